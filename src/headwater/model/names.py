@@ -1,0 +1,147 @@
+"""Names of tables and columns: parts, quoting, and the case rules of each dialect."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from headwater.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's name as its parts, outermost first: (catalog, schema, table), fewer, or more.
+
+    A path or URI that stands for a table (`s3://bucket/x`) is a name of one part.
+
+    >>> TableName.of("shop", "orders").schema
+    'shop'
+    """
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, *parts: str) -> "TableName":
+        return cls(parts)
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def schema(self) -> str | None:
+        return self.parts[-2] if len(self.parts) > 1 else None
+
+    @property
+    def catalog(self) -> str | None:
+        return ".".join(self.parts[:-2]) if len(self.parts) > 2 else None
+
+    def __str__(self) -> str:
+        return ".".join(self.parts)
+
+
+class Case(Enum):
+    """What an engine does with the case of an identifier when it looks it up."""
+
+    LOWER = "lower"  # unquoted names are folded to lower case; quoted ones are exact
+    UPPER = "upper"  # unquoted names are folded to upper case; quoted ones are exact
+    INSENSITIVE = "insensitive"  # never distinguished, quoted or not
+    EXACT = "exact"  # always distinguished
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRule:
+    """How one dialect compares table and column names."""
+
+    tables: Case
+    columns: Case
+
+
+_FOLDS_LOWER = CaseRule(Case.LOWER, Case.LOWER)
+_FOLDS_UPPER = CaseRule(Case.UPPER, Case.UPPER)
+_INSENSITIVE = CaseRule(Case.INSENSITIVE, Case.INSENSITIVE)
+_EXACT = CaseRule(Case.EXACT, Case.EXACT)
+_EXACT_TABLES = CaseRule(Case.EXACT, Case.INSENSITIVE)
+
+_CASE_RULES = {
+    "postgres": _FOLDS_LOWER,
+    "materialize": _FOLDS_LOWER,
+    "risingwave": _FOLDS_LOWER,
+    "snowflake": _FOLDS_UPPER,
+    "oracle": _FOLDS_UPPER,
+    "exasol": _FOLDS_UPPER,
+    "bigquery": _EXACT_TABLES,
+    "spanner": _INSENSITIVE,
+    "mysql": _EXACT_TABLES,
+    "doris": _EXACT_TABLES,
+    "starrocks": _EXACT_TABLES,
+    "clickhouse": _EXACT,
+}
+
+
+def case_rule(dialect: str | None) -> CaseRule:
+    """The case rule of a dialect; engines that ignore case, and unknown ones, do not distinguish it."""
+    return _CASE_RULES.get(dialect or "", _INSENSITIVE)
+
+
+def fold(name: str, case: Case, *, quoted: bool = False) -> str:
+    """The form of an identifier under which two spellings of one thing are equal.
+
+    >>> fold("Id", Case.UPPER), fold("Id", Case.UPPER, quoted=True), fold("Id", Case.INSENSITIVE, quoted=True)
+    ('ID', 'Id', 'id')
+    """
+    match case:
+        case Case.INSENSITIVE:
+            return name.lower()
+        case Case.EXACT:
+            return name
+        case Case.LOWER:
+            return name if quoted else name.lower()
+        case Case.UPPER:
+            return name if quoted else name.upper()
+
+
+_PART = re.compile(r'\s*(?:`([^`]*)`|"((?:[^"]|"")*)"|\[([^\]]*)\]|([^.`"\[\s]+))\s*(?:(\.)|$)')
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
+_QUOTES = {"bigquery": "`", "mysql": "`", "spark": "`", "hive": "`", "databricks": "`", "tsql": "["}
+
+
+def parse_parts(text: str) -> tuple[str, ...]:
+    """Split a dotted name into its parts, honouring the quotes of any dialect.
+
+    >>> parse_parts('shop."odd.name".[x]'), parse_parts("`p-1.ds.t`")
+    (('shop', 'odd.name', 'x'), ('p-1.ds.t',))
+
+    RAISES: InputError when the text is not a name.
+    """
+    parts, at = [], 0
+    while True:
+        match = _PART.match(text, at)
+        if match is None:
+            raise InputError(f"`{text}` is not a name", hint="write schema.table, quoting parts that hold a dot")
+        parts.append(next(group for group in match.groups()[:4] if group is not None).replace('""', '"'))
+        at = match.end()
+        if match.group(5) is None:
+            return tuple(parts)
+
+
+def parse_table_name(text: str) -> TableName:
+    """Parse `catalog.schema.table`, quoted or not; a URI stays whole.
+
+    >>> str(parse_table_name("shop.orders")), len(parse_table_name("s3://b/x.csv").parts)
+    ('shop.orders', 1)
+    """
+    return TableName((text,)) if "://" in text else TableName(parse_parts(text))
+
+
+def quote(name: str, dialect: str | None = None) -> str:
+    """Write one identifier so that the dialect reads it back as it is.
+
+    >>> quote("plain"), quote("two words"), quote("two words", "bigquery")
+    ('plain', '"two words"', '`two words`')
+    """
+    if _PLAIN.match(name):
+        return name
+    mark = _QUOTES.get(dialect or "", '"')
+    if mark == "[":
+        return f"[{name.replace(']', ']]')}]"
+    return mark + name.replace(mark, mark * 2) + mark

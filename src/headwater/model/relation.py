@@ -1,0 +1,342 @@
+"""The relation tree: what every source of lineage is lowered to.
+
+ZetaSQL's resolved tree, sqlglot's tree and Catalyst's plan are translated into these few nodes, and the lineage
+rules (`headwater.lineage`) are written once, over them.
+
+Three conventions keep the tree small:
+
+* **A column is an integer.** Each column that comes into being in a statement gets an id, unique in the statement
+  (ZetaSQL's column id, Catalyst's exprId, a counter elsewhere). A node that makes columns lists them as `Computed`;
+  columns that merely pass through a node are not repeated. Names are labels, never identity.
+* **Positions are explicit.** Where columns meet by position (set operations, CTE references), both sides
+  list their ids; nothing is inferred from order of children.
+* **Expressions say what was written, not what it means.** Which argument of `IF` is a condition, or that `SHA256`
+  masks, is a lineage rule, not part of the tree. Function names are lower case, in the dialect's spelling.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from headwater.model.edges import Kind
+from headwater.model.names import TableName
+from headwater.text import Span
+
+# ---------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A column of this statement."""
+
+    column: int
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant, a parameter, or anything else that comes from no column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator over its arguments. `order` and `condition` are those inside an aggregate's
+    parentheses or FILTER clause. `opaque` says why the body could not be seen through, when there is one."""
+
+    function: str
+    args: tuple["Expression", ...]
+    aggregate: bool = False
+    order: tuple["Expression", ...] = ()
+    condition: "Expression | None" = None
+    opaque: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE: pairs of (condition, value), then the default. `operand` is that of `CASE x WHEN …`."""
+
+    branches: tuple[tuple["Expression", "Expression"], ...]
+    default: "Expression | None" = None
+    operand: "Expression | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A function computed over a window; `keys` are PARTITION BY, ORDER BY and frame expressions."""
+
+    function: "Expression"
+    keys: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeStruct:
+    """A struct built from named fields."""
+
+    fields: tuple[tuple[str, "Expression"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GetField:
+    """One field of a struct (or of a JSON-like value addressed by a constant name)."""
+
+    operand: "Expression"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeArray:
+    """An array (or the values of a map) built from items."""
+
+    items: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Some element of an array or map; `index` is the expression that chose it."""
+
+    operand: "Expression"
+    index: "Expression | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The value of one of several expressions: UNPIVOT, COALESCE-like merges, an ambiguous name.
+
+    `uncertain` holds the reason when we could not tell which; lineage through it is then approximate.
+    """
+
+    options: tuple["Expression", ...]
+    uncertain: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Local columns visible in `body`: WITH() expressions, lambda parameters, UDF arguments."""
+
+    bindings: tuple["Computed", ...]
+    body: "Expression"
+
+
+class SubqueryKind(Enum):
+    """What an expression takes from a subquery."""
+
+    SCALAR = "scalar"
+    ARRAY = "array"
+    EXISTS = "exists"
+    IN = "in"  # also `= ANY`, `LIKE ANY`, …: compares `operand` with `column`
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query used as a value. `column` is its output; None when only the existence of rows counts."""
+
+    kind: SubqueryKind
+    relation: "Relation"
+    column: int | None = None
+    operand: "Expression | None" = None
+
+
+Expression: TypeAlias = (
+    Ref | Literal | Call | Case | Window | MakeStruct | GetField | MakeArray | Element | OneOf | Let | Subquery
+)
+
+# ------------------------------------------------------------------------------------------------ relations
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column as it comes into being: its id and the name it is given there."""
+
+    id: int
+    name: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A new column and the expression that makes it."""
+
+    attribute: Attribute
+    expression: Expression
+    span: Span | None = None  # of the whole expression, alias excluded
+
+
+class Resolution(Enum):
+    """Where what we know of a table came from."""
+
+    IMPORTED = "imported"
+    IMPLIED = "implied"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A read of a stored table: the leaf where lineage ends.
+
+    `approximate` gives the reason when the column list is partial, guessed or in conflict; attributes named in
+    `doubtful` are those it concerns (all, when empty and `approximate` is set).
+    """
+
+    table: TableName
+    attributes: tuple[Attribute, ...]
+    span: Span | None = None
+    resolution: Resolution = Resolution.UNKNOWN
+    approximate: str | None = None
+    doubtful: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Rows written in the text; column i of each row belongs to attribute i."""
+
+    attributes: tuple[Attribute, ...]
+    rows: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """New columns beside those of the input."""
+
+    input: "Relation"
+    columns: tuple[Computed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Rows kept by a condition: WHERE, HAVING, QUALIFY, ON of a semi-join."""
+
+    input: "Relation"
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two inputs side by side (the right one may refer to the left one's columns: LATERAL).
+
+    `merged` are the columns USING or NATURAL make of two.
+    """
+
+    left: "Relation"
+    right: "Relation"
+    condition: Expression | None = None
+    merged: tuple[Computed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Groups: `keys` decide the rows, `columns` are computed per group."""
+
+    input: "Relation"
+    keys: tuple[Computed, ...]
+    columns: tuple[Computed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """An order, with or without a limit."""
+
+    input: "Relation"
+    keys: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One input of a set operation and its columns, by position."""
+
+    relation: "Relation"
+    columns: tuple[int | None, ...]  # None: this branch gives NULL (BY NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOp:
+    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch."""
+
+    operator: str
+    attributes: tuple[Attribute, ...]
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone."""
+
+    input: "Relation | None"
+    columns: tuple[Computed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A table-valued function whose body is not known: each output depends on all arguments and inputs."""
+
+    function: str
+    attributes: tuple[Attribute, ...]
+    args: tuple[Expression, ...] = ()
+    inputs: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cte:
+    """A named query of a WITH clause. `id` is unique in the statement; a recursive one refers to itself."""
+
+    id: int
+    name: str
+    relation: "Relation"
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """Named queries visible in `body` and in the CTEs after them."""
+
+    ctes: tuple[Cte, ...]
+    body: "Relation"
+
+
+@dataclass(frozen=True, slots=True)
+class CteRef:
+    """A use of a CTE: attribute i is its column i, under a new id."""
+
+    cte: int
+    attributes: tuple[Attribute, ...]
+
+
+Relation: TypeAlias = (
+    Scan | Values | Project | Filter | Join | Aggregate | Sort | SetOp | Generate | TableFunction | With | CteRef
+)
+
+# ----------------------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A value that goes into a column of the target, or, by `path`, into a field inside it."""
+
+    column: str
+    expression: Expression
+    path: tuple[str, ...] = ()
+    span: Span | None = None  # of the value
+    target_span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """A condition that decides which rows are written: ON and WHEN of MERGE, WHERE of UPDATE and DELETE."""
+
+    kind: Kind
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A statement lowered: which values go into which columns of which table.
+
+    A bare SELECT is a write without a target. `relations` are all inputs, in the order of the text.
+    """
+
+    statement_type: str
+    target: TableName | None
+    assignments: tuple[Assignment, ...]
+    relations: tuple[Relation, ...] = ()
+    influences: tuple[Influence, ...] = ()
+    span: Span | None = None
+    target_span: Span | None = None

@@ -1,0 +1,137 @@
+"""Positions in text, and how to show them.
+
+A `Span` counts characters, half-open, with the line and column (from 1) of its start. Engines that count
+UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both.
+"""
+
+import difflib
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A piece of one text: characters `start` to `end`, beginning at `line`:`column`."""
+
+    start: int
+    end: int
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+    def cover(self, other: "Span") -> "Span":
+        """The smallest span that holds both.
+
+        >>> str(Span(4, 6, 1, 5).cover(Span(0, 2, 1, 1)))
+        '1:1'
+        """
+        first = min(self, other)
+        return Span(first.start, max(self.end, other.end), first.line, first.column)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named text that spans point into.
+
+    >>> source = Source("SELECT é\\nFROM t", "q.sql")
+    >>> str(source.span(9, 13)), source.excerpt(source.span(9, 13))
+    ('2:1', 'FROM')
+    >>> source.span_of_bytes(10, 14) == source.span(9, 13)
+    True
+    """
+
+    text: str
+    name: str | None = None
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    @cached_property
+    def _byte_starts(self) -> list[int] | None:
+        """The byte offset of each line; None when the text is ASCII and the two counts agree."""
+        if self.text.isascii():
+            return None
+        starts, at = [], 0
+        for line in self.text.split("\n"):
+            starts.append(at)
+            at += len(line.encode()) + 1
+        return starts
+
+    def span(self, start: int, end: int) -> Span:
+        """The span of characters `start` to `end`, both clipped to the text."""
+        start = max(0, min(start, len(self.text)))
+        line = bisect_right(self.line_starts, start)
+        return Span(start, max(start, min(end, len(self.text))), line, start - self.line_starts[line - 1] + 1)
+
+    def span_of_bytes(self, start: int, end: int) -> Span:
+        """The span of UTF-8 bytes `start` to `end`."""
+        return self.span(self.character_at(start), self.character_at(end))
+
+    def span_at(self, line: int, column: int, length: int = 1) -> Span:
+        """The span of `length` characters at `line`:`column`, both from 1."""
+        row = max(1, min(line, len(self.line_starts)))
+        start = self.line_starts[row - 1] + max(0, column - 1)
+        return self.span(start, start + length)
+
+    def character_at(self, byte: int) -> int:
+        """The character offset of a UTF-8 byte offset."""
+        if self._byte_starts is None:
+            return byte
+        row = max(0, bisect_right(self._byte_starts, byte) - 1)
+        line = self.line(row + 1).encode()[: byte - self._byte_starts[row]]
+        return self.line_starts[row] + len(line.decode(errors="ignore"))
+
+    def line(self, number: int) -> str:
+        """Line `number` (from 1) without its line break."""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def excerpt(self, span: Span) -> str:
+        """The text a span covers."""
+        return self.text[span.start : span.end]
+
+    def place(self, span: Span) -> str:
+        """`file:line:column`, as editors understand it."""
+        return f"{self.name or '<input>'}:{span.line}:{span.column}"
+
+
+def caret(source: Source, span: Span, width: int = 120) -> str:
+    """The line a span begins on, with the span underlined.
+
+    >>> print(caret(Source("SELECT amonut\\nFROM orders", "q.sql"), Span(7, 13, 1, 8)))
+      ┌ q.sql:1:8
+    1 │ SELECT amonut
+      │        ^^^^^^
+    """
+    line = source.line(span.line).replace("\t", " ").rstrip("\r")
+    begin = span.column - 1
+    length = max(1, min(span.end - span.start, len(line) - begin))
+    if len(line) > width:  # keep the span in sight in a very long line
+        cut = max(0, min(begin - width // 3, len(line) - width))
+        line, begin = line[cut : cut + width], begin - cut
+        length = min(length, max(1, width - begin))
+    number = str(span.line)
+    gutter = " " * len(number)
+    return f"{gutter} ┌ {source.place(span)}\n{number} │ {line}\n{gutter} │ {' ' * begin}{'^' * length}"
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate a mistyped word most likely meant, ignoring case.
+
+    >>> nearest("amonut", ["id", "Amount"])
+    'Amount'
+    """
+    by_folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
