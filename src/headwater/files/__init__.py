@@ -1,0 +1,27 @@
+"""Bytes behind six verbs: local disk, memory, object stores."""
+
+from headwater.files.faulty import Death, Fault, FaultyFiles
+from headwater.files.local import LocalFiles
+from headwater.files.memory import MemoryFiles
+from headwater.files.objects import ObjectFiles
+from headwater.files.open import open_files
+from headwater.files.protocol import Appender, Appending, Data, FileEntry, Files, Mapping
+from headwater.files.reading import RangeReader, open_reader
+
+__all__ = [
+    "Appender",
+    "Appending",
+    "Data",
+    "Death",
+    "Fault",
+    "FaultyFiles",
+    "FileEntry",
+    "Files",
+    "LocalFiles",
+    "Mapping",
+    "MemoryFiles",
+    "ObjectFiles",
+    "RangeReader",
+    "open_files",
+    "open_reader",
+]

@@ -1,0 +1,220 @@
+"""Files in a folder of this machine.
+
+A file is written under a temporary name, synced, and then published by `rename` (put) or `link` (put_if_absent),
+which the kernel does in one step; the folder is synced last, so that the name survives a loss of power too. `link`
+fails if the name is taken, which makes it the one-winner primitive that `exists()` + `rename` is not.
+"""
+
+import errno
+import mmap
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from headwater.errors import AlreadyExistsError, HeadwaterError, NotFoundError, NotWritableError, StorageError
+from headwater.files.paths import check_folder, check_path
+from headwater.files.protocol import Buffer, Data, FileEntry, pieces
+
+_UNPUBLISHED = ".unpublished-"  # names that begin so are files being written, or left by a process that died
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+
+
+class LocalFiles:
+    """A store in a local folder, which is made when it is first written to."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root).expanduser().absolute()
+
+    @property
+    def url(self) -> str:
+        return str(self.root)
+
+    def __repr__(self) -> str:
+        return f"LocalFiles({self.url!r})"
+
+    def get(self, path: str) -> bytes:
+        with _wrapped("read", self._at(path)) as place:
+            return place.read_bytes()
+
+    def get_range(self, path: str, start: int, length: int) -> bytes:
+        with _wrapped("read", self._at(path)) as place, place.open("rb", buffering=0) as file:
+            if start < 0:
+                start = max(0, os.fstat(file.fileno()).st_size + start)
+            return _read_at(file.fileno(), start, length)
+
+    def map(self, path: str) -> memoryview:
+        with _wrapped("read", self._at(path)) as place, place.open("rb", buffering=0) as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return memoryview(b"")  # an empty file cannot be mapped
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def put(self, path: str, data: Data) -> None:
+        self._publish(path, data, os.replace)
+
+    def put_if_absent(self, path: str, data: Data) -> None:
+        self._publish(path, data, os.link)
+
+    def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
+        folder = check_folder(folder)
+        with _wrapped("list", self.root / folder) as place:
+            entries = list(self._scan(place, f"{folder}/" if folder else "", deep))
+        return sorted(entries, key=lambda entry: entry.path)
+
+    def delete(self, path: str) -> None:
+        with _wrapped("delete", self._at(path)) as place:
+            place.unlink(missing_ok=True)
+            self._prune(place.parent)
+
+    def appender(self, path: str) -> "LocalAppender":
+        with _wrapped("create", self._at(path)) as place:
+            self._make_folder(place.parent)
+            descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            _sync_folder(place.parent)
+            return LocalAppender(place, descriptor)
+
+    def sweep(self, *, older_than: float = 86_400.0) -> Sequence[str]:
+        """Remove files that were never published because their writer died; return their names.
+
+        A writer that is alive finishes a file in far less than `older_than` seconds.
+        """
+        limit, swept = time.time() - older_than, []
+        for place in sorted(self.root.rglob(f"{_UNPUBLISHED}*")):
+            with _wrapped("delete", place), suppress(FileNotFoundError):
+                if place.stat().st_mtime <= limit:
+                    place.unlink()
+                    swept.append(place.relative_to(self.root).as_posix())
+        return swept
+
+    def _at(self, path: str) -> Path:
+        return self.root / check_path(path)
+
+    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None]) -> None:
+        with _wrapped("write", self._at(path)) as place:
+            temporary = place.with_name(f"{_UNPUBLISHED}{uuid.uuid4().hex}")
+            try:
+                descriptor = self._create(temporary)
+                try:
+                    for piece in pieces(data):
+                        _write_all(descriptor, piece)
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                publish(temporary, place)
+                _sync_folder(place.parent)
+            finally:
+                with suppress(FileNotFoundError):  # renamed away, or its folder was never made
+                    temporary.unlink()
+
+    def _create(self, temporary: Path) -> int:
+        while True:
+            self._make_folder(temporary.parent)
+            with suppress(FileNotFoundError):  # a concurrent delete pruned the folder between the two steps
+                return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+
+    def _make_folder(self, folder: Path) -> None:
+        missing: list[Path] = []
+        while not folder.is_dir():
+            missing.append(folder)
+            folder = folder.parent
+        for new in reversed(missing):
+            with suppress(FileNotFoundError):  # pruned again by a concurrent delete: `_create` comes back
+                new.mkdir(exist_ok=True)
+                _sync_folder(new.parent)
+
+    def _prune(self, folder: Path) -> None:
+        """Remove folders that became empty, so that they exist exactly while they hold something."""
+        while folder != self.root:
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+            folder = folder.parent
+
+    def _scan(self, folder: Path, prefix: str, deep: bool) -> Iterator[FileEntry]:
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
+            for item in found:
+                if item.is_dir():
+                    if deep:
+                        yield from self._scan(Path(item.path), f"{prefix}{item.name}/", deep)
+                    else:
+                        yield FileEntry(f"{prefix}{item.name}/")
+                elif not item.name.startswith(_UNPUBLISHED):
+                    with suppress(FileNotFoundError):
+                        status = item.stat()
+                        yield FileEntry(f"{prefix}{item.name}", status.st_size, status.st_mtime)
+
+
+class LocalAppender:
+    """A log on local disk: every append is one `write`, so it survives the process at once."""
+
+    def __init__(self, place: Path, descriptor: int) -> None:
+        self._place = place
+        self._descriptor: int | None = descriptor
+
+    def append(self, data: Buffer) -> None:
+        with _wrapped("append to", self._place):
+            _write_all(self._open_descriptor(), data)
+
+    def sync(self) -> None:
+        with _wrapped("sync", self._place):
+            os.fdatasync(self._open_descriptor())
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            try:
+                self.sync()
+            finally:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def _open_descriptor(self) -> int:
+        if self._descriptor is None:
+            raise StorageError(f"{self._place} is closed")
+        return self._descriptor
+
+
+def _write_all(descriptor: int, data: Buffer) -> None:
+    view = memoryview(data).cast("B")
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _read_at(descriptor: int, start: int, length: int) -> bytes:
+    parts = []
+    while length > 0 and (part := os.pread(descriptor, length, start)):
+        parts.append(part)
+        start, length = start + len(part), length - len(part)
+    return b"".join(parts)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _wrapped(verb: str, place: Path) -> Iterator[Path]:
+    """Turn the operating system's errors into ours."""
+    try:
+        yield place
+    except OSError as err:
+        raise _translated(verb, place, err) from err
+
+
+def _translated(verb: str, place: Path, err: OSError) -> HeadwaterError:
+    reason = f"cannot {verb} {place}: {err.strerror or err}"
+    if isinstance(err, FileExistsError) and verb in ("write", "create"):
+        return AlreadyExistsError(f"{place} already exists")
+    if isinstance(err, FileNotFoundError | IsADirectoryError | NotADirectoryError) and verb == "read":
+        return NotFoundError(f"there is no file {place}")
+    if err.errno in _NOT_WRITABLE and verb != "read":
+        return NotWritableError(reason, hint="check permissions and free space, or name another warehouse")
+    if err.errno == errno.EACCES:
+        return StorageError(reason, hint="check the permissions of the file and of its folders")
+    return StorageError(reason)

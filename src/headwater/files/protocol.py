@@ -1,0 +1,120 @@
+"""Byte storage behind six verbs, and the two things only some stores can do.
+
+`Files` is the only way the rest of Headwater touches storage. What every implementation promises:
+
+- a reader sees the whole of a file or none of it, never a part of one that is being written;
+- when `put` or `put_if_absent` returns, the bytes survive a loss of power;
+- of any number of concurrent `put_if_absent` to one path, in any processes, exactly one succeeds.
+
+`Mapping` (memory-mapped reads) and `Appending` (a log that grows) are possible on local disks and in memory, not on
+object stores; callers ask with `isinstance`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Data: TypeAlias = Buffer | Iterable[Buffer]  # the content of a file: in one piece, or in pieces one after the other
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One line of a listing; the path of a folder ends with a slash."""
+
+    path: str
+    size: int = 0
+    modified: float = 0.0  # seconds since 1970
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.endswith("/")
+
+    @property
+    def name(self) -> str:
+        return self.path.removesuffix("/").rpartition("/")[2]
+
+
+@runtime_checkable
+class Files(Protocol):
+    """A store of immutable files under one root."""
+
+    @property
+    def url(self) -> str:
+        """Where the root is, as `open_files` takes it."""
+        ...
+
+    def get(self, path: str) -> bytes:
+        """Read a whole file.
+
+        RAISES: NotFoundError.
+        """
+        ...
+
+    def get_range(self, path: str, start: int, length: int) -> bytes:
+        """Read `length` bytes from `start`, fewer where the file ends; a negative start counts from the end.
+
+        RAISES: NotFoundError.
+        """
+        ...
+
+    def put(self, path: str, data: Data) -> None:
+        """Write a file, replacing what was there in one step."""
+        ...
+
+    def put_if_absent(self, path: str, data: Data) -> None:
+        """Write a file that must not be there yet.
+
+        RAISES: AlreadyExistsError when it is, whoever wrote it.
+        """
+        ...
+
+    def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
+        """What is in a folder by path, or with `deep` every file below it; nothing if there is no such folder."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Remove a file; it is no error if there is none. After a loss of power it may be back."""
+        ...
+
+
+@runtime_checkable
+class Mapping(Protocol):
+    """A store whose files can be read in place."""
+
+    def map(self, path: str) -> memoryview:
+        """The bytes of a file without copying them; they stay readable after a `delete`.
+
+        RAISES: NotFoundError.
+        """
+        ...
+
+
+class Appender(Protocol):
+    """An open log. What was appended survives the end of the process; what was synced, a loss of power."""
+
+    def append(self, data: Buffer) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def close(self) -> None:
+        """Sync and close; closing twice is harmless."""
+        ...
+
+
+@runtime_checkable
+class Appending(Protocol):
+    """A store in which a file can grow."""
+
+    def appender(self, path: str) -> Appender:
+        """Create a log.
+
+        RAISES: AlreadyExistsError when there is a file of that name: a log is never continued after a crash,
+        because its tail cannot be trusted.
+        """
+        ...
+
+
+def pieces(data: Data) -> Iterable[Buffer]:
+    """The content as an iterable of buffers, whichever way it was given."""
+    return (data,) if isinstance(data, bytes | bytearray | memoryview) else data

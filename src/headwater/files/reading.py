@@ -1,0 +1,65 @@
+"""Random access to one file, the same way on every store."""
+
+from typing import Protocol
+
+from headwater.errors import StorageError
+from headwater.files.protocol import Files, Mapping
+
+
+class RangeReader(Protocol):
+    """One open file of known size."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def in_place(self) -> bool:
+        """Whether a read costs no request, so that there is nothing to gain from reading ahead."""
+        ...
+
+    def read(self, start: int, length: int) -> memoryview:
+        """Exactly `length` bytes from `start`.
+
+        RAISES: StorageError when the file is shorter.
+        """
+        ...
+
+
+def open_reader(files: Files, path: str, size: int) -> RangeReader:
+    """Open a file of `size` bytes: mapped where the store can, by ranged reads elsewhere."""
+    return _Mapped(files.map(path), path) if isinstance(files, Mapping) else _Ranged(files, path, size)
+
+
+class _Mapped:
+    in_place = True
+
+    def __init__(self, view: memoryview, path: str) -> None:
+        self._view = view
+        self._path = path
+        self.size = len(view)
+
+    def read(self, start: int, length: int) -> memoryview:
+        if start < 0 or start + length > self.size:
+            raise _too_short(self._path, start + length, self.size)
+        return self._view[start : start + length]
+
+
+class _Ranged:
+    in_place = False
+
+    def __init__(self, files: Files, path: str, size: int) -> None:
+        self._files = files
+        self._path = path
+        self.size = size
+
+    def read(self, start: int, length: int) -> memoryview:
+        data = self._files.get_range(self._path, start, length) if start >= 0 else b""
+        if len(data) < length:
+            raise _too_short(self._path, start + length, start + len(data))
+        return memoryview(data)
+
+
+def _too_short(path: str, wanted: int, size: int) -> StorageError:
+    return StorageError(
+        f"{path} ends at byte {size}, {wanted} were expected", hint="`headwater lake verify` checks it"
+    )
