@@ -1,0 +1,99 @@
+"""Write the reference pages that follow from the code: errors, settings, commands.
+
+`--check` writes nothing and fails when a page on disk differs from what the code says.
+"""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import click
+
+from headwater.cli.main import headwater
+from headwater.config import PREFIX, Settings
+from headwater.errors import IssueCode, error_classes, explanations
+
+DOCS = Path(__file__).parent
+NOTE = "<!-- Written by docs/generate.py from the code: change it there. -->\n"
+
+
+def errors_page() -> str:
+    known = explanations()
+    lines = [
+        "# Errors and issues",
+        NOTE,
+        "Every error carries a stable code; `headwater explain CODE` prints the same text in a terminal.",
+        "An *error* ends the command with exit code 2. An *issue* stands beside the results and ends nothing.",
+        "\n## Errors\n",
+    ]
+    for cls in error_classes():
+        lines.append(f"### `{cls.code}`\n\n{known[cls.code]}\n\nPython: `headwater.errors.{cls.__name__}`\n")
+    lines.append("## Issues\n")
+    lines += [f"### `{code.name}`\n\n{code.explanation}\n" for code in IssueCode]
+    return "\n".join(lines)
+
+
+def config_page() -> str:
+    lines = [
+        "# Settings",
+        NOTE,
+        "A flag wins over a variable, a variable over the nearest `headwater.toml` upward from the working folder,"
+        " the file over the default. Unknown names are refused.\n",
+        "| setting | variable | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    for field in dataclasses.fields(Settings):
+        default = "" if field.default is None else f"`{str(field.default).lower()}`"
+        choices = " or ".join(f"`{choice}`" for choice in field.metadata["choices"])
+        doc = field.metadata["doc"] + (f" One of {choices}." if choices else "")
+        lines.append(f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} | {doc} |")
+    return "\n".join(lines) + "\n"
+
+
+def cli_page() -> str:
+    lines = ["# Commands", NOTE, f"```text\n{_help(headwater, 'headwater')}```\n"]
+    lines += _command_sections(headwater, "headwater")
+    return "\n".join(lines)
+
+
+def _command_sections(group: click.Group, path: str) -> list[str]:
+    lines: list[str] = []
+    context = click.Context(group, info_name=path)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        lines.append(f"## `{path} {name}`\n\n```text\n{_help(command, f'{path} {name}')}```\n")
+        if isinstance(command, click.Group):
+            lines += _command_sections(command, f"{path} {name}")
+    return lines
+
+
+def _help(command: click.Command, path: str) -> str:
+    settings = {"max_content_width": 100, "terminal_width": 100, "help_option_names": ["-h", "--help"]}
+    return command.get_help(click.Context(command, info_name=path, **settings)) + "\n"
+
+
+PAGES = {"errors.md": errors_page, "reference/config.md": config_page, "reference/cli.md": cli_page}
+
+
+def stale_pages() -> list[str]:
+    """The pages on disk that differ from what the code says."""
+    return [
+        name
+        for name, page in PAGES.items()
+        if not (DOCS / name).is_file() or (DOCS / name).read_text(encoding="utf-8") != page()
+    ]
+
+
+def main() -> int:
+    if "--check" in sys.argv[1:]:
+        for name in stale_pages():
+            print(f"docs/{name} is out of date: run `make docs`", file=sys.stderr)
+        return bool(stale_pages())
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""`headwater doctor`: is everything here that Headwater needs?"""
+
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json
+from headwater.errors import HeadwaterError, NotWritableError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: fine, missing but optional, or wrong."""
+
+    name: str
+    status: Literal["ok", "optional", "problem"]
+    detail: str
+    hint: str | None = None
+
+
+def _python(flags: Flags) -> Finding:
+    return Finding("Python", "ok", f"{platform.python_version()} at {sys.executable}")
+
+
+def _configuration(flags: Flags) -> Finding:
+    origin = flags.origin
+    changed = ", ".join(f"{name} ({source})" for name, source in sorted(origin.sources.items()))
+    return Finding("configuration", "ok", f"{origin.file or 'no headwater.toml'}; set: {changed or 'nothing'}")
+
+
+def _warehouse(flags: Flags) -> Finding:
+    warehouse = flags.settings.warehouse
+    if "://" in warehouse:
+        return Finding("warehouse", "ok", f"{warehouse} (object store; not tried)")
+    folder = Path(warehouse).absolute()
+    place = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as err:
+        raise NotWritableError(
+            f"the warehouse {folder} cannot be written: {err.strerror}",
+            hint="name another with --warehouse or HEADWATER_WAREHOUSE",
+        ) from err
+    return Finding("warehouse", "ok", f"{folder} ({'exists' if place == folder else 'will be made'}, writable)")
+
+
+def _java(flags: Flags) -> Finding:
+    from headwater.spark.java import find_java
+
+    java = find_java()
+    return Finding("Java", "ok", f"{java.version} at {java.home} (found by {java.origin})")
+
+
+def _package(name: str, *, extra: str | None = None) -> Callable[[Flags], Finding]:
+    def look(flags: Flags) -> Finding:
+        try:
+            return Finding(name, "ok", version(name))
+        except PackageNotFoundError:
+            if extra is None:
+                return Finding(name, "problem", "not installed", f"pip install {name}")
+            return Finding(name, "optional", "not installed", f"pip install 'headwater[{extra}]'")
+
+    return look
+
+
+CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
+    ("Python", _python),
+    ("configuration", _configuration),
+    ("warehouse", _warehouse),
+    ("Java", _java),
+    ("pyspark", _package("pyspark")),
+    ("zetasql", _package("zetasql")),
+    ("sqlglot", _package("sqlglot")),
+    ("pyarrow", _package("pyarrow")),
+    ("duckdb", _package("duckdb")),
+    ("obstore", _package("obstore", extra="cloud")),
+)
+
+
+def _look(name: str, check: Callable[[Flags], Finding], flags: Flags) -> Finding:
+    try:
+        return check(flags)
+    except HeadwaterError as err:
+        return Finding(name, "problem", f"[{err.code}] {err.message}", err.hint)
+
+
+@command("doctor", examples=("headwater doctor", "headwater doctor --json"))
+@click.pass_obj
+def doctor(flags: Flags) -> int:
+    """Look at everything Headwater needs and say what is missing. Exit code 2 when something is."""
+    findings = [_look(name, check, flags) for name, check in CHECKS]
+    if flags.json:
+        print_json({"version": version("headwater"), "findings": findings})
+    else:
+        width = max(len(finding.name) for finding in findings)
+        mark = {"ok": "✓", "optional": "–", "problem": "✗"}
+        click.echo(f"headwater {version('headwater')} on {platform.platform()}, {os.cpu_count()} cores")
+        for finding in findings:
+            click.echo(f"  {mark[finding.status]} {finding.name:<{width}}  {finding.detail}")
+            if finding.hint and finding.status != "ok":
+                click.echo(f"    {'':<{width}}  hint: {finding.hint}")
+    return 2 if any(finding.status == "problem" for finding in findings) else 0

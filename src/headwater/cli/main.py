@@ -1,0 +1,108 @@
+"""The `headwater` group: finds a command, runs it, and turns whatever happens into an exit code.
+
+0 done · 1 findings · 2 usage, input or configuration · 130 interrupted.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from headwater.cli.options import Flags, global_options, split_options
+from headwater.cli.render import render_error
+from headwater.errors import HeadwaterError, UsageError
+from headwater.text import nearest
+
+COMMANDS = {
+    "completion": "headwater.cli.completion:completion",
+    "doctor": "headwater.cli.doctor:doctor",
+    "explain": "headwater.cli.explain:explain",
+}
+"""Command → where it is defined. A module is imported when its command is asked for."""
+
+
+class Group(click.Group):
+    """A group that imports a command's module only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            close = nearest(args[0], COMMANDS)
+            raise UsageError(
+                f"there is no command `{args[0]}`",
+                hint=f"did you mean `headwater {close}`?" if close else "`headwater --help` lists the commands",
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        split_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(
+    cls=Group,
+    params=global_options(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(None, "-V", "--version", package_name="headwater", message="headwater %(version)s")
+@click.pass_context
+def headwater(ctx: click.Context) -> None:
+    """A lakehouse in which every column knows where it came from."""
+    ctx.ensure_object(Flags)
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and return its exit code; never raises, never shows a bare traceback."""
+    flags = Flags()
+    try:
+        return _invoke(args, flags)
+    except HeadwaterError as err:
+        return _report(err, flags)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone: leave quietly, and keep Python from flushing into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as err:
+        if flags.verbose:
+            traceback.print_exc()
+        message = f"{type(err).__name__}: {err}"
+        return _report(HeadwaterError(message, hint="this is a bug; run again with --verbose for the trace"), flags)
+
+
+def _invoke(args: Sequence[str], flags: Flags) -> int:
+    try:
+        result = headwater.main(list(args), prog_name="headwater", standalone_mode=False, obj=flags)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.Abort as err:
+        raise KeyboardInterrupt from err
+    except click.UsageError as err:
+        command = err.ctx.command_path if err.ctx else "headwater"
+        raise UsageError(err.format_message().rstrip("."), hint=f"`{command} --help` shows what it takes") from err
+    except click.ClickException as err:
+        raise UsageError(err.format_message()) from err
+    return result if isinstance(result, int) else 0
+
+
+def _report(err: HeadwaterError, flags: Flags) -> int:
+    sys.stderr.write(render_error(err, json=flags.json, color=flags.use_color(sys.stderr)) + "\n")
+    return err.exit_code

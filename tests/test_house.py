@@ -1,0 +1,51 @@
+"""Guards of the house: layers, sizes, what `--help` imports, docs that follow the code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HEAVY = {"pyspark", "pyarrow", "numpy", "sqlglot", "zetasql", "wasmtime", "starlette", "rich", "duckdb", "asyncio"}
+
+
+def test_imports_go_down_only():
+    run = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout
+
+
+def test_no_file_is_over_400_lines():
+    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+    assert len(files) > 20
+    assert {str(f.relative_to(ROOT)): n for f in files if (n := len(f.read_text().splitlines())) > 400} == {}
+
+
+def test_init_files_only_reexport():
+    """No logic in `__init__.py`, the lazy table of public names at the top excepted."""
+    for init in ROOT.glob("src/headwater/*/**/__init__.py"):
+        code = [line for line in init.read_text().splitlines() if line.startswith(("def ", "class ", "if ", "for "))]
+        assert code in ([], ["def __getattr__(name: str) -> object:"]), init
+
+
+def test_help_imports_nothing_heavy():
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "headwater", "--help"], capture_output=True, text=True, check=True
+    )
+    imported = {line.rsplit("|", 1)[-1].strip().split(".")[0] for line in run.stderr.splitlines() if "|" in line}
+    assert "click" in imported
+    assert imported & HEAVY == set()
+
+
+def test_generated_pages_follow_the_code():
+    run = subprocess.run([sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_registry_hosts_are_not_named():
+    """Packages are named, the hosts that serve them are not."""
+    hosts = ["pypi" + ".org", "python" + "hosted", "registry.npm" + "js", "repo1" + ".maven"]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in tracked.split():
+        text = (ROOT / name).read_bytes()
+        assert not [host for host in hosts if host.encode() in text], name
