@@ -152,7 +152,10 @@ def _key_span(source: Source | None, name: str) -> Span | None:
 
 
 def _toml_place(message: str, source: Source) -> tuple[str, Span | None]:
-    """Take `(at line 3, column 5)` off the parser's message, as a span."""
+    """Take `(at line 3, column 5)` or `(at end of document)` off the parser's message, as a span."""
+    if message.endswith(" (at end of document)"):
+        end = len(source.text.rstrip())
+        return message.removesuffix(" (at end of document)"), source.span(end, end)
     match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
     if match is None:
         return message, None

@@ -3,7 +3,6 @@
 0 done · 1 findings · 2 usage, input or configuration · 130 interrupted.
 """
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -76,10 +75,6 @@ def run(args: Sequence[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
-    except BrokenPipeError:
-        # The reader of our output has gone: leave quietly, and keep Python from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as err:
         if flags.verbose:
             traceback.print_exc()
@@ -90,7 +85,6 @@ def run(args: Sequence[str]) -> int:
 def _invoke(args: Sequence[str], flags: Flags) -> int:
     try:
         result = headwater.main(list(args), prog_name="headwater", standalone_mode=False, obj=flags)
-        sys.stdout.flush()
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.Abort as err:

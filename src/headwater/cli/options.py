@@ -1,6 +1,7 @@
 """The options every command has, before or after its name, and what they amount to."""
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -85,7 +86,14 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         if self.configured:
             _ = ctx.ensure_object(Flags).origin
-        return super().invoke(ctx)
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader of our output has gone (`| head`): leave quietly, and keep Python from flushing at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        return result
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         split_options(self, ctx, formatter)
