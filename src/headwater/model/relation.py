@@ -12,6 +12,12 @@ Three conventions keep the tree small:
   list their ids; nothing is inferred from order of children.
 * **Expressions say what was written, not what it means.** Which argument of `IF` is a condition, or that `SHA256`
   masks, is a lineage rule, not part of the tree. Function names are lower case, in the dialect's spelling.
+
+A column named `*` (`WILDCARD`) stands for all the columns of a table that are not known by name: `SELECT * FROM t`
+over a table without a schema scans the one attribute `*` and assigns it to the column `*` of the target.
+
+Two lowerings that are easy to get wrong: `SELECT DISTINCT` is an `Aggregate` whose keys are the selected columns, and
+the key of an ordered-set aggregate (`PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)`) is an argument, not an order.
 """
 
 from dataclasses import dataclass
@@ -21,6 +27,9 @@ from typing import TypeAlias
 from headwater.model.edges import Kind
 from headwater.model.names import TableName
 from headwater.text import Span
+
+WILDCARD = "*"
+"""The name of the attribute or target column that stands for all columns not known by name."""
 
 # ---------------------------------------------------------------------------------------------- expressions
 
@@ -207,19 +216,21 @@ class Filter:
 
     input: "Relation"
     condition: Expression
+    span: Span | None = None  # of the condition
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
     """Two inputs side by side (the right one may refer to the left one's columns: LATERAL).
 
-    `merged` are the columns USING or NATURAL make of two.
+    `merged` are the columns USING or NATURAL make of two; `condition` then compares the two sides.
     """
 
     left: "Relation"
     right: "Relation"
     condition: Expression | None = None
     merged: tuple[Computed, ...] = ()
+    span: Span | None = None  # of the condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +248,7 @@ class Sort:
 
     input: "Relation"
     keys: tuple[Expression, ...]
+    span: Span | None = None  # of the keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,13 +336,15 @@ class Influence:
 
     kind: Kind
     expression: Expression
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """A statement lowered: which values go into which columns of which table.
 
-    A bare SELECT is a write without a target. `relations` are all inputs, in the order of the text.
+    A bare SELECT is a write without a target. `relations` are all inputs, in the order of the text. `target_scan` is
+    the target as UPDATE, DELETE and MERGE read it: its columns can be referred to, but it is not one of the sources.
     """
 
     statement_type: str
@@ -338,5 +352,6 @@ class Write:
     assignments: tuple[Assignment, ...]
     relations: tuple[Relation, ...] = ()
     influences: tuple[Influence, ...] = ()
+    target_scan: Scan | None = None
     span: Span | None = None
     target_span: Span | None = None

@@ -1,0 +1,106 @@
+"""Read-outs: the answers people ask of the same edges.
+
+* **value-only** (`Reading.VALUE`): what the output's value is made of. Conditions are not parents. This is the answer
+  of ZetaSQL's toolkit.
+* **whole-expression** (`Reading.FULL`): also what the expression looks at: CASE and IF conditions, window keys. This
+  is the answer of most other tools.
+
+Row influence (WHERE, JOIN, GROUP BY …) is in neither; ask the edges for it.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from headwater.lineage.statement import StatementLineage
+from headwater.model.edges import ColumnRef, Edge, InfluenceClass
+
+
+class Reading(Enum):
+    """Which kinds of influence make a parent."""
+
+    VALUE = "value"
+    FULL = "full"
+
+    def takes(self, edge: Edge) -> bool:
+        """Whether an edge counts in this reading."""
+        influence = edge.kind.influence
+        return influence is InfluenceClass.VALUE or (self is Reading.FULL and influence is InfluenceClass.CONDITION)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEntity:
+    """A column of a table, by name; `addr.city` names a field inside it. The case of the name does not matter.
+
+    >>> ColumnEntity("d.t", "Id") == ColumnEntity("d.t", "ID"), ColumnEntity("d.t", "id") == ColumnEntity("d.T", "id")
+    (True, False)
+    """
+
+    table: str
+    name: str = field(compare=False)
+    _folded: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_folded", self.name.lower())
+
+    @classmethod
+    def from_ref(cls, ref: ColumnRef) -> "ColumnEntity":
+        return cls(str(ref.table), ref.name)
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLineage:
+    """An output column and the columns it comes from; none for a constant or COUNT(*)."""
+
+    target: ColumnEntity
+    parents: frozenset[ColumnEntity] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TableLineage:
+    """The tables a statement reads and the one it writes, None for a SELECT."""
+
+    target: str | None
+    sources: frozenset[str]
+    statement_type: str
+
+
+def collapse_paths(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """The same edges between whole columns; those that differed only inside columns become one."""
+    seen: dict[tuple[ColumnRef, ColumnRef, str], Edge] = {}
+    for edge in edges:
+        if edge.source.path or edge.target.path:
+            edge = dataclasses.replace(edge, source=edge.source.collapse(), target=edge.target.collapse())
+        seen.setdefault((edge.source, edge.target, edge.kind.value), edge)
+    return tuple(seen.values())
+
+
+def column_lineage(
+    lineage: StatementLineage, *, reading: Reading = Reading.VALUE, collapse: bool = False
+) -> tuple[ColumnLineage, ...]:
+    """Each output column with its parents, in order; with `collapse`, without paths inside columns."""
+    edges = collapse_paths(lineage.edges) if collapse else lineage.edges
+    parents: dict[ColumnEntity, set[ColumnEntity]] = {}
+    pathed = {edge.target.column for edge in edges if edge.target.path}
+    for column in lineage.columns:
+        if column.name not in pathed:
+            parents[ColumnEntity(str(lineage.output), column.name)] = set()
+    for edge in edges:
+        if reading.takes(edge):
+            parents.setdefault(ColumnEntity.from_ref(edge.target), set()).add(ColumnEntity.from_ref(edge.source))
+    order = {column.name.lower(): at for at, column in enumerate(lineage.columns)}
+    found = [ColumnLineage(target, frozenset(sources)) for target, sources in parents.items()]
+    return tuple(sorted(found, key=lambda each: order.get(each.target.name.split(".")[0].lower(), len(order))))
+
+
+def table_lineage(lineage: StatementLineage) -> TableLineage:
+    """The tables of a statement."""
+    return TableLineage(
+        None if lineage.target is None else str(lineage.target),
+        frozenset(str(table.name) for table in lineage.sources),
+        lineage.statement_type,
+    )

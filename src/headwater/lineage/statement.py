@@ -1,0 +1,85 @@
+"""The lineage of one statement, as every front end gives it and every reader takes it."""
+
+import dataclasses
+from dataclasses import dataclass
+from enum import Enum
+
+from headwater.errors import Issue, Severity
+from headwater.model.edges import Edge
+from headwater.model.names import TableName
+from headwater.model.relation import Resolution
+from headwater.text import Span
+
+RESULT = TableName.of("<result>")
+"""The table of the target columns of a bare SELECT for which no output table was given."""
+
+
+class Status(Enum):
+    """How much of a statement's lineage is there."""
+
+    RESOLVED = "resolved"  # every edge is certain
+    APPROXIMATE = "approximate"  # there are edges in doubt, or some are missing; the issues say why
+    TABLE_ONLY = "table-only"  # tables are known, columns are not
+    ERROR = "error"  # the statement could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A table that the statement reads: every place where it does so, and how we know its columns."""
+
+    name: TableName
+    resolution: Resolution = Resolution.UNKNOWN
+    spans: tuple[Span, ...] = ()
+    approximate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column that the statement writes, whether or not anything flows into it (COUNT(*), a constant)."""
+
+    name: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLineage:
+    """What one statement reads, writes, and how the two hang together.
+
+    Edges are in the order of the output columns; row influence, which concerns all columns alike, comes last, once,
+    with the whole table as target (`ColumnRef.column` is None). Filters inside a scalar subquery concern one column
+    only and have that column as target.
+    """
+
+    statement_type: str
+    target: TableName | None = None
+    sources: tuple[SourceTable, ...] = ()
+    columns: tuple[OutputColumn, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    status: Status = Status.RESOLVED
+    index: int = 0
+    span: Span | None = None
+    target_span: Span | None = None
+
+    @property
+    def approximate(self) -> bool:
+        """Whether anything about the edges is in doubt."""
+        return self.status is not Status.RESOLVED
+
+    @property
+    def output(self) -> TableName:
+        """The table of the target columns: the target, or a stand-in for the result of a SELECT."""
+        return self.target or RESULT
+
+
+def settle_status(lineage: StatementLineage) -> StatementLineage:
+    """The same lineage with the status that its edges, sources and issues give it."""
+    if any(issue.severity is Severity.ERROR for issue in lineage.issues):
+        status = Status.ERROR
+    elif lineage.status is Status.TABLE_ONLY:
+        status = Status.TABLE_ONLY
+    elif any(edge.approximate for edge in lineage.edges) or any(table.approximate for table in lineage.sources):
+        status = Status.APPROXIMATE
+    else:
+        status = lineage.status
+    return lineage if status is lineage.status else dataclasses.replace(lineage, status=status)
