@@ -9,6 +9,8 @@ from headwater.lineage.readings import (
     column_lineage,
     table_lineage,
 )
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.statement import RESULT, OutputColumn, SourceTable, StatementLineage, Status
 from headwater.lineage.trace import trace
 
@@ -18,6 +20,8 @@ __all__ = [
     "ColumnLineage",
     "OutputColumn",
     "Reading",
+    "SchemaMetadata",
+    "SchemaResolver",
     "SourceTable",
     "StatementLineage",
     "Status",

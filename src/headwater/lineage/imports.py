@@ -1,0 +1,144 @@
+"""Schemas from the forms in which people have them: JSON, dumps of `information_schema`, plain dictionaries.
+
+DDL files need a parser and are read by `headwater.sql`.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from headwater.errors import InputError, SchemaError
+from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable, convert_schema
+from headwater.model.names import parse_table_name
+
+_DUMP_COLUMNS = ("table_name", "column_name")
+
+
+def schema_of_mapping(tables: Mapping[str, Any]) -> SchemaMetadata:
+    """A schema from a dictionary of tables.
+
+    A table is a list of column names or a dictionary of their types; names may be dotted, or nested by schema.
+
+    >>> schema = schema_of_mapping({"shop.orders": ["id"], "crm": {"people": {"name": "STRING"}}})
+    >>> [(table.schema, table.name, table.columns[0].name) for table in schema.tables]
+    [('shop', 'orders', 'id'), ('crm', 'people', 'name')]
+
+    RAISES: SchemaError when a table is neither.
+    """
+    return SchemaMetadata(tables=tuple(_tables_of_mapping(tables, ())))
+
+
+def _tables_of_mapping(tables: Mapping[str, Any], outer: tuple[str, ...]) -> Iterable[SchemaTable]:
+    for name, value in tables.items():
+        if not isinstance(name, str):
+            raise SchemaError(f"a table's name must be text, not {name!r}")
+        if (
+            isinstance(value, Mapping)
+            and value
+            and all(isinstance(inner, Mapping | list | tuple) for inner in value.values())
+        ):
+            yield from _tables_of_mapping(value, (*outer, *_parts(name)))
+        else:
+            yield _table((*outer, *_parts(name)), _columns(name, value))
+
+
+def _columns(table: str, value: Any) -> tuple[ColumnSchema, ...]:
+    if isinstance(value, Mapping):
+        pairs = [(column, str(type) if type is not None else None) for column, type in value.items()]
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        pairs = [(column, None) for column in value]
+    else:
+        raise SchemaError(
+            f"table `{table}` must be a list of columns or a dictionary of their types, not {value!r}",
+            hint='{"shop.orders": ["id", "amount"]} or {"shop.orders": {"id": "INT"}}',
+        )
+    if not all(isinstance(column, str) for column, _ in pairs):
+        raise SchemaError(f"the columns of table `{table}` must be names")
+    return tuple(ColumnSchema(name=column, data_type=type) for column, type in pairs)
+
+
+def schema_of_rows(rows: Iterable[Mapping[str, Any]]) -> SchemaMetadata:
+    """A schema from the rows of `information_schema.columns`; the case of their keys does not matter.
+
+    RAISES: SchemaError when a row has no table or column name.
+    """
+    tables: dict[tuple[str, ...], list[tuple[float, ColumnSchema]]] = {}
+    for number, row in enumerate(rows, start=1):
+        cells = {str(key).lower(): value for key, value in row.items()}
+        if any(not cells.get(column) for column in _DUMP_COLUMNS):
+            raise SchemaError(
+                f"row {number} has no {' or '.join(column for column in _DUMP_COLUMNS if not cells.get(column))}",
+                hint="SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns",
+            )
+        path = (cells.get("table_catalog"), cells.get("table_schema"), cells["table_name"])
+        type = cells.get("data_type")
+        column = ColumnSchema(name=str(cells["column_name"]), data_type=str(type) if type else None)
+        columns = tables.setdefault(tuple(str(part) for part in path if part), [])
+        columns.append((_position(cells.get("ordinal_position"), len(columns)), column))
+    return SchemaMetadata(
+        tables=tuple(
+            _table(path, tuple(column for _, column in sorted(columns, key=lambda each: each[0])))
+            for path, columns in tables.items()
+        )
+    )
+
+
+def schema_of_csv(text: str) -> SchemaMetadata:
+    """A schema from a CSV dump of `information_schema.columns`, with a header line.
+
+    RAISES: SchemaError when it is not one.
+    """
+    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    header = [name.lower() for name in reader.fieldnames or ()]
+    missing = [column for column in _DUMP_COLUMNS if column not in header]
+    if missing:
+        raise SchemaError(
+            f"the CSV header has no {' and no '.join(missing)}", hint=f"its columns: {', '.join(header)}"
+        )
+    return schema_of_rows(reader)
+
+
+def schema_of_json(text: str | bytes) -> SchemaMetadata:
+    """A schema from JSON: the wire format, rows of `information_schema.columns`, or a dictionary of tables.
+
+    RAISES: SchemaError when it is none of them.
+    """
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError as err:
+        raise SchemaError(f"the schema is not JSON: {err}") from err
+    if isinstance(value, list):
+        if not all(isinstance(row, dict) for row in value):
+            raise SchemaError("a JSON list must hold the rows of information_schema.columns, as objects")
+        return schema_of_rows(value)
+    if isinstance(value, dict) and not _is_wire(value):
+        return schema_of_mapping(value)
+    return convert_schema(value)
+
+
+def _is_wire(value: dict[str, Any]) -> bool:
+    """Whether an object is the wire format rather than a dictionary of tables."""
+    words = {"tables", "defaultCatalog", "defaultSchema", "searchPath", "caseSensitivity", "allowImplied"}
+    return not value or (not words.isdisjoint(value) and not isinstance(value.get("tables"), dict))
+
+
+def _table(path: tuple[str, ...], columns: tuple[ColumnSchema, ...]) -> SchemaTable:
+    catalog = ".".join(path[:-2]) if len(path) > 2 else None
+    return SchemaTable(catalog=catalog, schema=path[-2] if len(path) > 1 else None, name=path[-1], columns=columns)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    try:
+        return parse_table_name(name).parts
+    except InputError as err:
+        raise SchemaError(err.message, hint=err.hint) from err
+
+
+def _position(value: Any, default: float) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return default

@@ -1,0 +1,126 @@
+"""A table as the analysis knows it at one point of a script, and where two accounts of it differ."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from headwater.errors import SchemaError
+from headwater.lineage.effects import ColumnDefinition
+from headwater.lineage.schema import Origin, TableConstraintInfo
+from headwater.model.names import Case, TableName, fold
+from headwater.model.relation import Resolution
+from headwater.model.types import parse_type
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table and what is known of its columns.
+
+    `complete` False means there may be columns beside those listed. `doubts` maps a column's name to the reason why
+    edges from it are approximate; `disputed` are columns that only the losing account has: they are no part of `*`,
+    but can be referred to.
+    """
+
+    name: TableName
+    columns: tuple[ColumnDefinition, ...] = ()
+    resolution: Resolution = Resolution.UNKNOWN
+    complete: bool = False
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    disputed: tuple[ColumnDefinition, ...] = ()
+    temporary: bool = False
+    constraints: tuple[TableConstraintInfo, ...] = ()
+    statement_index: int | None = None
+    updated_at: str = ""
+
+    @property
+    def origin(self) -> Origin:
+        return Origin.IMPORTED if self.resolution is Resolution.IMPORTED else Origin.IMPLIED
+
+    @property
+    def approximate(self) -> str | None:
+        """Why `*` over this table is in doubt, None when it is not."""
+        if self.complete:
+            return None
+        what = "some columns" if self.columns else "the columns"
+        return f"{what} of `{self.name}` are not known"
+
+    def column(self, name: str, case: Case, *, quoted: bool = False) -> ColumnDefinition | None:
+        """The column that a name in the text means."""
+        wanted = fold(name, case, quoted=quoted)
+        for column in (*self.columns, *self.disputed):
+            if wanted in (column.name, fold(column.name, case)):
+                return column
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where the given schema and the DDL disagree: the sentence to show, and the reason by column."""
+
+    message: str
+    doubts: dict[str, str]
+    disputed: tuple[ColumnDefinition, ...]
+
+
+def compare(given: KnownTable, defined: Iterable[ColumnDefinition], case: Case) -> Difference | None:
+    """How DDL differs from the given columns of a table, by name and type; None when it does not."""
+    ours = {fold(column.name, case): column for column in given.columns}
+    theirs = {fold(column.name, case): column for column in defined}
+    missing = [column for key, column in ours.items() if key not in theirs]
+    added = [column for key, column in theirs.items() if key not in ours] if given.complete else []
+    retyped = [
+        (column, theirs[key]) for key, column in ours.items() if key in theirs and _differ(column, theirs[key])
+    ]
+    if not (missing or added or retyped):
+        return None
+    parts = []
+    if missing:
+        parts.append(f"the DDL lacks {_names(missing)}")
+    if added:
+        parts.append(f"the given schema lacks {_names(added)}")
+    parts += [f"`{one.name}` is {one.type} in the given schema and {other.type} in the DDL" for one, other in retyped]
+    doubts = {column.name: "the DDL has no such column" for column in missing}
+    doubts |= {column.name: "only the DDL has this column" for column in added}
+    doubts |= {one.name: f"the DDL has type {other.type}" for one, other in retyped}
+    return Difference("; ".join(parts), doubts, tuple(added))
+
+
+def alter_columns(
+    columns: tuple[ColumnDefinition, ...],
+    *,
+    add: Iterable[ColumnDefinition] = (),
+    drop: Iterable[str] = (),
+    rename: Iterable[tuple[str, str]] = (),
+    retype: Iterable[ColumnDefinition] = (),
+    case: Case,
+) -> tuple[ColumnDefinition, ...]:
+    """The columns after an ALTER TABLE; adding one that is there changes nothing."""
+    result = {fold(column.name, case): column for column in columns}
+    for name in drop:
+        result.pop(fold(name, case), None)
+    for column in add:
+        result.setdefault(fold(column.name, case), column)
+    for column in retype:
+        known = result.get(fold(column.name, case))
+        if known is not None:
+            result[fold(column.name, case)] = dataclasses.replace(known, type=column.type)
+    renamed = {fold(old, case): new for old, new in rename}
+    return tuple(
+        dataclasses.replace(column, name=renamed[key]) if key in renamed else column for key, column in result.items()
+    )
+
+
+def _names(columns: list[ColumnDefinition]) -> str:
+    return ", ".join(f"`{column.name}`" for column in columns)
+
+
+def _differ(one: ColumnDefinition, other: ColumnDefinition) -> bool:
+    return one.type is not None and other.type is not None and _plain(one.type) != _plain(other.type)
+
+
+def _plain(type_text: str) -> str:
+    """A type in one spelling, so that INTEGER and INT are the same."""
+    try:
+        return str(parse_type(type_text, foreign=True))
+    except SchemaError:
+        return type_text.upper()

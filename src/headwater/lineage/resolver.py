@@ -1,0 +1,337 @@
+"""Which table a name means, at this point of a script.
+
+The rules, in the order in which they apply:
+
+1. **Imported wins**: a table given in the schema overrides what the text implies about it. Where the two differ, a
+   `SCHEMA_CONFLICT` names the columns and types, and those columns are in doubt from there on.
+2. **Implied fills gaps**: DDL earlier in the text defines what the schema does not.
+3. **Unknown tables** get an `UNKNOWN_TABLE` issue and the columns that the text uses of them.
+
+Position matters: the resolver is asked before a statement's own effects are applied.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import assert_never
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.effects import (
+    AlterColumns,
+    ColumnDefinition,
+    CopyTable,
+    CreateTable,
+    DropTable,
+    RenameTable,
+    SchemaEffect,
+    SwapTables,
+    UseColumns,
+)
+from headwater.lineage.known import KnownTable, alter_columns, compare
+from headwater.lineage.schema import (
+    ForeignKey,
+    ResolvedColumnSchema,
+    ResolvedSchemaMetadata,
+    ResolvedSchemaTable,
+    SchemaMetadata,
+    SchemaTable,
+)
+from headwater.model.names import TableName, fold
+from headwater.model.relation import Resolution
+from headwater.text import Span, nearest
+
+_Key = tuple[str, ...]
+
+
+def _utc_now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class SchemaResolver:
+    """The imported schema, and the implied one as it evolves with the statements applied so far."""
+
+    def __init__(
+        self,
+        schema: SchemaMetadata | None = None,
+        *,
+        dialect: str | None = None,
+        now: Callable[[], str] = _utc_now,
+    ) -> None:
+        self.schema = schema or SchemaMetadata()
+        self.case = self.schema.case_sensitivity.rule(dialect)
+        self._now = now
+        self._imported: dict[_Key, KnownTable] = {}
+        self._implied: dict[_Key, KnownTable] = {}
+        self._moved: dict[_Key, KnownTable | None] = {}  # imported tables the text has renamed, swapped
+        self._spelled: dict[_Key, TableName] = {}
+        for table in self.schema.tables:
+            self._import(table)
+
+    # ------------------------------------------------------------------------------------------- lookups
+
+    def resolve(self, name: TableName, *, quoted: tuple[bool, ...] = ()) -> KnownTable:
+        """The table that a name means here. Always an answer: an unknown table has resolution UNKNOWN.
+
+        `quoted` says which parts were quoted; leaving it out means none.
+        """
+        for key in self._candidates(name, quoted):
+            if key in self._moved:
+                moved = self._moved[key]
+                if moved is not None:
+                    return moved
+                continue
+            known = self._imported.get(key) or self._implied.get(key)
+            if known is not None:
+                return known
+        qualified = self._qualify(name)
+        key = self._fold(qualified.parts[: len(qualified.parts) - len(name.parts)]) + self._fold(name.parts, quoted)
+        return KnownTable(self._spelled.setdefault(key, qualified))
+
+    def unknown_table(self, table: KnownTable, span: Span | None = None) -> Issue:
+        """The issue for a table that is not known: a warning if a schema was given, else a remark."""
+        severity = Severity.WARNING if self._imported else Severity.INFO
+        close = nearest(str(table.name), (str(known.name) for known in self._imported.values()))
+        return Issue(
+            IssueCode.UNKNOWN_TABLE,
+            severity,
+            f"`{table.name}` is neither in the given schema nor made by an earlier statement",
+            span,
+            hint=f"did you mean `{close}`?" if close else None,
+        )
+
+    def tables(self) -> Iterator[KnownTable]:
+        """Every table known at this point."""
+        for table in {id(table): table for table in self._imported.values()}.values():
+            if self._fold(table.name.parts) not in self._moved:
+                yield table
+        yield from (table for table in self._moved.values() if table is not None)
+        yield from self._implied.values()
+
+    def resolved(self) -> ResolvedSchemaMetadata:
+        """The effective schema at this point, as it goes on the wire."""
+        tables = sorted(self.tables(), key=lambda table: table.name.parts)
+        return ResolvedSchemaMetadata(tables=tuple(_on_the_wire(table) for table in tables))
+
+    # ------------------------------------------------------------------------------------------- effects
+
+    def apply(self, effect: SchemaEffect, *, statement_index: int | None = None) -> list[Issue]:
+        """Let a statement change the schema; returns the conflicts this brings to light."""
+        if not self.schema.allow_implied:
+            return []
+        match effect:
+            case CreateTable():
+                return self._create(effect, statement_index)
+            case CopyTable():
+                original = self.resolve(effect.original)
+                return self._create(
+                    CreateTable(
+                        effect.name,
+                        original.columns,
+                        temporary=effect.temporary,
+                        keeps_existing=effect.keeps_existing,
+                        complete=original.complete,
+                        constraints=original.constraints,
+                        span=effect.span,
+                    ),
+                    statement_index,
+                )
+            case DropTable():
+                self._forget(effect.name)
+            case RenameTable():
+                self._rename(effect, statement_index)
+            case SwapTables():
+                one, other = self.resolve(effect.one), self.resolve(effect.other)
+                self._move(one, other.name, statement_index)
+                self._move(other, one.name, statement_index)
+            case AlterColumns():
+                return self._alter(effect, statement_index)
+            case UseColumns():
+                self._use(effect, statement_index)
+            case _:
+                assert_never(effect)
+        return []
+
+    def _create(self, effect: CreateTable, statement_index: int | None) -> list[Issue]:
+        name = effect.name if effect.temporary else self._qualify(effect.name)
+        key = self._fold(name.parts)
+        given = self._moved[key] if key in self._moved else self._imported.get(key)
+        if given is not None and not effect.temporary:
+            return self._conflict(given, effect.columns, effect.span) if effect.complete else []
+        known = self._implied.get(key)
+        if known is not None and effect.keeps_existing and known.resolution is Resolution.IMPLIED:
+            return []
+        self._implied[key] = KnownTable(
+            self._spelled.setdefault(key, name),
+            effect.columns,
+            Resolution.IMPLIED,
+            effect.complete,
+            temporary=effect.temporary,
+            constraints=effect.constraints,
+            statement_index=statement_index,
+            updated_at=self._now(),
+        )
+        return []
+
+    def _conflict(self, given: KnownTable, columns: tuple[ColumnDefinition, ...], span: Span | None) -> list[Issue]:
+        difference = compare(given, columns, self.case.columns)
+        if difference is None:
+            return []
+        self._replace(
+            given,
+            dataclasses.replace(
+                given, doubts=dict(given.doubts) | difference.doubts, disputed=given.disputed + difference.disputed
+            ),
+        )
+        message = f"the given schema of `{given.name}` won over the DDL: {difference.message}"
+        return [Issue(IssueCode.SCHEMA_CONFLICT, Severity.WARNING, message, span)]
+
+    def _alter(self, effect: AlterColumns, statement_index: int | None) -> list[Issue]:
+        table = self.resolve(effect.name)
+        changed = alter_columns(
+            table.columns,
+            add=effect.add,
+            drop=effect.drop,
+            rename=effect.rename,
+            retype=effect.retype,
+            case=self.case.columns,
+        )
+        if table.resolution is Resolution.IMPORTED:
+            return self._alter_imported(table, changed, effect)
+        key = self._fold(table.name.parts)
+        self._implied[key] = dataclasses.replace(
+            table, columns=changed, statement_index=statement_index, updated_at=self._now()
+        )
+        return []
+
+    def _alter_imported(
+        self, table: KnownTable, changed: tuple[ColumnDefinition, ...], effect: AlterColumns
+    ) -> list[Issue]:
+        """The given schema may describe the table before or after an ALTER: both are in order, else it conflicts."""
+        touched = {*effect.drop, *(old for old, _ in effect.rename)}
+        after = not any(table.column(name, self.case.columns) for name in touched)
+        return [] if after and changed == table.columns else self._conflict(table, changed, effect.span)
+
+    def _rename(self, effect: RenameTable, statement_index: int | None) -> None:
+        table = self.resolve(effect.name)
+        to = effect.to
+        if len(to.parts) < len(table.name.parts):
+            to = TableName(table.name.parts[: len(table.name.parts) - len(to.parts)] + to.parts)
+        self._forget(table.name)
+        if table.resolution is Resolution.IMPORTED:
+            self._moved[self._fold(table.name.parts)] = None
+        self._move(table, to, statement_index)
+
+    def _move(self, table: KnownTable, to: TableName, statement_index: int | None) -> None:
+        moved = dataclasses.replace(table, name=to, statement_index=statement_index, updated_at=self._now())
+        key = self._fold(to.parts)
+        if table.resolution is Resolution.IMPORTED or key in self._imported:
+            self._moved[key] = moved
+        else:
+            self._implied[key] = moved
+
+    def _use(self, effect: UseColumns, statement_index: int | None) -> None:
+        table = self.resolve(effect.name)
+        if table.complete:
+            return
+        wanted = [name for name in effect.columns if table.column(name, self.case.columns) is None]
+        if not wanted or table.resolution is Resolution.IMPORTED:
+            return
+        self._implied[self._fold(table.name.parts)] = dataclasses.replace(
+            table,
+            columns=table.columns + tuple(ColumnDefinition(name) for name in wanted),
+            statement_index=statement_index if table.statement_index is None else table.statement_index,
+            updated_at=self._now(),
+        )
+
+    def _forget(self, name: TableName) -> None:
+        for key in self._candidates(name, ()):
+            if self._implied.pop(key, None) is not None:
+                return
+
+    def _replace(self, old: KnownTable, new: KnownTable) -> None:
+        for place in (self._imported, self._moved):
+            for key, table in place.items():
+                if table is old:
+                    place[key] = new
+
+    # --------------------------------------------------------------------------------------------- names
+
+    def _import(self, table: SchemaTable) -> None:
+        columns = tuple(
+            ColumnDefinition(
+                column.name,
+                column.data_type,
+                bool(column.is_primary_key),
+                (column.foreign_key.table, column.foreign_key.column) if column.foreign_key else None,
+            )
+            for column in table.columns
+        )
+        complete = table.complete and bool(columns)
+        known = KnownTable(
+            self._qualify(TableName(table.parts)), columns, Resolution.IMPORTED, complete, updated_at=self._now()
+        )
+        # A name in a schema file is not quoted: it stands for itself and for what the dialect makes of it.
+        for parts in {table.parts, known.name.parts}:
+            self._imported[parts] = known
+            self._imported[self._fold(parts)] = known
+
+    def _qualify(self, name: TableName) -> TableName:
+        parts, schema = name.parts, self.schema
+        if "://" in parts[-1] or parts[-1].startswith(("/", "@", "#")):
+            return name  # a path, a stage, a session's own table
+        if len(parts) == 1 and schema.default_schema:
+            parts = (schema.default_schema, *parts)
+        if len(parts) == 2 and schema.default_catalog:
+            parts = (schema.default_catalog, *parts)
+        return name if parts == name.parts else TableName(parts)
+
+    def _candidates(self, name: TableName, quoted: tuple[bool, ...]) -> Iterator[_Key]:
+        """The keys a name may have, the most particular first: temporary, default, search path, as written."""
+        own = self._fold(name.parts, quoted)
+        if len(own) == 1:
+            table = self._implied.get(own)
+            if table is not None and table.temporary:
+                yield own
+        qualified = self._qualify(name).parts
+        yield self._fold(qualified[: len(qualified) - len(own)]) + own
+        if len(own) == 1:
+            for hint in self.schema.search_path:
+                yield (*self._fold((hint.schema,)), *own)
+                catalog = hint.catalog or self.schema.default_catalog
+                if catalog:
+                    yield (*self._fold((catalog, hint.schema)), *own)
+        yield own
+        if len(own) == 3 and not self.schema.default_catalog:
+            yield own[1:]  # the given schema does not speak of catalogs
+
+    def _fold(self, parts: tuple[str, ...], quoted: tuple[bool, ...] = ()) -> _Key:
+        case = self.case.tables
+        if not quoted:
+            return tuple([fold(part, case) for part in parts])
+        return tuple([fold(part, case, quoted=flag) for part, flag in zip(parts, quoted)])
+
+
+def _on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
+    return ResolvedSchemaTable(
+        catalog=table.name.catalog,
+        schema=table.name.schema,
+        name=table.name.name,
+        columns=tuple(
+            ResolvedColumnSchema(
+                name=column.name,
+                data_type=column.type,
+                origin=table.origin,
+                is_primary_key=column.primary_key or None,
+                foreign_key=ForeignKey(table=column.references[0], column=column.references[1])
+                if column.references
+                else None,
+            )
+            for column in table.columns
+        ),
+        origin=table.origin,
+        source_statement_index=table.statement_index,
+        updated_at=table.updated_at,
+        temporary=table.temporary or None,
+        constraints=table.constraints,
+        complete=table.complete,
+    )
