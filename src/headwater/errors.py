@@ -154,6 +154,7 @@ class IssueCode(Enum):
     """What an analysis found on its way. The value is the explanation; the name is the stable code."""
 
     PARSE_ERROR = "A statement is not valid in its dialect; the other statements were still analysed."
+    TEMPLATE_ERROR = "A Jinja template could not be rendered, so the SQL it stands for is not known."
     UNSUPPORTED_STATEMENT = "A statement of a kind that has no column lineage here; tables were kept if named."
     UNKNOWN_TABLE = "A table is neither in the given schema nor made by an earlier statement."
     UNKNOWN_COLUMN = "A column is not one of the columns its table is known to have."

@@ -6,7 +6,7 @@ UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both.
 
 import difflib
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -135,3 +135,29 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
     close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None
+
+
+def align(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows in aligned columns under their headers, numbers to the right.
+
+    >>> print(align(("table", "rows"), [("orders", 1200), ("fx", 7)]))
+    table    rows
+    ──────  ─────
+    orders  1,200
+    fx          7
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(header), *(len(row[i]) for row in cells)]) for i, header in enumerate(headers)]
+    numbers = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, widths, numbers))
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(headers), "  ".join("─" * width for width in widths), *map(line, cells)])
+
+
+def _cell(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    return f"{value:,}" if isinstance(value, int) else " ".join(str(value).split())

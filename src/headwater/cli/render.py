@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from headwater.errors import HeadwaterError
-from headwater.text import caret
+from headwater.text import align, caret
 
 
 def render_error(err: HeadwaterError, *, json: bool = False, color: bool = False) -> str:
@@ -49,32 +49,5 @@ def print_json(value: Any) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows under headers in aligned columns; numbers to the right.
-
-    The text is the same on a terminal and in a pipe, so that `grep` and eyes see one thing.
-    """
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max([len(header), *(len(row[i]) for row in cells)]) for i, header in enumerate(headers)]
-    right = [
-        bool(rows) and all(isinstance(row[i], int | float) or row[i] is None for row in rows)
-        for i in range(len(headers))
-    ]
-    write = sys.stdout.write
-    write(_line(list(headers), widths, right) + "\n")
-    write("  ".join("─" * width for width in widths) + "\n")
-    for row in cells:
-        write(_line(row, widths, right) + "\n")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value).replace("\n", " ")
-
-
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
-    return "  ".join(
-        cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in zip(cells, widths, right)
-    ).rstrip()
+    """Print rows under headers. A terminal and a pipe get the same text, so that eyes and `grep` see one thing."""
+    sys.stdout.write(align(headers, rows) + "\n")

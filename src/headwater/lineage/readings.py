@@ -5,7 +5,7 @@
 * **whole-expression** (`Reading.FULL`): also what the expression looks at: CASE and IF conditions, window keys. This
   is the answer of most other tools.
 
-Row influence (WHERE, JOIN, GROUP BY …) is in neither; ask the edges for it.
+Row influence (WHERE, JOIN, GROUP BY …) makes no parents in either; a full read-out of the *edges* has it.
 """
 
 import dataclasses
@@ -95,6 +95,14 @@ def column_lineage(
     order = {column.name.lower(): at for at, column in enumerate(lineage.columns)}
     found = [ColumnLineage(target, frozenset(sources)) for target, sources in parents.items()]
     return tuple(sorted(found, key=lambda each: order.get(each.target.name.split(".")[0].lower(), len(order))))
+
+
+def restrict(lineage: StatementLineage, reading: Reading, *, collapse: bool = False) -> StatementLineage:
+    """The same statement with the edges of one reading: values only, or everything."""
+    edges = collapse_paths(lineage.edges) if collapse else lineage.edges
+    if reading is Reading.VALUE:
+        edges = tuple(edge for edge in edges if edge.kind.influence is InfluenceClass.VALUE)
+    return lineage if edges is lineage.edges else dataclasses.replace(lineage, edges=edges)
 
 
 def table_lineage(lineage: StatementLineage) -> TableLineage:

@@ -58,6 +58,7 @@ class StatementLineage:
     issues: tuple[Issue, ...] = ()
     status: Status = Status.RESOLVED
     index: int = 0
+    source_name: str | None = None
     span: Span | None = None
     target_span: Span | None = None
 

@@ -1,0 +1,1 @@
+"""The one door to the lineage of SQL text."""

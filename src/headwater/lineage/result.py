@@ -1,0 +1,119 @@
+"""The answer to one request: the lineage of every statement, what was found on the way, and the schema used."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from headwater.errors import Issue, Severity, UsageError
+from headwater.lineage import wire
+from headwater.lineage.formats import diagrams, openlineage, rows, tree
+from headwater.lineage.formats.html import html
+from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
+from headwater.lineage.statement import StatementLineage
+from headwater.model.edges import ColumnRef, Edge
+from headwater.model.graph import Graph, Link
+from headwater.model.names import TableName
+from headwater.text import Source, nearest
+
+Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "openlineage"]
+FORMATS: tuple[str, ...] = get_args(Format)
+Level = Literal["column", "table"]
+
+
+@dataclass(frozen=True)
+class AnalyzeResult:
+    """The lineage of a text, a file or a whole set of files.
+
+    Statements are numbered through all sources in the order given and have the edges of `reading`; `issues` are those
+    of the statements and those that belong to none.
+    """
+
+    statements: tuple[StatementLineage, ...]
+    issues: tuple[Issue, ...] = ()
+    reading: Reading = Reading.FULL
+    resolved_schema: Any = field(default=None, repr=False)
+    sources: dict[str | None, Source] = field(default_factory=dict, repr=False)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether some statement could not be read at all."""
+        return any(issue.severity is Severity.ERROR for issue in self.issues)
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges of all statements."""
+        return tuple(edge for statement in self.statements for edge in statement.edges)
+
+    @cached_property
+    def graph(self) -> Graph[ColumnRef, Edge]:
+        """Columns joined by the edges of all statements, chained through the tables they share."""
+        return Graph(Link(edge.source, edge.target, edge) for edge in self.edges)
+
+    @cached_property
+    def tables(self) -> tuple[TableName, ...]:
+        """Every table read or written, in order of appearance."""
+        seen: dict[TableName, None] = {}
+        for statement in self.statements:
+            seen |= dict.fromkeys(source.name for source in statement.sources)
+            if statement.target is not None:
+                seen[statement.target] = None
+        return tuple(seen)
+
+    def column_lineage(self) -> tuple[ColumnLineage, ...]:
+        """Each output column of each statement with the columns it comes from."""
+        return tuple(
+            each for statement in self.statements for each in column_lineage(statement, reading=self.reading)
+        )
+
+    def table_lineage(self) -> tuple[TableLineage, ...]:
+        """The tables each statement reads and writes."""
+        return tuple(map(table_lineage, self.statements))
+
+    def to_wire(self) -> wire.WireResult:
+        """The result as the structs of the wire format."""
+        return wire.to_wire(self.statements, self.issues, reading=self.reading, schema=self.resolved_schema)
+
+    def to_json(self) -> str:
+        """The result in the wire format (`docs/reference/lineage.schema.json`)."""
+        return wire.encode(self.to_wire())
+
+    def to_text(self, format: Format = "tree", *, level: Level = "column", namespace: str = "headwater") -> str:
+        """The result as text: a tree, a table, a diagram source, …
+
+        RAISES: UsageError for a format that does not exist.
+        """
+        makers: dict[str, Callable[[], str]] = {
+            "tree": lambda: (tree.table_tree if level == "table" else tree.column_tree)(self.statements),
+            "table": lambda: rows.aligned(*self._rows(level)),
+            "json": self.to_json,
+            "jsonl": lambda: rows.to_json_lines(*self._rows(level)),
+            "csv": lambda: rows.to_csv(*self._rows(level)),
+            "mermaid": lambda: diagrams.mermaid(self.statements, tables_only=level == "table"),
+            "dot": lambda: diagrams.dot(self.statements, tables_only=level == "table"),
+            "openlineage": lambda: openlineage.openlineage(
+                self.statements, namespace=namespace, sources=self.sources
+            ),
+        }
+        if format not in makers:
+            close = nearest(format, makers)
+            raise UsageError(
+                f"there is no format `{format}`",
+                hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
+            )
+        return makers[format]()
+
+    def _rows(self, level: Level) -> tuple[tuple[str, ...], list[rows.Row]]:
+        if level == "table":
+            return rows.TABLE_HEADERS, rows.table_rows(self.statements)
+        return rows.COLUMN_HEADERS, rows.column_rows(self.statements)
+
+    def _repr_html_(self) -> str:
+        return html(self.statements)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {
+            "text/plain": self.to_text("tree"),
+            "text/html": self._repr_html_(),
+            "text/vnd.mermaid": self.to_text("mermaid"),
+        }
