@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+import json
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import click
 from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
 from headwater.errors import IssueCode, error_classes, explanations
+from headwater.lineage.wire import json_schema
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py from the code: change it there. -->\n"
@@ -73,7 +75,16 @@ def _help(command: click.Command, path: str) -> str:
     return command.get_help(click.Context(command, info_name=path, **settings)) + "\n"
 
 
-PAGES = {"errors.md": errors_page, "reference/config.md": config_page, "reference/cli.md": cli_page}
+def wire_schema() -> str:
+    return json.dumps(json_schema(), indent=2) + "\n"
+
+
+PAGES = {
+    "errors.md": errors_page,
+    "reference/config.md": config_page,
+    "reference/cli.md": cli_page,
+    "reference/lineage.schema.json": wire_schema,
+}
 
 
 def stale_pages() -> list[str]:

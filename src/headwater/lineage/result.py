@@ -10,6 +10,7 @@ from headwater.lineage import wire
 from headwater.lineage.formats import diagrams, openlineage, rows, tree
 from headwater.lineage.formats.html import html
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
+from headwater.lineage.schema import ResolvedSchemaMetadata
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge
 from headwater.model.graph import Graph, Link
@@ -32,7 +33,7 @@ class AnalyzeResult:
     statements: tuple[StatementLineage, ...]
     issues: tuple[Issue, ...] = ()
     reading: Reading = Reading.FULL
-    resolved_schema: Any = field(default=None, repr=False)
+    resolved_schema: ResolvedSchemaMetadata | None = field(default=None, repr=False)
     sources: dict[str | None, Source] = field(default_factory=dict, repr=False)
 
     @property

@@ -11,6 +11,7 @@ import msgspec
 
 from headwater.errors import Issue, Severity
 from headwater.lineage.readings import Reading
+from headwater.lineage.schema import ResolvedSchemaMetadata
 from headwater.lineage.statement import OutputColumn, StatementLineage
 from headwater.model.edges import ColumnRef, Edge
 from headwater.model.names import TableName
@@ -112,11 +113,15 @@ class WireResult(msgspec.Struct, rename="camel", omit_defaults=True):
     edges: list[WireEdge]
     issues: list[WireIssue]
     summary: WireSummary
-    resolved_schema: Any = None
+    resolved_schema: ResolvedSchemaMetadata | None = None
 
 
 def to_wire(
-    statements: Sequence[StatementLineage], issues: Sequence[Issue], *, reading: Reading, schema: Any = None
+    statements: Sequence[StatementLineage],
+    issues: Sequence[Issue],
+    *,
+    reading: Reading,
+    schema: ResolvedSchemaMetadata | None = None,
 ) -> WireResult:
     """Statements and issues as structs ready to be encoded."""
     nodes = _nodes(statements)
