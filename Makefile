@@ -13,17 +13,22 @@ PY := $(BIN)/python
 help: ## List the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.venv/.installed: pyproject.toml
+# $(call install,VENV,EXTRA): make a virtual environment with Headwater in it, by uv if there is one.
+define install
 	@test -n "$(PYTHON)" || { echo "Headwater needs Python 3.11 or later; none was found. Name one with PYTHON=/path/to/python3" >&2; exit 2; }
-	@echo "installing into .venv (once; about 1.3 GB, most of it Spark and Arrow) …" >&2
-ifneq ($(UV),)
-	@test -x $(PY) || uv venv --quiet --python "$(PYTHON)" .venv
-	@uv pip install --quiet --python $(PY) --editable '.[dev]'
-else
-	@test -x $(PY) || "$(PYTHON)" -m venv .venv
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-endif
-	@touch $@
+	@echo "installing into $(1) (once; about 1.3 GB, most of it Spark and Arrow) …" >&2
+	$(if $(UV),\
+	  @test -x $(1)/bin/python || $(UV) venv --quiet --python "$(PYTHON)" $(1); $(UV) pip install --quiet --python $(1)/bin/python --editable '.[$(2)]',\
+	  @test -x $(1)/bin/python || "$(PYTHON)" -m venv $(1); $(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(2)]')
+	@touch $(1)/.installed
+endef
+
+.venv/.installed: pyproject.toml
+	$(call install,.venv,dev)
+
+# Some peers pin versions that we do not want to develop against, hence a second environment.
+.venv-bench/.installed: pyproject.toml
+	$(call install,.venv-bench,bench)
 
 setup: .venv/.installed ## Install everything into .venv, once
 
@@ -46,16 +51,8 @@ fmt: setup ## Format the code and mend what can be mended
 golden: setup ## Write the golden expectations anew; read the diff before committing it
 	@$(PY) -m pytest -m golden --golden
 
-bench: .venv/.bench ## Run the quick benchmarks against their peers
-	@for f in benchmarks/*.py; do echo "== $$f"; $(PY) $$f --quick || exit 1; done
-
-.venv/.bench: .venv/.installed
-ifneq ($(UV),)
-	@uv pip install --quiet --python $(PY) --editable '.[bench]'
-else
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-endif
-	@touch $@
+bench: .venv-bench/.installed ## Run the quick benchmarks against their peers (in a .venv of their own)
+	@for f in benchmarks/[a-z]*.py; do echo "== $$f"; .venv-bench/bin/python $$f --quick || exit 1; done
 
 docs: setup ## Write the generated reference pages and build the site
 	@$(PY) docs/generate.py
@@ -69,4 +66,4 @@ build: setup ## Make the sdist and the wheel
 	@$(PY) -m build --outdir dist
 
 clean: ## Remove everything that was made here
-	@rm -rf .venv build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-bench build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -170,7 +170,12 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def __init__(self, source: Source, options: TemplateOptions) -> None:
-        super().__init__(undefined=self._undefined_class(), autoescape=False, extensions=["jinja2.ext.do"])
+        super().__init__(
+            undefined=self._undefined_class(),
+            autoescape=False,
+            keep_trailing_newline=True,
+            extensions=["jinja2.ext.do"],
+        )
         self.source = source
         self.issues: list[Issue] = []
         self.missed: set[str] = set()
