@@ -142,6 +142,31 @@ class JavaNotFoundError(MissingDependencyError):
     code = "no-java"
 
 
+class EngineError(HeadwaterError):
+    """An engine that Headwater drives (ZetaSQL, Spark, DuckDB) failed in a way that is not the statement's fault."""
+
+    code = "engine-failed"
+
+
+class EngineCrashError(EngineError):
+    """The engine that analyses GoogleSQL stopped in the middle of a request, twice.
+
+    ZetaSQL ran out of stack or memory, or met a fault of its own. The engine was replaced; other statements are not
+    affected. Very long operator chains (a thousand operands) are the usual cause.
+    """
+
+    code = "engine-crashed"
+
+
+class TimeLimitError(EngineError):
+    """A statement took longer to analyse than the time limit allows.
+
+    `HEADWATER_ZETASQL_SECONDS` sets the limit (60 by default, 0 for none).
+    """
+
+    code = "time-limit"
+
+
 class Severity(Enum):
     """How much an issue matters."""
 
