@@ -126,6 +126,16 @@ class NotWritableError(StorageError):
     code = "not-writable"
 
 
+class CorruptFileError(StorageError):
+    """A stored file is not what was written: a checksum or a structure does not hold.
+
+    No row of such a block is ever returned. `headwater lake verify` finds what is damaged, `headwater lake repair`
+    keeps what can still be read.
+    """
+
+    code = "corrupt-file"
+
+
 class MissingDependencyError(HeadwaterError):
     """An optional part of Headwater, or a program it drives, is not installed."""
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headwater.errors import AlreadyExistsError, NotFoundError, UsageError
-from headwater.files import Appending, Files, Mapping, open_reader
+from headwater.files import Appending, Files, Locking, Mapping, open_reader
 
 
 def test_what_was_put_is_read_back(files: Files) -> None:
@@ -134,6 +134,20 @@ def test_a_log_grows_and_is_never_continued(files: Files) -> None:
     log.close()
     with pytest.raises(AlreadyExistsError):
         files.appender("wal/log")
+
+
+def test_a_lock_has_one_holder(opened: Callable[[], Files]) -> None:
+    from headwater.errors import StorageError
+
+    first, second = opened(), opened()
+    if not isinstance(first, Locking) or not isinstance(second, Locking):
+        pytest.skip("this store cannot lock")
+    held = first.lock("t/LOCK")
+    with pytest.raises(StorageError, match="held by another"):
+        second.lock("t/LOCK")
+    held.close()
+    held.close()
+    second.lock("t/LOCK").close()
 
 
 def test_sixteen_writers_have_one_winner_in_each_of_twenty_rounds(opened: Callable[[], Files]) -> None:

@@ -6,6 +6,7 @@ fails if the name is taken, which makes it the one-winner primitive that `exists
 """
 
 import errno
+import fcntl
 import mmap
 import os
 import time
@@ -74,6 +75,17 @@ class LocalFiles:
             descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
             _sync_folder(place.parent)
             return LocalAppender(place, descriptor)
+
+    def lock(self, path: str) -> "LocalLock":
+        with _wrapped("lock", self._at(path)) as place:
+            self._make_folder(place.parent)
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as err:
+                os.close(descriptor)
+                raise StorageError(f"{place} is held by another writer", hint="close the other one first") from err
+            return LocalLock(descriptor)
 
     def sweep(self, *, older_than: float = 86_400.0) -> Sequence[str]:
         """Remove files that were never published because their writer died; return their names.
@@ -174,6 +186,18 @@ class LocalAppender:
         if self._descriptor is None:
             raise StorageError(f"{self._place} is closed")
         return self._descriptor
+
+
+class LocalLock:
+    """A lock of the operating system, which ends with the process however that ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 def _write_all(descriptor: int, data: Buffer) -> None:

@@ -15,6 +15,7 @@ class MemoryFiles:
         self.name = name
         self._lock = threading.Lock()
         self._files: dict[str, tuple[bytes | bytearray, float]] = {}
+        self._locked: set[str] = set()
 
     @property
     def url(self) -> str:
@@ -74,6 +75,24 @@ class MemoryFiles:
                 raise AlreadyExistsError(f"{path} already exists in {self.url}")
             self._files[path] = (log, time.time())
         return MemoryAppender(path, log)
+
+    def lock(self, path: str) -> "MemoryLock":
+        with self._lock:
+            if check_path(path) in self._locked:
+                raise StorageError(f"{path} is held by another writer", hint="close the other one first")
+            self._locked.add(path)
+        return MemoryLock(self._locked, path)
+
+
+class MemoryLock:
+    """A lock between parts of one process."""
+
+    def __init__(self, locked: set[str], path: str) -> None:
+        self._locked = locked
+        self._path = path
+
+    def close(self) -> None:
+        self._locked.discard(self._path)
 
 
 class MemoryAppender:

@@ -1,4 +1,4 @@
-"""Byte storage behind six verbs, and the two things only some stores can do.
+"""Byte storage behind six verbs, and the three things only some stores can do.
 
 `Files` is the only way the rest of Headwater touches storage. What every implementation promises:
 
@@ -6,8 +6,8 @@
 - when `put` or `put_if_absent` returns, the bytes survive a loss of power;
 - of any number of concurrent `put_if_absent` to one path, in any processes, exactly one succeeds.
 
-`Mapping` (memory-mapped reads) and `Appending` (a log that grows) are possible on local disks and in memory, not on
-object stores; callers ask with `isinstance`.
+`Mapping` (memory-mapped reads), `Appending` (a log that grows) and `Locking` (one process at a time) are possible on
+local disks and in memory, not on object stores; callers ask with `isinstance`.
 """
 
 from collections.abc import Iterable
@@ -111,6 +111,24 @@ class Appending(Protocol):
 
         RAISES: AlreadyExistsError when there is a file of that name: a log is never continued after a crash,
         because its tail cannot be trusted.
+        """
+        ...
+
+
+class Held(Protocol):
+    """A lock that is held until it is closed or the process ends."""
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class Locking(Protocol):
+    """A store on which one process can keep others out."""
+
+    def lock(self, path: str) -> Held:
+        """Take the lock of that name.
+
+        RAISES: StorageError when somebody else holds it.
         """
         ...
 

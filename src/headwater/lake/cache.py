@@ -1,0 +1,87 @@
+"""The block cache: decoded blocks of all files of a process, the least recently used one leaves first."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Sized(Protocol):
+    """Something that knows how much memory it takes."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+DEFAULT_CAPACITY = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """How the cache did so far."""
+
+    hits: int
+    misses: int
+    evictions: int
+    blocks: int
+    bytes: int
+    capacity: int
+
+    @property
+    def hit_rate(self) -> float:
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0
+
+
+class BlockCache:
+    """Holds blocks up to `capacity` bytes; shared by threads."""
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        self.capacity = capacity
+        self._blocks: OrderedDict[Hashable, Sized] = OrderedDict()
+        self._lock = threading.Lock()
+        self._bytes = self._hits = self._misses = self._evictions = 0
+
+    def get(self, key: Hashable) -> Sized | None:
+        """The block of that name, which is now the most recently used."""
+        with self._lock:
+            block = self._blocks.get(key)
+            if block is None:
+                self._misses += 1
+                return None
+            self._hits += 1
+            self._blocks.move_to_end(key)
+            return block
+
+    def peek(self, key: Hashable) -> Sized | None:
+        """The block of that name, if it is there, leaving order and statistics alone: for scans."""
+        return self._blocks.get(key)
+
+    def put(self, key: Hashable, block: Sized) -> None:
+        """Keep a block; one larger than the whole cache is not kept."""
+        if block.nbytes > self.capacity:
+            return
+        with self._lock:
+            old = self._blocks.pop(key, None)
+            self._bytes += block.nbytes - (old.nbytes if old is not None else 0)
+            self._blocks[key] = block
+            while self._bytes > self.capacity:
+                _, evicted = self._blocks.popitem(last=False)
+                self._bytes -= evicted.nbytes
+                self._evictions += 1
+
+    def drop(self, file: str) -> None:
+        """Forget the blocks of one file: those whose name begins with it."""
+        with self._lock:
+            for key in [key for key in self._blocks if isinstance(key, tuple) and key[0] == file]:
+                self._bytes -= self._blocks.pop(key).nbytes
+
+    @property
+    def stats(self) -> CacheStats:
+        with self._lock:
+            counts = (self._hits, self._misses, self._evictions)
+            return CacheStats(*counts, len(self._blocks), self._bytes, self.capacity)
+
+
+shared_cache = BlockCache()

@@ -1,0 +1,177 @@
+"""Open data files and sorted runs: the reading side of a version."""
+
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from headwater.files import Files
+from headwater.lake.batch import SortedBatch
+from headwater.lake.cache import BlockCache
+from headwater.lake.evolve import Adapter, adapter
+from headwater.lake.formats.columnar import ColumnarReader
+from headwater.lake.formats.protocol import DataBlock, DataReader
+from headwater.lake.keys import KeyCodec, Keys, NativeKey
+from headwater.lake.sst.reader import SSTableReader
+from headwater.lake.version import DataFile, SortedRun
+from headwater.model.schema import Schema
+
+
+@dataclass(slots=True)
+class Trace:
+    """What a read did, for `explain`."""
+
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def note(self, **step: Any) -> None:
+        self.steps.append(step)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the files of a tree are and how their rows are read."""
+
+    files: Files
+    path_of: Callable[[str], str]
+    codec: KeyCodec
+    cache: BlockCache
+    schema_of: Callable[[int], Schema]
+
+
+class OpenFile:
+    """One data file, opened when it is first read."""
+
+    def __init__(self, shelf: Shelf, file: DataFile) -> None:
+        self.file = file
+        self._shelf = shelf
+        self._number = shelf.codec.is_number
+        self.min_key = self._native(file.min_key)
+        self.max_key = self._native(file.max_key)
+        self._reader: DataReader | None = None
+        self._adapter: Adapter | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def reader(self) -> DataReader:
+        return self._reader if self._reader is not None else self._open()
+
+    def find(self, key: NativeKey, encoded: bytes, trace: Trace | None = None) -> tuple[int, tuple[Any, ...]] | None:
+        """The kind and the stored values of a key's row."""
+        reader = self._reader if self._reader is not None else self._open()
+        if not reader.might_contain(encoded):
+            if trace is not None:
+                trace.note(file=self.file.name, level=self.file.level, bloom="no")
+            return None
+        number = reader.block_of(key)
+        if number < 0:
+            return None
+        cache, name = self._shelf.cache, (self.file.name, number)
+        block: DataBlock | None = cache.get(name)  # type: ignore[assignment]
+        if trace is not None:
+            trace.note(
+                file=self.file.name, level=self.file.level, bloom="maybe", block=number, cached=block is not None
+            )
+        if block is None:
+            block = reader.load(number)
+            cache.put(name, block)
+            if trace is not None:
+                trace.steps[-1]["bytes"] = block.nbytes
+        at = block.find(key)
+        if at < 0:
+            return None
+        values = block.values(at)
+        return block.kind(at), values if self._adapter is None else self._adapter.values(values)
+
+    def find_many(self, wanted: Keys) -> list[SortedBatch]:
+        """The rows of the wanted keys, in key order. REQUIRES: sorted keys."""
+        reader, found = self.reader, []
+        inside = wanted.slice(wanted.search(self.min_key), wanted.search(self.max_key, right=True))
+        numbers: dict[int, list[int]] = {}
+        for at in range(len(inside)):
+            number = reader.block_of(inside.native(at))
+            if number >= 0:
+                numbers.setdefault(number, []).append(at)
+        for number, positions in sorted(numbers.items()):
+            batch = self._adapted(self._block(number).batch())
+            places = batch.keys.find(inside.take(np.array(positions, np.int64)))
+            places = places[places >= 0]
+            if len(places):
+                found.append(batch.take(places))
+        return found
+
+    def batches(self, lower: NativeKey | None, upper: NativeKey | None) -> Iterator[SortedBatch]:
+        """Whole blocks that can hold keys with `lower` ≤ key ≤ `upper`, in order, past the cache."""
+        reader = self.reader
+        for block in reader.load_many(reader.blocks_between(lower, upper)):
+            yield self._adapted(block.batch())
+
+    def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
+        return self.reader.boundaries()
+
+    def _block(self, number: int) -> DataBlock:
+        name = (self.file.name, number)
+        block: DataBlock | None = self._shelf.cache.get(name)  # type: ignore[assignment]
+        if block is None:
+            block = self.reader.load(number)
+            self._shelf.cache.put(name, block)
+        return block
+
+    def _adapted(self, batch: SortedBatch) -> SortedBatch:
+        return batch if self._adapter is None else self._adapter.batch(batch)
+
+    def _open(self) -> DataReader:
+        with self._lock:
+            if self._reader is None:
+                reader = open_data(self._shelf, self.file)
+                self._adapter = adapter(reader.fields, self._shelf.codec.stored)
+                self._reader = reader
+            return self._reader
+
+    def _native(self, key: bytes) -> NativeKey:
+        return int.from_bytes(key, "big") if self._number else key
+
+
+class OpenRun:
+    """One sorted run."""
+
+    def __init__(self, level: int, files: list[OpenFile]) -> None:
+        self.level = level
+        self.files = files
+        self._ends = [file.max_key for file in files]
+
+    def file_of(self, key: NativeKey) -> OpenFile | None:
+        """The only file that can hold a key."""
+        at = bisect_left(self._ends, key)  # type: ignore[type-var]
+        if at == len(self._ends):
+            return None
+        file = self.files[at]
+        return file if file.min_key <= key else None  # type: ignore[operator]
+
+    def files_between(self, lower: NativeKey | None, upper: NativeKey | None) -> list[OpenFile]:
+        """The files that can hold keys with `lower` ≤ key ≤ `upper`."""
+        return [
+            file
+            for file in self.files
+            if (lower is None or file.max_key >= lower) and (upper is None or file.min_key <= upper)  # type: ignore[operator]
+        ]
+
+
+def open_data(shelf: Shelf, file: DataFile) -> DataReader:
+    """Open a data file of any format."""
+    path = shelf.path_of(file.name)
+    if file.format == "sst":
+        return SSTableReader(shelf.files, path, file.size)
+    return ColumnarReader(shelf.files, path, shelf.schema_of(file.schema_id))
+
+
+def open_runs(shelf: Shelf, runs: list[SortedRun], known: dict[str, OpenFile]) -> list[OpenRun]:
+    """The runs of a version, newest first; files that are open already stay open."""
+    opened = []
+    for run in runs:
+        files = [known.get(file.name) or OpenFile(shelf, file) for file in run.files]
+        opened.append(OpenRun(run.level, files))
+    return opened

@@ -1,0 +1,175 @@
+"""Reading a tree: memtables first, then runs, newest first."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import NotFoundError
+from headwater.lake.batch import Kind, SortedBatch, concat, to_rows
+from headwater.lake.formats.columnar import BatchBlock
+from headwater.lake.keys import KeyCodec, NativeKey, as_bytes
+from headwater.lake.memtable import native_keys
+from headwater.lake.merge import MergeRule, merge_batches
+from headwater.lake.opened import OpenFile, OpenRun, Trace
+from headwater.lake.row import Row
+from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
+from headwater.lake.state import TreeState
+from headwater.lake.stored import RowBuilder
+from headwater.lake.upkeep import Upkeep
+from headwater.model.schema import Schema
+
+
+class Reads:
+    """Point reads and scans of one tree."""
+
+    def __init__(self, upkeep: Upkeep, codec: KeyCodec, schema: Schema, rule: MergeRule) -> None:
+        self._upkeep = upkeep
+        self._codec = codec
+        self._rule = rule
+        self._rows = RowBuilder(codec, schema)
+        self._newest_wins = rule == MergeRule()
+
+    def get(self, key: NativeKey, trace: Trace | None = None) -> Row | None:
+        """The row of a key."""
+        if not self._newest_wins:
+            return self.multi_get([key])[0]
+        while True:
+            state = self._upkeep.state
+            try:
+                found = self._newest(state, key, trace)
+            except NotFoundError:
+                if not self._upkeep.state.changed_since(state):
+                    raise
+                continue  # a compaction removed the file before it was opened
+            if found is None or found[0] == Kind.DELETE:
+                return None
+            return self._rows.row(key, found[1])
+
+    def multi_get(self, keys: Sequence[NativeKey]) -> list[Row | None]:
+        """The rows of many keys, in their order."""
+        if not keys:
+            return []
+        with self._upkeep.pins.reading(self._upkeep.state) as state:
+            wanted = native_keys(sorted(set(keys)), self._codec)
+            parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
+            for memtable in reversed(state.memtables):
+                for run in memtable.runs():
+                    at = run.keys.find(wanted)
+                    parts.append(run.take(at[at >= 0]))
+        parts = [part for part in parts if len(part)]
+        if not parts:
+            return [None] * len(keys)
+        merged = merge_batches(parts, self._rule).without_deletes()
+        rows = self._to_rows(merged)
+        return [rows.get(key) for key in keys]
+
+    def scan(
+        self, names: Sequence[str], lower: NativeKey | None, upper: NativeKey | None
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows between two keys, as of now."""
+        state = self._upkeep.state
+        memory = [run.between(lower, upper) for table in reversed(state.memtables) for run in table.runs()]
+        return self._scan(state, memory, names, (lower, upper))
+
+    def _scan(
+        self,
+        state: TreeState,
+        memory: list[SortedBatch],
+        names: Sequence[str],
+        bounds: tuple[NativeKey | None, NativeKey | None],
+    ) -> Iterator[pa.RecordBatch]:
+        lower, upper = bounds
+        stored = [field.name for field in self._codec.stored if field.name in names]
+        with self._upkeep.pins.reading(state):
+            cursors: list[Cursor] = []
+            every: list[OpenFile] = []
+            for run in reversed(state.runs):
+                files = run.files_between(lower, upper)
+                every += files
+                cursors.append(FilesCursor(_batches(files, bounds, stored), lower, upper))
+            cursors += [BatchCursor(batch.select(stored)) for batch in memory if len(batch)]
+            for batch in merge_cursors(cursors, cut_points(every, lower, upper), self._rule):
+                yield to_rows(batch, self._codec, names)
+
+    def explain_get(self, key: NativeKey) -> dict[str, Any]:
+        """What a `get` of the key does."""
+        state, trace = self._upkeep.state, Trace()
+        in_memory = any(table.find(key) is not None for table in state.memtables)
+        found = self._newest(state, key, trace)
+        return {
+            "read": "get",
+            "found": found is not None and found[0] != Kind.DELETE,
+            "memtables": len(state.memtables),
+            "in_memory": in_memory,
+            "runs": len(state.runs),
+            "bloom_probes": len([step for step in trace.steps if "bloom" in step]),
+            "blocks_read": len([step for step in trace.steps if step.get("cached") is False]),
+            "blocks_cached": len([step for step in trace.steps if step.get("cached")]),
+            "bytes": sum(step.get("bytes", 0) for step in trace.steps),
+            "steps": trace.steps,
+        }
+
+    def explain_scan(self, lower: NativeKey | None, upper: NativeKey | None) -> dict[str, Any]:
+        """What a `scan` between two keys reads."""
+        state = self._upkeep.state
+        steps = []
+        for run in state.runs:
+            for file in run.files_between(lower, upper):
+                blocks = file.reader.blocks_between(lower, upper)
+                rows = file.boundaries()[1]
+                steps.append(
+                    {
+                        "file": file.file.name,
+                        "level": run.level,
+                        "blocks": len(blocks),
+                        "of_blocks": len(rows),
+                        "rows": int(rows[blocks.start : blocks.stop].sum()),
+                        "bytes": file.file.size * len(blocks) // max(1, len(rows)),
+                    }
+                )
+        memory = [run.between(lower, upper) for table in state.memtables for run in table.runs()]
+        every = [file for run in state.runs for file in run.files_between(lower, upper)]
+        return {
+            "read": "scan",
+            "memtables": len(state.memtables),
+            "memory_rows": sum(len(batch) for batch in memory),
+            "runs": len({id(run) for run in state.runs if run.files_between(lower, upper)}),
+            "files": len(steps),
+            "files_pruned": len(state.version.files) - len(steps),
+            "blocks": sum(step["blocks"] for step in steps),
+            "bytes": sum(step["bytes"] for step in steps),
+            "pieces": len(cut_points(every, lower, upper)) + 1,
+            "steps": steps,
+        }
+
+    def _newest(self, state: TreeState, key: NativeKey, trace: Trace | None) -> tuple[int, tuple[Any, ...]] | None:
+        for memtable in state.memtables:
+            entry = memtable.find(key)
+            if entry is not None:
+                return entry.kind, entry.values
+        encoded = as_bytes(key)
+        for run in state.runs:
+            file = run.file_of(key)
+            if file is not None:
+                found = file.find(key, encoded, trace)
+                if found is not None:
+                    return found
+        return None
+
+    def _find_in_run(self, run: OpenRun, wanted: Any) -> list[SortedBatch]:
+        parts = [part for file in run.files for part in file.find_many(wanted)]
+        return [concat(parts)] if parts else []
+
+    def _to_rows(self, batch: SortedBatch) -> dict[NativeKey, Row]:
+        block = BatchBlock(batch)
+        keys = [batch.keys.native(at) for at in range(len(batch))]
+        return {key: self._rows.row(key, block.values(at)) for at, key in enumerate(keys)}
+
+
+def _batches(
+    files: list[OpenFile], bounds: tuple[NativeKey | None, NativeKey | None], columns: list[str]
+) -> Iterator[SortedBatch]:
+    for file in files:
+        for batch in file.batches(*bounds):
+            yield batch.select(columns)

@@ -1,0 +1,118 @@
+"""A data block: some hundred rows, their keys searchable, their values column-wise.
+
+    raw block   rows (4) · key form (1) · flags (1) · zeros (2) · size of the keys (4) · offset of the columns (4)
+                · key section · kinds, one byte per row, if flag 1 · zeros up to a multiple of 8
+                · columns: one Arrow record batch message without its schema
+    stored      payload (the raw block, perhaps compressed) · zeros up to a multiple of 8
+                · raw size (4) · codec (1) · zeros added (1) · zeros (2) · rows (4) · CRC-32 of all before (4)
+
+A scan turns the columns into Arrow arrays without copying them; a point read finds its row by bisection and decodes
+that row only.
+"""
+
+import struct
+import zlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headwater.lake.batch import Kind, SortedBatch
+from headwater.lake.cells import Cell, cell_of
+from headwater.lake.keys import NumberKeys
+from headwater.lake.sst.format import Compression, corrupt
+from headwater.lake.sst.keysection import BytesSection, NumberSection, encode_keys
+
+_RAW = struct.Struct("<IBBHII")
+_TRAILER = struct.Struct("<IBBHII")
+_NUMBER_KEYS, _BYTE_KEYS = 1, 2
+_HAS_KINDS = 1
+_CODECS = {
+    Compression.LZ4: pa.Codec("lz4_raw"),
+    Compression.ZSTD: pa.Codec("zstd", compression_level=1),
+    Compression.SNAPPY: pa.Codec("snappy"),
+}
+
+
+def encode_block(batch: SortedBatch) -> bytes:
+    """The raw form of a block. REQUIRES: at least one row."""
+    form = _NUMBER_KEYS if isinstance(batch.keys, NumberKeys) else _BYTE_KEYS
+    keys = encode_keys(batch.keys)
+    kinds = b"" if batch.kinds is None else batch.kinds.tobytes()
+    before = _RAW.size + len(keys) + len(kinds)
+    padding = -before % 8
+    flags = _HAS_KINDS if kinds else 0
+    head = _RAW.pack(len(batch), form, flags, 0, len(keys), before + padding)
+    return b"".join((head, keys, kinds, bytes(padding), memoryview(batch.columns.serialize()).cast("B")))
+
+
+def seal_block(raw: bytes, rows: int, compression: Compression) -> bytes:
+    """The stored form of a raw block; left uncompressed where compressing saves less than an eighth."""
+    payload: bytes | memoryview = raw
+    if compression is not Compression.NONE:
+        packed = memoryview(_CODECS[compression].compress(raw)).cast("B")
+        if len(packed) <= len(raw) - len(raw) // 8:
+            payload = packed
+        else:
+            compression = Compression.NONE
+    padding = -len(payload) % 8
+    body = b"".join(
+        (payload, bytes(padding), _TRAILER.pack(len(raw), compression, padding, 0, rows, 0)[:-4]),
+    )
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
+def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:
+    """The raw block in a stored one.
+
+    RAISES: CorruptFileError when a single bit is wrong.
+    """
+    end = len(stored) - _TRAILER.size
+    if end < 0:
+        raise corrupt(path, "block", offset)
+    raw_size, codec, padding, _, _, checksum = _TRAILER.unpack(stored[end:])
+    if checksum != zlib.crc32(stored[:-4]):
+        raise corrupt(path, "block", offset)
+    payload = pa.py_buffer(stored[: end - padding])
+    if codec == Compression.NONE:
+        return payload
+    try:
+        return _CODECS[Compression(codec)].decompress(payload, raw_size)
+    except (pa.ArrowException, OSError, ValueError, KeyError) as err:
+        raise corrupt(path, "block", offset) from err
+
+
+class Block:
+    """A block in memory; keys, columns and cells are decoded when they are first asked for."""
+
+    def __init__(self, raw: pa.Buffer, schema: pa.Schema) -> None:
+        view = memoryview(raw).cast("B")
+        self.rows, form, flags, _, key_size, columns_at = _RAW.unpack(view[: _RAW.size])
+        keys_end = _RAW.size + key_size
+        section = NumberSection if form == _NUMBER_KEYS else BytesSection
+        self.section = section(view[_RAW.size : keys_end], self.rows)
+        self.find = self.section.find
+        self._kinds = view[keys_end : keys_end + self.rows] if flags & _HAS_KINDS else None
+        self._message = raw.slice(columns_at)
+        self._schema = schema
+        self.nbytes = int(raw.size)
+
+    @cached_property
+    def columns(self) -> pa.RecordBatch:
+        return pa.ipc.read_record_batch(self._message, self._schema)
+
+    @cached_property
+    def _cells(self) -> list[Cell]:
+        return [cell_of(column) for column in self.columns.columns]
+
+    def kind(self, index: int) -> int:
+        return Kind.PUT if self._kinds is None else self._kinds[index]
+
+    def values(self, index: int) -> tuple[Any, ...]:
+        """The stored values of one row."""
+        return tuple([cell(index) for cell in self._cells])
+
+    def batch(self) -> SortedBatch:
+        kinds = None if self._kinds is None else np.frombuffer(self._kinds, np.uint8)
+        return SortedBatch(self.section.keys(), kinds, self.columns)

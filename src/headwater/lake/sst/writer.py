@@ -1,0 +1,88 @@
+"""Writing an SSTable: sorted batches in, the pieces of a file out."""
+
+import time
+import zlib
+
+import numpy as np
+
+from headwater.lake.batch import SortedBatch
+from headwater.lake.formats.facts import FileFacts
+from headwater.lake.keys import NativeKey
+from headwater.lake.keys.murmur import Hashes
+from headwater.lake.sst.block import encode_block, seal_block
+from headwater.lake.sst.bloom import BloomFilter
+from headwater.lake.sst.format import HEADER_SIZE, Compression, Footer, Handle, Header
+from headwater.lake.sst.index import IndexBlock, IndexEntry, shortest_separator
+from headwater.lake.sst.meta import META_TRAILER, Checksums, TableMeta, encode_meta, seal_meta
+
+DEFAULT_BLOCK_SIZE = 32 << 10
+_MOST_ROWS = 65_536
+
+
+class SSTableWriter:
+    """Collects one file. REQUIRES: every key appended is above all keys before it."""
+
+    def __init__(
+        self,
+        facts: FileFacts,
+        *,
+        compression: Compression = Compression.LZ4,
+        block_size: int = DEFAULT_BLOCK_SIZE,
+        bits_per_key: int = 10,
+    ) -> None:
+        self._facts = facts
+        self._compression = compression
+        self._block_size = block_size
+        self._bits_per_key = bits_per_key
+        self._header = Header(compression, int(time.time() * 1000)).encode()
+        self._pieces: list[bytes] = [self._header]
+        self._blocks: list[tuple[NativeKey, NativeKey, Handle, int]] = []
+        self._hashes: list[Hashes] = []
+        self._end = HEADER_SIZE
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._end
+
+    @property
+    def rows(self) -> int:
+        return self._facts.rows
+
+    def append(self, batch: SortedBatch) -> None:
+        if not len(batch):
+            return
+        self._facts.add(batch)
+        self._hashes.append(batch.keys.hashes())
+        step = min(_MOST_ROWS, max(1, self._block_size * len(batch) // max(1, batch.nbytes)))
+        for start in range(0, len(batch), step):
+            self._append_block(batch.slice(start, min(start + step, len(batch))))
+
+    def finish(self) -> tuple[list[bytes], TableMeta]:
+        """The pieces of the whole file and what it holds. REQUIRES: at least one row."""
+        index = self._index().encode()
+        hashes = np.concatenate(self._hashes)
+        bloom = BloomFilter.build(hashes, bits_per_key=self._bits_per_key)
+        meta = self._facts.meta(compression=self._compression.name.lower(), blocks=len(self._blocks))
+        body = encode_meta(meta)
+        at_meta = Handle(self._end, len(body) + META_TRAILER)
+        at_index = Handle(at_meta.end, len(index))
+        at_bloom = Handle(at_index.end, len(bloom))
+        footer = Footer(at_meta, at_index, at_bloom, meta.rows).encode()
+        sums = Checksums(zlib.crc32(self._header), zlib.crc32(footer), zlib.crc32(bloom))
+        return [*self._pieces, seal_meta(body, sums), index, bloom, footer], meta
+
+    def _append_block(self, batch: SortedBatch) -> None:
+        stored = seal_block(encode_block(batch), len(batch), self._compression)
+        handle = Handle(self._end, len(stored))
+        self._blocks.append((batch.keys.native(0), batch.keys.native(-1), handle, len(batch)))
+        self._pieces.append(stored)
+        self._end = handle.end
+
+    def _index(self) -> IndexBlock:
+        following = [first for first, _, _, _ in self._blocks[1:]]
+        entries = []
+        for position, (first, last, handle, rows) in enumerate(self._blocks):
+            separator = shortest_separator(last, following[position]) if position < len(following) else last
+            entries.append(IndexEntry(first, separator, handle, rows))
+        return IndexBlock(entries)

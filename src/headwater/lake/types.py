@@ -1,0 +1,149 @@
+"""Model types ↔ Arrow types, and bringing foreign Arrow data to a table's schema."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.errors import SchemaError
+from headwater.model.schema import Field, Schema
+from headwater.model.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    Array,
+    DataType,
+    Decimal,
+    Foreign,
+    Map,
+    Member,
+    Primitive,
+    Struct,
+)
+from headwater.text import nearest
+
+_PRIMITIVES: dict[Primitive, pa.DataType] = {
+    BOOLEAN: pa.bool_(),
+    TINYINT: pa.int8(),
+    SMALLINT: pa.int16(),
+    INT: pa.int32(),
+    BIGINT: pa.int64(),
+    FLOAT: pa.float32(),
+    DOUBLE: pa.float64(),
+    STRING: pa.string(),
+    BINARY: pa.binary(),
+    DATE: pa.date32(),
+    TIMESTAMP: pa.timestamp("us"),
+    TIMESTAMP_LTZ: pa.timestamp("us", tz="UTC"),
+}
+_FROM_ARROW: dict[pa.DataType, DataType] = {arrow: model for model, arrow in _PRIMITIVES.items()}
+_FROM_ARROW |= {
+    pa.large_string(): STRING,
+    pa.large_binary(): BINARY,
+    pa.string_view(): STRING,
+    pa.binary_view(): BINARY,
+    pa.date64(): DATE,
+    pa.uint8(): SMALLINT,
+    pa.uint16(): INT,
+    pa.uint32(): BIGINT,
+    pa.uint64(): Decimal(20, 0),
+    pa.float16(): FLOAT,
+}
+
+
+def arrow_type(type: DataType) -> pa.DataType:
+    """The Arrow type a lake column of a model type is stored as.
+
+    RAISES: SchemaError for a type of another engine, which the lake cannot store.
+    """
+    match type:
+        case Primitive():
+            return _PRIMITIVES[type]
+        case Decimal(precision, scale):
+            return pa.decimal128(precision, scale)
+        case Array(element):
+            return pa.list_(arrow_type(element))
+        case Map(key, value):
+            return pa.map_(arrow_type(key), arrow_type(value))
+        case Struct(members):
+            return pa.struct([pa.field(member.name, arrow_type(member.type)) for member in members])
+        case Foreign(text):
+            raise SchemaError(f"a lake table cannot store the type {text}")
+
+
+def model_type(type: pa.DataType) -> DataType:
+    """The model type of Arrow data.
+
+    RAISES: SchemaError when the lake has no such type.
+    """
+    if type in _FROM_ARROW:
+        return _FROM_ARROW[type]
+    if pa.types.is_dictionary(type):
+        return model_type(type.value_type)
+    if pa.types.is_timestamp(type):
+        return TIMESTAMP if type.tz is None else TIMESTAMP_LTZ
+    if pa.types.is_decimal(type) and type.precision <= 38:
+        return Decimal(type.precision, type.scale)
+    if pa.types.is_map(type):
+        return Map(model_type(type.key_type), model_type(type.item_type))
+    if pa.types.is_list(type) or pa.types.is_large_list(type) or pa.types.is_fixed_size_list(type):
+        return Array(model_type(type.value_type))
+    if pa.types.is_struct(type):
+        return Struct(tuple(Member(field.name, model_type(field.type)) for field in type))
+    raise SchemaError(f"a lake table cannot store the Arrow type {type}")
+
+
+def arrow_schema(fields: tuple[Field, ...]) -> pa.Schema:
+    """The Arrow schema of lake columns."""
+    return pa.schema([pa.field(field.name, arrow_type(field.type), nullable=field.nullable) for field in fields])
+
+
+def schema_of(arrow: pa.Schema, primary_keys: tuple[str, ...] = ()) -> Schema:
+    """A table schema for Arrow data, with field ids in order."""
+    fields = tuple(
+        Field(index, field.name, model_type(field.type), field.nullable and field.name not in primary_keys)
+        for index, field in enumerate(arrow)
+    )
+    return Schema(fields, primary_keys, highest_field_id=len(fields) - 1)
+
+
+def conform(data: pa.Table | pa.RecordBatch, schema: Schema) -> pa.Table:
+    """Bring foreign Arrow data to the columns, order and types of a schema.
+
+    A missing nullable column is filled with its default.
+    RAISES: SchemaError naming the column that is unknown, missing, null where it must not be, or cannot be cast.
+    """
+    unknown = [name for name in data.schema.names if name not in schema.names]
+    if unknown:
+        close = nearest(unknown[0], schema.names)
+        raise SchemaError(
+            f"there is no column `{unknown[0]}`",
+            hint=f"did you mean `{close}`?" if close else f"columns: {', '.join(schema.names)}",
+        )
+    columns = [_conform_column(data, field) for field in schema.fields]
+    return pa.table(columns, schema=arrow_schema(schema.fields))
+
+
+def _conform_column(data: pa.Table | pa.RecordBatch, field: Field) -> pa.Array | pa.ChunkedArray:
+    wanted = arrow_type(field.type)
+    index = data.schema.get_field_index(field.name)
+    if index < 0:
+        if not field.nullable and field.default is None:
+            raise SchemaError(f"column `{field.name}` is missing and may not be null")
+        return pa.repeat(pa.scalar(field.default, wanted), data.num_rows)
+    column = data.column(index)
+    if column.type != wanted:
+        try:
+            column = pc.cast(column, wanted)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
+            raise SchemaError(f"column `{field.name}` cannot be stored as {field.type}: {err}") from err
+    if not field.nullable and column.null_count:
+        raise SchemaError(f"column `{field.name}` may not be null, and {column.null_count} of its values are")
+    return column

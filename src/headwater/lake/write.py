@@ -1,0 +1,77 @@
+"""Writing sorted batches to data files of any format."""
+
+import time
+from collections.abc import Iterable
+
+from headwater.files import Files
+from headwater.lake.batch import SortedBatch
+from headwater.lake.formats.columnar import ColumnarWriter
+from headwater.lake.formats.facts import FileFacts
+from headwater.lake.formats.protocol import DataWriter
+from headwater.lake.keys import KeyCodec
+from headwater.lake.layout import PathFactory, new_data_file
+from headwater.lake.options import FileFormat, StorageOptions
+from headwater.lake.sst.writer import SSTableWriter
+from headwater.lake.version import DataFile
+from headwater.model.schema import Schema
+
+
+class FileWriter:
+    """Writes the data files of one tree."""
+
+    def __init__(self, files: Files, paths: PathFactory, schema: Schema, options: StorageOptions) -> None:
+        self._files = files
+        self._paths = paths
+        self._schema = schema
+        self._options = options
+        self._codec = KeyCodec(schema)
+
+    def write(self, batches: Iterable[SortedBatch], *, level: int, sequence: int) -> list[DataFile]:
+        """Write batches, given in key order, as files of about the target size; level 0 is always one file.
+
+        The files are on disk when this returns, and belong to nothing yet: a version edit makes them live.
+        """
+        written: list[DataFile] = []
+        writer: DataWriter | None = None
+        for batch in batches:
+            writer = writer or self._new_writer(level)
+            writer.append(batch)
+            if level > 0 and writer.size >= self._options.target_file_size:
+                written.append(self._publish(writer, level, sequence))
+                writer = None
+        if writer is not None:
+            written.append(self._publish(writer, level, sequence))
+        return written
+
+    def discard(self, files: Iterable[DataFile]) -> None:
+        """Remove files that did not become live."""
+        for file in files:
+            self._files.delete(self._paths.data_file(file.name))
+
+    def _new_writer(self, level: int) -> DataWriter:
+        options, facts = self._options, FileFacts(self._codec, self._schema.id)
+        top = level >= options.levels - 1
+        compression = options.top_compression if top else options.compression
+        if options.file_format is FileFormat.SST:
+            return SSTableWriter(
+                facts, compression=compression, block_size=options.block_size, bits_per_key=options.bits_per_key
+            )
+        return ColumnarWriter(options.file_format.value, self._schema, facts, compression.name.lower())
+
+    def _publish(self, writer: DataWriter, level: int, sequence: int) -> DataFile:
+        pieces, meta = writer.finish()
+        name = new_data_file(level, sequence, self._options.file_format.value)
+        self._files.put(self._paths.data_file(name), pieces)
+        return DataFile(
+            name=name,
+            level=level,
+            sequence=sequence,
+            rows=meta.rows,
+            deletes=meta.deletes,
+            size=sum(len(piece) for piece in pieces),
+            min_key=meta.min_key,
+            max_key=meta.max_key,
+            schema_id=meta.schema_id,
+            stats=meta.stats,
+            created_millis=int(time.time() * 1000),
+        )
