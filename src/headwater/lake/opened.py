@@ -145,7 +145,7 @@ class OpenRun:
 
     def file_of(self, key: NativeKey) -> OpenFile | None:
         """The only file that can hold a key."""
-        at = bisect_left(self._ends, key)  # type: ignore[type-var]
+        at = bisect_left(self._ends, key)
         if at == len(self._ends):
             return None
         file = self.files[at]

@@ -5,6 +5,7 @@ was appended up to then (group commit); the others find themselves covered.
 """
 
 import threading
+from contextlib import suppress
 
 from headwater.errors import StorageError
 from headwater.files import Appender
@@ -83,4 +84,5 @@ class WAL:
         with self._sync_lock:
             self._timer = None
             if not self._closed:
-                self._sync()
+                with suppress(BaseException):  # the log is broken now, and says so at the next write
+                    self._sync()
