@@ -98,6 +98,16 @@ class SchemaError(HeadwaterError):
     code = "bad-schema"
 
 
+class SchemaChangeError(SchemaError):
+    """A change of a table's schema would break a rule: data written before it could no longer be read rightly.
+
+    Columns may be added if old rows can have a value for them. `ALTER TABLE` also renames, widens, drops, reorders
+    and relaxes columns; it never narrows a type, and it never touches the keys.
+    """
+
+    code = "bad-schema-change"
+
+
 class StorageError(HeadwaterError):
     """A file or object store refused or failed an operation."""
 
@@ -124,6 +134,16 @@ class NotWritableError(StorageError):
     """
 
     code = "not-writable"
+
+
+class CommitConflictError(StorageError):
+    """Another writer changed the table in a way that this commit was not made for; nothing was changed by it.
+
+    Appends and upserts never conflict: the later commit wins. A compaction conflicts when its inputs were rewritten,
+    a commit that names its base when the base has moved. Do the work again on the new state.
+    """
+
+    code = "commit-conflict"
 
 
 class CorruptFileError(StorageError):

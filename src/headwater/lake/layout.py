@@ -11,6 +11,8 @@ import re
 import uuid
 
 _DATA_FILE = re.compile(r"(\d+)-(\d+)-([0-9a-f]+)\.(sst|parquet|orc|json)")
+_SCHEMA = re.compile(r"schema-(\d+)")
+_SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _WAL = re.compile(r"wal-(\d+)\.log")
 _VERSION = re.compile(r"version-(\d+)")
 
@@ -37,6 +39,50 @@ class PathFactory:
         return self._under("version")
 
     @property
+    def schema_folder(self) -> str:
+        return self._under("schema")
+
+    @property
+    def latest_schema(self) -> str:
+        return self._under("schema", "latest-schema")
+
+    @property
+    def snapshot_folder(self) -> str:
+        return self._under("snapshot")
+
+    @property
+    def latest_snapshot(self) -> str:
+        return self._under("snapshot", "LATEST")
+
+    @property
+    def earliest_snapshot(self) -> str:
+        return self._under("snapshot", "EARLIEST")
+
+    @property
+    def manifest_folder(self) -> str:
+        return self._under("manifest")
+
+    @property
+    def tag_folder(self) -> str:
+        return self._under("tag")
+
+    @property
+    def metadata(self) -> str:
+        return self._under("metadata")
+
+    def schema(self, id: int) -> str:
+        return self._under("schema", f"schema-{id}")
+
+    def snapshot(self, id: int) -> str:
+        return self._under("snapshot", f"snapshot-{id}")
+
+    def manifest(self, name: str) -> str:
+        return self._under("manifest", name)
+
+    def tag(self, name: str) -> str:
+        return self._under("tag", f"tag-{name}")
+
+    @property
     def lock(self) -> str:
         return self._under("LOCK")
 
@@ -61,6 +107,28 @@ def new_data_file(level: int, sequence: int, file_format: str) -> str:
 
 def is_data_file(name: str) -> bool:
     return _DATA_FILE.fullmatch(name) is not None
+
+
+def new_manifest() -> str:
+    """The name of a manifest that nobody else has."""
+    return f"manifest-{uuid.uuid4().hex}"
+
+
+def new_manifest_list() -> str:
+    """The name of a manifest list that nobody else has."""
+    return f"manifest-list-{uuid.uuid4().hex}"
+
+
+def schema_id(name: str) -> int | None:
+    """The id in the name of a schema file, None if it is not one."""
+    match = _SCHEMA.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def snapshot_id(name: str) -> int | None:
+    """The id in the name of a snapshot, None if it is not one."""
+    match = _SNAPSHOT.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def wal_sequence(name: str) -> int | None:

@@ -1,0 +1,121 @@
+"""What is no longer needed: expired snapshots and the files only they had, and files that no snapshot ever had.
+
+Expiry removes data files first, then manifests, then the snapshots themselves, oldest first: a crash in between
+leaves a snapshot whose files may be gone, but one that was to go anyway, and the next expiry finishes the work.
+Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headwater.files import FileEntry, Files
+from headwater.lake.commit import Committer
+from headwater.lake.layout import PathFactory
+from headwater.lake.manifest import EntryKind
+from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What to keep: at least `min_snapshots`, at most `max_snapshots`, and those younger than `age_millis`."""
+
+    min_snapshots: int = 10
+    max_snapshots: int = 1 << 60
+    age_millis: int = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What a clean-up removes, or would remove: snapshot ids, and paths of files."""
+
+    snapshots: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
+    size: int = 0
+
+
+class Cleaner:
+    """Expiry and orphan removal for one table. `held` are snapshots that tags and readers need."""
+
+    def __init__(self, files: Files, paths: PathFactory, committer: Committer) -> None:
+        self._files = files
+        self._paths = paths
+        self._committer = committer
+
+    def expire(
+        self, retention: Retention, *, now_millis: int, held: Iterable[Snapshot] = (), dry_run: bool = False
+    ) -> Removal:
+        """Remove the snapshots that retention does not keep, and what only they need."""
+        log = self._committer.log
+        ids = log.ids()
+        kept_from = self._kept_from(ids, retention, now_millis)
+        expired = [id for id in ids if id < kept_from]
+        if not expired:
+            return Removal()
+        held = list(held)
+        needed = self._reachable(held)
+        data = self._dropped_data(expired, kept_from) - needed
+        kept = [log.get(kept_from), *held, *(log.get(id) for id in ids if id > kept_from)]
+        manifests = self._manifests(log.get(id) for id in expired) - self._manifests(kept)
+        paths = [*sorted(data), *sorted(manifests)]
+        if not dry_run:
+            for path in paths:
+                self._files.delete(path)
+            log.forget(expired, earliest=kept_from)
+        return Removal(tuple(expired), tuple(paths))
+
+    def orphans(
+        self, *, older_than: float = DAY, now: float, held: Iterable[Snapshot] = (), dry_run: bool = True
+    ) -> Removal:
+        """Files of the table that no snapshot, tag or lease can reach; those of writers still at work are young."""
+        snapshots = [*self._snapshots(), *held]
+        reachable = self._reachable(snapshots) | self._manifests(snapshots)
+        listed: list[FileEntry] = []
+        for folder in (self._paths.data_folder, self._paths.manifest_folder):
+            listed += self._files.list(folder, deep=True)
+        orphans = [entry for entry in listed if entry.path not in reachable and entry.modified <= now - older_than]
+        if not dry_run:
+            for entry in orphans:
+                self._files.delete(entry.path)
+        return Removal(files=tuple(entry.path for entry in orphans), size=sum(entry.size for entry in orphans))
+
+    def _kept_from(self, ids: list[int], retention: Retention, now_millis: int) -> int:
+        """The oldest snapshot to keep."""
+        if not ids:
+            return NO_SNAPSHOT
+        kept = set(ids[-max(1, retention.min_snapshots) :])
+        for id in reversed(ids[-retention.max_snapshots :] if retention.max_snapshots < len(ids) else ids):
+            if id not in kept:
+                if now_millis - self._committer.log.get(id).timestamp > retention.age_millis:
+                    break
+                kept.add(id)
+        return min(kept)
+
+    def _dropped_data(self, expired: list[int], kept_from: int) -> set[str]:
+        """Data files that a commit up to the oldest kept snapshot has removed: no later one can reach them."""
+        dropped = set()
+        for id in (*expired, kept_from):
+            for entry in self._committer.delta(self._committer.log.get(id)):
+                if entry.kind is EntryKind.DELETE:
+                    dropped.add(self._paths.data_file(entry.file.name))
+        return dropped
+
+    def _snapshots(self) -> list[Snapshot]:
+        return [self._committer.log.get(id) for id in self._committer.log.ids()]
+
+    def _reachable(self, snapshots: Iterable[Snapshot]) -> set[str]:
+        """The data files of some snapshots."""
+        return {
+            self._paths.data_file(entry.file.name)
+            for snapshot in snapshots
+            for entry in self._committer.manifests.live(snapshot.manifest_list)
+        }
+
+    def _manifests(self, snapshots: Iterable[Snapshot]) -> set[str]:
+        """The manifests and manifest lists of some snapshots."""
+        names: set[str] = set()
+        for snapshot in snapshots:
+            names.add(snapshot.manifest_list)
+            names |= {manifest.name for manifest in self._committer.manifests.read_list(snapshot.manifest_list)}
+        return {self._paths.manifest(name) for name in names}
