@@ -55,14 +55,14 @@ _GROUPS: dict[FunctionRule, str] = {
         filter array_filter list_filter array_remove nth_value lag lead
     """,
     FunctionRule((1, 2), passing=Passing.SAME): "slice array_slice list_slice trim_array",
-    FunctionRule((0,), passing=Passing.SAME, alternates=1): "decode",
+    FunctionRule((0,), passing=Passing.SAME, alternates=1): "decode decode_case",
     FunctionRule(alternates=0, passing=Passing.SAME): "multiif multi_if",
     _SAME: """
         coalesce ifnull nvl isnull zeroifnull nullifzero iferror try cast try_cast safe_cast convert
         greatest least min max any_value anyvalue any first last first_value last_value any_last
         array_concat array_cat list_concat array_reverse array_distinct array_sort sort_array array_union
         array_except array_intersect reverse list_reverse list_distinct list_sort array_compact
-        map_concat map_filter map_values tonullable assumenotnull materialize identity
+        map_concat map_filter map_values json_extract tonullable assumenotnull materialize identity
     """,
     _ELEMENTS: """
         array_agg array_agg_distinct collect_list collect_set list group_array grouparray groupuniqarray arrayagg

@@ -31,6 +31,9 @@ class KnownTable:
     constraints: tuple[TableConstraintInfo, ...] = ()
     statement_index: int | None = None
     updated_at: str = ""
+    _index: dict[Case, dict[str, ColumnDefinition]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @property
     def origin(self) -> Origin:
@@ -46,11 +49,17 @@ class KnownTable:
 
     def column(self, name: str, case: Case, *, quoted: bool = False) -> ColumnDefinition | None:
         """The column that a name in the text means."""
-        wanted = fold(name, case, quoted=quoted)
-        for column in (*self.columns, *self.disputed):
-            if wanted in (column.name, fold(column.name, case)):
-                return column
-        return None
+        return self.index(case).get(fold(name, case, quoted=quoted))
+
+    def index(self, case: Case) -> dict[str, ColumnDefinition]:
+        """The columns by folded name; a name in a schema stands for itself and for what the dialect makes of it."""
+        index = self._index.get(case)
+        if index is None:
+            columns = (*self.columns, *self.disputed)
+            index = {column.name: column for column in reversed(columns)}
+            index |= {fold(column.name, case): column for column in reversed(columns)}
+            self._index[case] = index
+        return index
 
 
 @dataclass(frozen=True, slots=True)

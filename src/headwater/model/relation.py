@@ -306,7 +306,11 @@ class With:
 
 @dataclass(frozen=True, slots=True)
 class CteRef:
-    """A use of a CTE: attribute i is its column i, under a new id."""
+    """A use of a CTE: attribute i is its column i, under a new id.
+
+    A front end that refers to the columns of the CTE by their own ids leaves `attributes` empty; the node is still
+    needed, because what decides the rows of the CTE decides the rows here.
+    """
 
     cte: int
     attributes: tuple[Attribute, ...]

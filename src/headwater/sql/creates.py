@@ -1,0 +1,99 @@
+"""CREATE: tables and views made by a query, by their columns, or after another table."""
+
+from sqlglot import exp
+
+from headwater.lineage.effects import CopyTable, CreateTable
+from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
+from headwater.model.relation import With, Write
+from headwater.sql.definitions import column_definitions, constraints_of, is_temporary, model_of
+from headwater.sql.items import Column
+from headwater.sql.lowering import Lowering, Node, Query, Scope
+from headwater.sql.queries import build_ctes
+from headwater.sql.writes import assignments_by_name, created, identifier_of, states
+from headwater.text import Span
+
+
+@states(exp.Create)
+def lower_create(lowering: Lowering, node: Node) -> Lowered:
+    kind = str(node.args.get("kind") or "").upper()
+    table = node.this.this if isinstance(node.this, exp.Schema) else node.this
+    if kind not in ("TABLE", "VIEW", "EXTERNAL TABLE", "DYNAMIC TABLE") or not isinstance(table, exp.Table):
+        return Lowered(f"CREATE_{kind.replace(' ', '_') or 'OBJECT'}")
+    if isinstance(node.expression, exp.Query):
+        return _create_as(lowering, node, table, kind)
+    clone = node.args.get("clone")
+    if clone is not None:
+        return _create_clone(lowering, node, table, clone.this)
+    return _create_by_columns(lowering, node, table)
+
+
+def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowered:
+    scope = Scope()
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    query = lowering.query(node.expression, scope)
+    if ctes:
+        query.relation = With(ctes, query.relation)
+    listed = node.this.expressions if isinstance(node.this, exp.Schema) else ()
+    names = [each for each in listed if isinstance(each, exp.Identifier | exp.ColumnDef | exp.Column)]
+    if names:
+        query.columns = [
+            Column(each.name, column.key, column.expression, lowering.span(identifier_of(each)), column.type)
+            for each, column in zip(names, query.columns)
+        ]
+    statement_type = _type_of_create(node, kind)
+    target, name, span = _target(lowering, node, table)
+    write = Write(statement_type, target, assignments_by_name(query), (query.relation,), target_span=span)
+    keeps_existing = bool(node.args.get("exists"))
+    effect = created(name, query, temporary=is_temporary(node), keeps_existing=keeps_existing)
+    return Lowered(statement_type, (write,), (effect,))
+
+
+def _type_of_create(node: Node, kind: str) -> str:
+    if kind != "VIEW":
+        return "CREATE_TABLE_AS_SELECT"
+    properties = node.args.get("properties")
+    materialized = properties is not None and properties.find(exp.MaterializedProperty) is not None
+    return "CREATE_MATERIALIZED_VIEW" if materialized else "CREATE_VIEW"
+
+
+def _target(lowering: Lowering, node: Node, table: Node) -> tuple[TableName, TableName, Span | None]:
+    """The table that is created: its full name, its name as written, and where that is."""
+    name, quoted = lowering.table_name(table)
+    full = name if is_temporary(node) else lowering.resolver.resolve(name, quoted=quoted).name
+    return full, name, lowering.table_span(table)
+
+
+def _create_clone(lowering: Lowering, node: Node, table: Node, original: Node) -> Lowered:
+    """CLONE and COPY take the rows along with the columns."""
+    query: Query = lowering.query(original, None)
+    target, name, span = _target(lowering, node, table)
+    copied, _ = lowering.table_name(original)
+    effect = CopyTable(name, copied, is_temporary(node), bool(node.args.get("exists")), span)
+    write = Write("CREATE_TABLE_CLONE", target, assignments_by_name(query), (query.relation,), target_span=span)
+    return Lowered("CREATE_TABLE_CLONE", (write,), (effect,))
+
+
+def _create_by_columns(lowering: Lowering, node: Node, table: Node) -> Lowered:
+    target, name, span = _target(lowering, node, table)
+    exists, temporary = bool(node.args.get("exists")), is_temporary(node)
+    model = model_of(node)
+    if model is not None:
+        original, _ = lowering.table_name(model)
+        return Lowered(
+            "CREATE_TABLE_LIKE", effects=(CopyTable(name, original, temporary, exists, span),), target=target
+        )
+    if not isinstance(node.this, exp.Schema):
+        return Lowered("CREATE_TABLE", target=target)
+    columns = column_definitions(lowering, node.this.expressions)
+    constraints = constraints_of(lowering, node.this.expressions)
+    effect = CreateTable(
+        name,
+        columns,
+        temporary=temporary,
+        keeps_existing=exists,
+        complete=bool(columns),
+        constraints=constraints,
+        span=span,
+    )
+    return Lowered("CREATE_TABLE", effects=(effect,), target=target)

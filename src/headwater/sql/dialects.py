@@ -1,0 +1,58 @@
+"""The names of dialects: those sqlglot parses, with the other names people have for them."""
+
+from functools import cache
+from typing import Any
+
+from sqlglot.dialects.dialect import Dialect, Dialects
+
+from headwater.errors import DialectError
+from headwater.text import nearest
+
+_OTHER_NAMES = {
+    "postgresql": "postgres",
+    "pg": "postgres",
+    "greenplum": "postgres",
+    "cockroachdb": "postgres",
+    "mssql": "tsql",
+    "sqlserver": "tsql",
+    "synapse": "tsql",
+    "sparksql": "spark",
+    "spark_sql": "spark",
+    "mariadb": "mysql",
+    "googlesql": "bigquery",
+    "zetasql": "bigquery",
+    "ansi": "",
+    "generic": "",
+    "sql": "",
+    "prestodb": "presto",
+    "impala": "hive",
+}
+
+
+@cache
+def dialect_names() -> tuple[str, ...]:
+    """Every dialect that can be asked for by its own name."""
+    return tuple(sorted(each.value for each in Dialects if each.value))
+
+
+def canonical_dialect(name: str | None) -> str:
+    """The name under which a dialect is known here; the generic one is the empty name.
+
+    >>> canonical_dialect("PostgreSQL"), canonical_dialect(None)
+    ('postgres', '')
+
+    RAISES: DialectError with the nearest name when there is none.
+    """
+    wanted = (name or "").strip().lower()
+    wanted = _OTHER_NAMES.get(wanted, wanted)
+    if wanted and wanted not in dialect_names():
+        close = nearest(wanted, (*dialect_names(), *_OTHER_NAMES))
+        hint = f"did you mean `{close}`?" if close else f"dialects: {', '.join(dialect_names())}"
+        raise DialectError(f"there is no dialect `{name}`", hint=hint)
+    return wanted
+
+
+@cache
+def sqlglot_dialect(name: str) -> Any:
+    """sqlglot's object for a canonical dialect name."""
+    return Dialect.get_or_raise(name or None)

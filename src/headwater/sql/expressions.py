@@ -1,0 +1,315 @@
+"""Expressions: operators, functions, CASE, windows, subqueries."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from headwater.model.relation import (
+    Attribute,
+    Call,
+    Case,
+    Computed,
+    Expression,
+    Literal,
+    MakeArray,
+    MakeStruct,
+    Project,
+    Ref,
+    Relation,
+    Subquery,
+    SubqueryKind,
+    Window,
+)
+from headwater.sql.items import Column
+from headwater.sql.lowering import Lowering, Node, Query, Scope, lowers
+
+_NOTHING = Literal()
+
+
+@lowers(
+    *(exp.Literal, exp.Null, exp.Boolean, exp.Parameter, exp.Placeholder, exp.Var, exp.DataType, exp.Star),
+    *(exp.SessionParameter, exp.HexString, exp.BitString, exp.ByteString, exp.RawString, exp.National),
+    *(exp.JSONPath, exp.Introducer, exp.NextValueFor, exp.Pseudocolumn),
+)
+def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    meta = node._meta
+    if meta and "start" in meta and (lowering.leftmost is None or meta["start"] < lowering.leftmost):
+        lowering.leftmost = meta["start"]
+    return _NOTHING
+
+
+@lowers(exp.Paren, exp.Alias, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls, exp.Collate, exp.PivotAlias)
+def lower_inside(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """What only wraps a value."""
+    return lowering.expression(node.this, scope)
+
+
+@lowers(exp.Kwarg, exp.PropertyEQ)
+def lower_named_argument(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    return lowering.expression(node.expression, scope)
+
+
+@lowers(exp.Binary, exp.And, exp.Or, exp.Xor, exp.Unary, exp.Between)
+def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A whole tree of operators is one call over its operands: for lineage they are all alike.
+
+    This also keeps a sum of five thousand terms, which the parser nests to the left, off the stack.
+    """
+    operands: list[Expression] = []
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if _is_operator(type(part)):
+            stack.extend(reversed([value for value in part.args.values() if isinstance(value, exp.Expr)]))
+        else:
+            operands.append(lowering.expression(part, scope))
+    return Call(node.key, tuple(operands))
+
+
+_OPERATORS: dict[type, bool] = {exp.Paren: True, exp.Collate: False}
+
+
+def _is_operator(kind: type) -> bool:
+    known = _OPERATORS.get(kind)
+    if known is None:
+        known = issubclass(kind, exp.Binary | exp.Unary | exp.Connector | exp.Between) and not issubclass(
+            kind,
+            exp.Dot
+            | exp.Kwarg
+            | exp.PropertyEQ
+            | exp.JSONExtract
+            | exp.JSONExtractScalar
+            | exp.Bracket
+            | exp.Collate,
+        )
+        if known and issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector):
+            known = False
+        _OPERATORS[kind] = known
+    return known
+
+
+@lowers(exp.Cast, exp.TryCast, exp.Convert)
+def lower_cast(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    value = node.expression if isinstance(node.this, exp.DataType) else node.this
+    return Call("cast", (lowering.expression(value, scope),))
+
+
+@lowers(exp.Case)
+def lower_case(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    operand, default = node.args.get("this"), node.args.get("default")
+    branches = tuple(
+        (lowering.expression(branch.this, scope), lowering.expression(branch.args["true"], scope))
+        for branch in node.args["ifs"]
+    )
+    return Case(
+        branches,
+        lowering.expression(default, scope) if default is not None else None,
+        lowering.expression(operand, scope) if operand is not None else None,
+    )
+
+
+@lowers(exp.If)
+def lower_if(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    condition = lowering.expression(node.this, scope)
+    value = lowering.expression(node.args["true"], scope)
+    otherwise = node.args.get("false")
+    return Case(((condition, value),), lowering.expression(otherwise, scope) if otherwise is not None else None)
+
+
+# ------------------------------------------------------------------------------------------------- functions
+
+
+@lowers(exp.Expr)
+def lower_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """Any function: its arguments, with what stands inside its parentheses beside them."""
+    name, aggregate = _name_of(node)
+    lowering.span(node)
+    call = _Arguments()
+    for argument in _values(node):
+        call.add(lowering, argument, scope)
+    return Call(name, tuple(call.args), aggregate, tuple(call.order), call.condition)
+
+
+class _Arguments:
+    """The arguments of a call as they are collected."""
+
+    __slots__ = ("args", "condition", "order")
+
+    def __init__(self) -> None:
+        self.args: list[Expression] = []
+        self.order: list[Expression] = []
+        self.condition: Expression | None = None
+
+    def add(self, lowering: Lowering, node: Node, scope: Scope) -> None:
+        """Take one argument: `DISTINCT a, b`, `a ORDER BY b LIMIT 3`, `a HAVING MAX b`, or a plain value."""
+        if isinstance(node, exp.Distinct):
+            for each in node.expressions:
+                self.args.append(lowering.expression(each, scope))
+        elif isinstance(node, exp.Limit):
+            self.add(lowering, node.this, scope)
+        elif isinstance(node, exp.Order):
+            if node.this is not None:
+                self.add(lowering, node.this, scope)
+            self.order += [lowering.expression(each, scope) for each in node.expressions]
+        elif isinstance(node, exp.HavingMax):
+            self.add(lowering, node.this, scope)
+            self.condition = lowering.expression(node.expression, scope)
+        elif isinstance(node, exp.Lambda):
+            self.args.append(lowering.expression(node.this, _with_unknown_parameters(lowering, node, scope)))
+        else:
+            self.args.append(lowering.expression(node, scope))
+
+
+def _with_unknown_parameters(lowering: Lowering, node: Node, scope: Scope) -> Scope:
+    from_nowhere = Scope(outer=scope)
+    for parameter in node.expressions:
+        key = lowering.key(parameter)
+        from_nowhere.locals[key] = Column(parameter.name, key, _NOTHING)
+    return from_nowhere
+
+
+def _values(node: Node) -> Iterator[Node]:
+    for value in node.args.values():
+        if isinstance(value, exp.Expr):
+            yield value
+        elif type(value) is list:
+            yield from (each for each in value if isinstance(each, exp.Expr))
+
+
+_NAMES: dict[type, tuple[str, bool]] = {}
+_NOT_AGGREGATES = (
+    *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.RowNumber),
+    *(exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile),
+)
+
+
+def _name_of(node: Node) -> tuple[str, bool]:
+    """The name of a function, and whether it aggregates."""
+    kind = type(node)
+    if kind is exp.Anonymous:
+        return node.name.lower(), False
+    if issubclass(kind, exp.AnonymousAggFunc):
+        return node.name.lower(), True
+    known = _NAMES.get(kind)
+    if known is None:
+        names = kind.sql_names() if issubclass(kind, exp.Func) else [kind.key]
+        aggregate = issubclass(kind, exp.AggFunc) and not issubclass(kind, _NOT_AGGREGATES)
+        known = _NAMES[kind] = (names[0].lower(), aggregate)
+    return known
+
+
+@lowers(exp.WithinGroup)
+def lower_within_group(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """The key of an ordered-set aggregate is what it computes with; of any other, only its order."""
+    call = lowering.expression(node.this, scope)
+    keys = tuple(lowering.expression(each, scope) for each in node.expression.expressions)
+    if not isinstance(call, Call):
+        return call
+    if isinstance(node.this, exp.PercentileCont | exp.PercentileDisc | exp.Mode) or not call.args:
+        return Call(call.function, call.args + keys, True, call.order, call.condition)
+    return Call(call.function, call.args, True, call.order + keys, call.condition)
+
+
+@lowers(exp.Filter)
+def lower_filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    call = lowering.expression(node.this, scope)
+    condition = lowering.expression(node.expression.this, scope)
+    if isinstance(call, Call):
+        return Call(call.function, call.args, call.aggregate, call.order, condition, call.opaque)
+    return Case(((condition, call),))
+
+
+@lowers(exp.Window)
+def lower_window(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    function = lowering.expression(node.this, scope)
+    keys: list[Expression] = []
+    seen: set[str] = set()
+    window: Node | None = node
+    while window is not None:  # OVER w, OVER (w ORDER BY …): the keys of the named window too
+        keys += [lowering.expression(each, scope) for each in window.args.get("partition_by") or ()]
+        order = window.args.get("order")
+        if order is not None:
+            keys += [lowering.expression(each, scope) for each in order.expressions]
+        spec = window.args.get("spec")
+        if spec is not None:
+            bounds = (spec.args.get("start"), spec.args.get("end"))
+            keys += [lowering.expression(bound, scope) for bound in bounds if isinstance(bound, exp.Expr)]
+        window = _named_window(lowering, window, scope, seen)
+    return Window(function, tuple(keys))
+
+
+def _named_window(lowering: Lowering, window: Node, scope: Scope, seen: set[str]) -> Node | None:
+    alias = window.args.get("alias")
+    if alias is None:
+        return None
+    key = lowering.key_of(alias.name)
+    if key in seen:
+        return None
+    seen.add(key)
+    return scope.windows.get(key)
+
+
+# ------------------------------------------------------------------------------------------------ subqueries
+
+
+@lowers(exp.Subquery, exp.Query)
+def lower_subquery(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    return Subquery(SubqueryKind.SCALAR, *_first_column(lowering, lowering.query(node, scope)))
+
+
+@lowers(exp.Exists)
+def lower_exists(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    if not isinstance(node.this, exp.Query):
+        return lower_function(lowering, node, scope)
+    return Subquery(SubqueryKind.EXISTS, lowering.query(node.this, scope).relation)
+
+
+@lowers(exp.Any, exp.All)
+def lower_any(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    if not isinstance(node.this, exp.Query):
+        return lowering.expression(node.this, scope)
+    query = lowering.query(node.this, scope)
+    return Subquery(SubqueryKind.IN, *_first_column(lowering, query))
+
+
+@lowers(exp.In)
+def lower_in(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    operand = lowering.expression(node.this, scope)
+    query = node.args.get("query")
+    if query is None:
+        unnest = node.args.get("unnest")
+        others = [*(node.args.get("expressions") or ()), *([unnest] if unnest is not None else ())]
+        field = node.args.get("field")
+        if isinstance(field, exp.Expr):
+            others.append(field)
+        return Call("in", (operand, *(lowering.expression(each, scope) for each in others)))
+    lowered = lowering.query(query, scope)
+    relation, column = _first_column(lowering, lowered)
+    return Subquery(SubqueryKind.IN, relation, column, operand)
+
+
+@lowers(exp.Array)
+def lower_array(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    items = node.expressions
+    if len(items) == 1 and isinstance(items[0], exp.Query):
+        return array_subquery(lowering, items[0], scope)
+    return MakeArray(tuple(lowering.expression(each, scope) for each in items))
+
+
+def array_subquery(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """ARRAY(SELECT …)."""
+    query = lowering.query(node, scope)
+    return Subquery(SubqueryKind.ARRAY, *_first_column(lowering, query))
+
+
+def _first_column(lowering: Lowering, query: Query) -> tuple[Relation, int | None]:
+    """The rows of a query and its column; several columns are a row value: `(a, b) IN (SELECT x, y …)`."""
+    if not query.columns:
+        return query.relation, None
+    value = query.columns[0].expression
+    if len(query.columns) > 1 or query.as_struct:
+        value = MakeStruct(tuple((column.name, column.expression) for column in query.columns))
+    elif isinstance(value, Ref) and value.span is None:
+        return query.relation, value.column
+    column = Computed(Attribute(lowering.new_id(), "value"), value)
+    return Project(query.relation, (column,)), column.attribute.id

@@ -1,0 +1,128 @@
+"""The front end for every dialect that sqlglot parses."""
+
+import dataclasses
+import logging
+from collections.abc import Iterable
+
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.effects import SchemaEffect, UseColumns
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.script import Lowered, failed
+from headwater.lineage.values import OutOfTime
+from headwater.model.relation import Resolution
+from headwater.sql import (
+    alterations,
+    creates,
+    expressions,
+    generators,
+    lookup,
+    merges,
+    nested,
+    pivots,
+)
+from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
+from headwater.sql.lowering import Lowering, Node
+from headwater.sql.rough import lower_roughly, lower_tokens
+from headwater.sql.split import Piece, split_statements
+from headwater.sql.writes import STATEMENTS
+from headwater.text import Source
+
+REGISTERED = (alterations, creates, expressions, generators, lookup, merges, nested, pivots)
+"""The modules whose functions lower the nodes: importing them registers them."""
+
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns of, we report as issues
+
+
+class SqlFrontEnd:
+    """Text of one dialect to relation trees, by sqlglot's parser and our own name resolution.
+
+    RAISES: DialectError when the dialect is not known.
+    """
+
+    def __init__(self, dialect: str | None = None) -> None:
+        self.dialect = canonical_dialect(dialect)
+
+    def split(self, source: Source) -> Iterable[Piece]:
+        """Cut a script into statements, in order."""
+        return split_statements(source, self.dialect)
+
+    def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
+        """Understand one statement; one that cannot be read is an issue."""
+        try:
+            tree = self._parse(statement)
+        except ParseError as err:
+            return _syntax_error(statement, source, err)
+        except (SqlglotError, ValueError, RecursionError) as err:
+            why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
+            return failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
+        if tree is None:
+            return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
+        lowering = Lowering(
+            source=source,
+            resolver=resolver,
+            dialect=self.dialect,
+            tokens=statement.tokens,
+            offset=statement.offset,
+            deadline=deadline,
+        )
+        return _lower_tree(lowering, tree, statement)
+
+    def _parse(self, statement: Piece) -> Node | None:
+        if not statement.tokens:
+            return None
+        trees = sqlglot_dialect(self.dialect).parser().parse(list(statement.tokens), statement.text)
+        return next((tree for tree in trees if tree is not None), None)
+
+
+def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
+    lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
+    if lower is None:
+        if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
+            return failed("UNKNOWN", "this is an expression, not a statement", statement.span)
+        return _unsupported(lowering, tree, statement)
+    try:
+        lowered = lower(lowering, tree)
+    except (OutOfTime, RecursionError) as stop:
+        why = "takes too long to analyse" if isinstance(stop, OutOfTime) else "is nested too deeply to analyse"
+        issue = Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, f"the statement {why}", statement.span)
+        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
+    for item in lowering.stored:
+        item.settle()
+    uses: list[SchemaEffect] = [
+        UseColumns(item.table.name, tuple(dict.fromkeys(item.used)))
+        for item in lowering.stored
+        if item.used and item.table.resolution is not Resolution.IMPORTED
+    ]
+    return dataclasses.replace(lowered, effects=(*uses, *lowered.effects), issues=(*lowered.issues, *lowering.issues))
+
+
+def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
+    name = (tree.name if isinstance(tree, exp.Command) else tree.key).upper() or "UNKNOWN"
+    issue = Issue(
+        IssueCode.UNSUPPORTED_STATEMENT,
+        Severity.INFO,
+        f"statements of the kind {name} have no column lineage here",
+        statement.span,
+    )
+    if isinstance(tree, exp.Command):
+        lowered = lower_tokens(lowering, statement.tokens, name)
+    else:
+        lowered = lower_roughly(lowering, tree, name)
+    return dataclasses.replace(lowered, issues=(issue,))
+
+
+def _syntax_error(statement: Piece, source: Source, err: ParseError) -> Lowered:
+    detail = err.errors[0] if err.errors else {}
+    message = str(detail.get("description") or err).split("\n")[0].rstrip(".")
+    marked = str(detail.get("highlight") or "")
+    span = statement.span
+    before = detail.get("start_context")
+    if marked and before is not None:
+        at = statement.text.find(str(before)[-40:] + marked, max(0, span.start - statement.offset - 100))
+        if at >= 0:
+            start = statement.offset + at + len(str(before)[-40:])
+            span = source.span(start, start + len(marked))
+    return failed("UNKNOWN", f"syntax error near `{marked}`: {message}" if marked else message, span)

@@ -1,0 +1,279 @@
+"""What makes rows in FROM: UNNEST, LATERAL, explode, FLATTEN, JSON_TABLE, other table functions."""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from headwater.model.names import TableName
+from headwater.model.relation import (
+    Attribute,
+    Call,
+    Computed,
+    Element,
+    Expression,
+    Generate,
+    GetField,
+    Literal,
+    Ref,
+    Relation,
+)
+from headwater.sql.items import Column, DerivedItem, ElementItem, StoredItem, renamed
+from headwater.sql.lowering import Lowering, Node, Scope, lowers
+from headwater.sql.tables import add_opaque, adds, alias_names, beside, name_item
+from headwater.text import Span
+
+_Named = tuple[str, str, Span | None]
+_Generated = tuple[Sequence[str], Sequence[Expression]]  # default names and values of the columns made
+
+
+@adds(exp.Unnest)
+def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    arrays = [lowering.expression(each, scope) for each in node.expressions]
+    alias = node.args.get("alias")
+    names = alias_names(lowering, alias)
+    values: list[Expression] = [Element(array) for array in arrays]
+    if len(names) > len(values):  # a map gives keys and values, an array of structs its fields: they look alike here
+        values += [values[-1]] * (len(names) - len(values))
+    offset = node.args.get("offset")
+    if isinstance(offset, exp.Identifier):
+        values.append(Literal())
+        names = [*names[: len(values) - 1], (offset.name, lowering.key(offset), lowering.span(offset))]
+    return _add_generated(lowering, node, scope, before=before, names=names, made=(["unnest"], values))
+
+
+@adds(exp.Lateral, exp.TableFromRows)
+def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    inner = node.this
+    if isinstance(inner, exp.Query):
+        query = lowering.query(inner, scope)
+        names = alias_names(lowering, node.args.get("alias"))
+        item = DerivedItem(renamed(query.columns, names), query.below)
+        scope.items.append(name_item(lowering, node, item, (), "the subquery"))
+        return beside(before, query.relation)
+    if isinstance(inner, exp.Unnest):
+        inner.set("alias", node.args.get("alias"))
+        return add_unnest(lowering, inner, scope, before)
+    return _add_function(lowering, node, scope, before)
+
+
+@adds(exp.Func)
+def add_table_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    return _add_function(lowering, node, scope, before)
+
+
+def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    function = node.this
+    if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:
+        function = function.expressions[0]
+    file = _file_read(function)
+    if file is not None:
+        known = lowering.resolver.resolve(TableName.of(file))
+        stored = StoredItem(known, lowering.resolver.case.columns, lowering.new_id, lowering.span(function))
+        lowering.stored.append(stored)
+        scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
+        return beside(before, stored.scan)
+    generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
+    if generate is None:
+        return add_opaque(lowering, node, scope, before)
+    made = generate(lowering, function, scope)
+    names = alias_names(lowering, node.args.get("alias"))
+    return _add_generated(lowering, node, scope, before=before, names=names, made=made)
+
+
+def _add_generated(
+    lowering: Lowering,
+    node: Node,
+    scope: Scope,
+    *,
+    before: Relation | None,
+    names: Sequence[_Named],
+    made: _Generated,
+) -> Relation:
+    """Columns made per row. Without names of their own, a single one has the name of the alias."""
+    defaults, values = made
+    alias = node.args.get("alias")
+    if not names and len(values) == 1 and alias is not None and alias.this is not None:
+        names = [(alias.name, lowering.key(alias.this), lowering.span(alias.this))]
+    columns: list[Computed] = []
+    offered: list[Column] = []
+    for at, value in enumerate(values):
+        name = defaults[at] if at < len(defaults) else f"{defaults[-1]}_{at}"
+        key, span = lowering.key_of(name), None
+        if at < len(names):
+            name, key, span = names[at]
+        computed = Computed(Attribute(lowering.new_id(), name, span), value)
+        columns.append(computed)
+        offered.append(Column(name, key, Ref(computed.attribute.id), span))
+    item = ElementItem(offered) if len(values) <= 2 else DerivedItem(offered)
+    scope.items.append(name_item(lowering, node, item, (lowering.key_of(defaults[0]),), defaults[0]))
+    return Generate(before, tuple(columns))
+
+
+@adds(exp.Join)
+def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """ARRAY JOIN (ClickHouse): each array becomes its element, under its own name or an alias."""
+    columns: list[Computed] = []
+    offered: list[Column] = []
+    for each in [node.this, *(node.args.get("expressions") or ())]:
+        array = each.this if isinstance(each, exp.Alias | exp.Table) else each
+        name = each.alias_or_name
+        value = Element(lowering.expression(array, scope))
+        computed = Computed(Attribute(lowering.new_id(), name), value)
+        columns.append(computed)
+        offered.append(Column(name, lowering.key_of(name), Ref(computed.attribute.id)))
+    for column in offered:  # they stand for the arrays from here on
+        scope.merged[column.key] = column
+    return Generate(before, tuple(columns))
+
+
+# --------------------------------------------------------------------------------------------- generators
+
+
+def _argument(function: Node) -> Node:
+    """The collection that is exploded: the first argument, or the one named `input`."""
+    first = function.this if isinstance(function.this, exp.Expr) else function.expressions[0]
+    for each in (first, *(function.args.get("expressions") or ())):
+        if isinstance(each, exp.Kwarg) and each.this.name.lower() == "input":
+            return each.expression
+    return first.expression if isinstance(first, exp.Kwarg) else first
+
+
+def _explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    value = lowering.expression(_argument(function), scope)
+    if lowering.dialect == "snowflake":  # FLATTEN
+        derived = Call("flatten", (value,))
+        made: list[Expression] = [Literal(), derived, derived, Literal(), Element(value), value]
+        return ["SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"], made
+    return ["col", "value"], [Element(value)]
+
+
+def _explode_pairs(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    value = lowering.expression(_argument(function), scope)
+    return ["key", "value"], [Element(value), Element(value)]
+
+
+def _posexplode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    value = lowering.expression(_argument(function), scope)
+    return ["pos", "col", "value"], [Literal(), Element(value), Element(value)]
+
+
+def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    value = lowering.expression(function.expressions[0], scope)
+    fields = [each.name for each in function.expressions[1:]]
+    return fields, [Call("json_extract", (GetField(value, field),)) for field in fields]
+
+
+def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    """JSON_TABLE and OPENJSON … WITH: each column is a path into the document."""
+    document = lowering.expression(function.this, scope)
+    schema = function.args.get("schema")
+    definitions = schema.expressions if schema is not None else function.expressions
+    columns = list(_json_definitions(definitions))
+    if not columns:
+        return ["key", "value", "type"], [Literal(), Element(document), Literal()]
+    names = [name for name, _ in columns]
+    values: list[Expression] = []
+    for _, path in columns:
+        value: Expression = document
+        for step in path:
+            value = GetField(value, step)
+        values.append(Call("json_extract", (value,)))
+    return names, values
+
+
+def _json_definitions(definitions: Sequence[Node]) -> list[tuple[str, list[str]]]:
+    found: list[tuple[str, list[str]]] = []
+    for each in definitions:
+        nested = each.args.get("nested_schema")
+        path = each.args.get("path")
+        text = path.name if isinstance(path, exp.Expr) else f"$.{each.name}"
+        steps = [step.split("[")[0] for step in text.lstrip("$").split(".") if step.split("[")[0]]
+        if nested is not None:
+            found += [(name, steps + inner) for name, inner in _json_definitions(nested.expressions)]
+        elif each.this is not None:
+            found.append((each.name, steps))
+    return found
+
+
+def _xml_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    given = tuple(lowering.expression(each, scope) for each in function.args.get("passing") or ())
+    names = [each.name for each in function.args.get("columns") or ()]
+    return names or ["column_value"], [Call("xmltable", given)] * max(1, len(names))
+
+
+def _series(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    bounds = [value for value in function.args.values() if isinstance(value, exp.Expr)]
+    bounds += [each for each in function.args.get("expressions") or () if isinstance(each, exp.Expr)]
+    return ["generate_series"], [Call("generate_series", tuple(lowering.expression(each, scope) for each in bounds))]
+
+
+def _elements(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    return ["value"], [Element(lowering.expression(function.expressions[0], scope))]
+
+
+def _transformed(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    args = tuple(lowering.expression(each, scope) for each in function.expressions)
+    return ["value"], [Call(function.name.lower(), args)]
+
+
+_Generator = Callable[[Lowering, Node, Scope], _Generated]
+
+_GENERATORS: dict[type, _Generator] = {
+    exp.Explode: _explode,
+    exp.ExplodeOuter: _explode,
+    exp.Posexplode: _posexplode,
+    exp.PosexplodeOuter: _posexplode,
+    exp.Inline: _explode,
+    exp.JSONTable: _json_columns,
+    exp.OpenJSON: _json_columns,
+    exp.XMLTable: _xml_columns,
+    exp.GenerateSeries: _series,
+    exp.ExplodingGenerateSeries: _series,
+    exp.GenerateDateArray: _series,
+}
+
+_BY_NAME: dict[str, _Generator] = {
+    "json_tuple": _json_tuple,
+    "jsonb_array_elements": _elements,
+    "json_array_elements": _elements,
+    "jsonb_array_elements_text": _elements,
+    "json_array_elements_text": _elements,
+    "json_each": _explode_pairs,
+    "jsonb_each": _explode_pairs,
+    "jsonb_each_text": _explode_pairs,
+    "string_split": _transformed,
+    "regexp_split_to_table": _transformed,
+    "split_to_table": _transformed,
+    "generate_series": _series,
+    "generate_subscripts": _transformed,
+    "range": _series,
+    "sequence": _series,
+    "numbers": _series,
+}
+
+
+def _file_read(function: Node) -> str | None:
+    """The path of `read_csv('x.csv')` and its like."""
+    is_reader = isinstance(function, exp.ReadCSV | exp.ReadParquet)
+    if not is_reader and not (isinstance(function, exp.Anonymous) and function.name.lower() in _READERS):
+        return None
+    for each in (function.args.get("this"), *(function.args.get("expressions") or ())):
+        if isinstance(each, exp.Literal) and each.is_string:
+            path: str = each.name
+            return path
+    return None
+
+
+_READERS = frozenset(
+    {"read_json", "read_json_auto", "read_csv_auto", "parquet_scan", "s3", "file", "url", "read_files"}
+)
+
+
+# ------------------------------------------------------------------------------------------ as an expression
+
+
+@lowers(exp.Explode, exp.ExplodeOuter, exp.Posexplode, exp.PosexplodeOuter, exp.Inline, exp.Unnest)
+def lower_explode(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A generator in the select list: its value is an element."""
+    array = node.expressions[0] if isinstance(node, exp.Unnest) else node.this
+    return Element(lowering.expression(array, scope))

@@ -1,0 +1,226 @@
+"""What a FROM clause offers: things with a name and columns.
+
+Columns are asked for by key, that is by name folded as the dialect compares it. An item is *open* when it may have
+columns that nobody has listed (a table without a schema, or a star over one); asking an open item for a column gives
+it that column.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from headwater.lineage.effects import ColumnDefinition
+from headwater.lineage.known import KnownTable
+from headwater.model.names import Case, fold
+from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, OneOf, Ref, Scan
+from headwater.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an item or of a query's result: the name it is shown by, and what it is."""
+
+    name: str
+    key: str
+    expression: Expression
+    span: Span | None = None
+    type: str | None = None
+
+    @property
+    def is_wildcard(self) -> bool:
+        return self.name == WILDCARD
+
+
+class NewId(Protocol):
+    """Gives the next unused column id of the statement."""
+
+    def __call__(self) -> int: ...
+
+
+class StoredItem:
+    """A stored table. Its scan lists the columns that were asked for, and is complete once lowering is."""
+
+    def __init__(self, table: KnownTable, case: Case, new_id: NewId, span: Span | None) -> None:
+        self.table = table
+        self.used: list[str] = []  # names that an open table was asked for
+        self._case = case
+        self._new_id = new_id
+        self._index = table.index(case)
+        self._columns: dict[str, Column] = {}
+        self._attributes: list[Attribute] = []
+        self._doubtful: list[int] = []
+        self.scan = Scan(table.name, (), span, table.resolution)
+
+    @property
+    def is_open(self) -> bool:
+        return not self.table.complete
+
+    def find(self, key: str) -> Column | None:
+        """The column of that key, if it is known to exist."""
+        column = self._columns.get(key)
+        if column is not None:
+            return column
+        known = self._index.get(key)
+        return None if known is None else self._add(known.name, key, known)
+
+    def ask(self, name: str, key: str) -> Column | None:
+        """The column of that key; an open table gets it if it was not known."""
+        column = self.find(key)
+        if column is None and self.is_open:
+            self.used.append(name)
+            column = self._add(name, key, None)
+        return column
+
+    def star(self) -> list[Column]:
+        """All columns, in order; the last stands for those not known by name, when there may be such."""
+        case = self._case
+        columns = []
+        for known in self.table.columns:
+            column = self.find(fold(known.name, case))
+            columns.append(column if column is not None else self._add(known.name, known.name, known))
+        if self.is_open:  # a column more or less: each is in doubt
+            doubt = self.table.approximate
+            columns = [_doubtful(column, doubt) for column in columns]
+            seen = {column.key for column in columns}
+            others = [each for key, each in self._columns.items() if key not in seen and not each.is_wildcard]
+            columns += [_doubtful(column, doubt) for column in others]
+            columns.append(self._columns.get(WILDCARD) or self._add(WILDCARD, WILDCARD, None))
+        return columns
+
+    def _add(self, name: str, key: str, known: ColumnDefinition | None) -> Column:
+        id = self._new_id()
+        self._attributes.append(Attribute(id, name))
+        if name in self.table.doubts or name == WILDCARD:
+            self._doubtful.append(id)
+        column = Column(name, key, Ref(id), type=known.type if known is not None else None)
+        self._columns[key] = column
+        return column
+
+    def settle(self) -> None:
+        """Complete the scan with the columns that were asked for. Nothing reads it before."""
+        doubt = None
+        if self._doubtful:
+            reasons = [self.table.doubts.get(each.name) for each in self._attributes if each.id in self._doubtful]
+            doubt = next((reason for reason in reasons if reason), None) or self.table.approximate
+        object.__setattr__(self.scan, "attributes", tuple(self._attributes))
+        object.__setattr__(self.scan, "approximate", doubt)
+        object.__setattr__(self.scan, "doubtful", frozenset(self._doubtful))
+
+
+class DerivedItem:
+    """The result of a query, with the names it is given here. `below` are open items that flow into it by a star."""
+
+    def __init__(self, columns: Sequence[Column], below: Sequence["Item"] = ()) -> None:
+        self.columns = list(columns)
+        self.below = tuple(below)
+        self._by_key: dict[str, Column] = {}
+        for column in reversed(self.columns):
+            self._by_key[column.key] = column
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.below)
+
+    def find(self, key: str) -> Column | None:
+        """The column of that key, if it is known to exist."""
+        return self._by_key.get(key)
+
+    def ask(self, name: str, key: str) -> Column | None:
+        """The column of that key; an open item asks those below, and if several may have it, it is any of theirs."""
+        column = self.find(key)
+        if column is None and self.below:
+            found = [below.ask(name, key) for below in self.below]
+            options = [each for each in found if each is not None]
+            if options:
+                column = options[0] if len(options) == 1 else _any_of(name, key, options)
+                self._by_key[key] = column
+        return column
+
+    def star(self) -> list[Column]:
+        """All columns, in order."""
+        return self.columns
+
+
+class MergedItem(DerivedItem):
+    """The result of a set operation over open items: a column asked for comes from every branch."""
+
+    def ask(self, name: str, key: str) -> Column | None:
+        column = self.find(key)
+        if column is None and self.below:
+            options = [each for each in (below.ask(name, key) for below in self.below) if each is not None]
+            if options:
+                column = Column(name, key, OneOf(tuple(each.expression for each in options)))
+                self._by_key[key] = column
+        return column
+
+
+class ElementItem(DerivedItem):
+    """The elements of an array: their fields can be asked for, too, though nobody has listed them."""
+
+    @property
+    def is_open(self) -> bool:
+        return True
+
+    def ask(self, name: str, key: str) -> Column | None:
+        column = self.find(key)
+        if column is None:
+            value = (
+                self.columns[-1].expression if self.columns[0].name.lower() == "pos" else self.columns[0].expression
+            )
+            column = self._by_key[key] = Column(name, key, GetField(value, name))
+        return column
+
+
+class OpaqueItem(DerivedItem):
+    """Something whose columns are not known, and all of which are the same to us."""
+
+    def __init__(self, value: Expression) -> None:
+        super().__init__([Column(WILDCARD, WILDCARD, value)])
+
+    @property
+    def is_open(self) -> bool:
+        return True
+
+    def ask(self, name: str, key: str) -> Column | None:
+        return Column(name, key, self.columns[0].expression)
+
+
+Item: TypeAlias = StoredItem | DerivedItem
+
+
+@dataclass(slots=True)
+class Named:
+    """An item under the name by which columns are qualified.
+
+    `names` are the keys of its alias alone, or of its table name, outermost part first. `listed` False: not part of a
+    star (the right side of a semi-join).
+    """
+
+    names: tuple[str, ...]
+    item: Item
+    listed: bool = True
+    shown: str = ""
+
+    def answers_to(self, parts: tuple[str, ...]) -> bool:
+        """Whether a qualifier means this item: `t` and `s.t` both mean the table s.t."""
+        count = len(parts)
+        return 0 < count <= len(self.names) and self.names[-count:] == parts
+
+
+def renamed(columns: Iterable[Column], names: Sequence[tuple[str, str, Span | None]]) -> list[Column]:
+    """The columns under the names of an alias list, by position; columns beyond the list keep theirs."""
+    result = list(columns)
+    for at, (name, key, span) in enumerate(names):
+        if at < len(result):
+            old = result[at]
+            result[at] = Column(name, key, old.expression, span, old.type)
+    return result
+
+
+def _doubtful(column: Column, doubt: str | None) -> Column:
+    return Column(column.name, column.key, OneOf((column.expression,), uncertain=doubt), column.span, column.type)
+
+
+def _any_of(name: str, key: str, options: list[Column]) -> Column:
+    doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
+    return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))

@@ -1,0 +1,245 @@
+"""Which column a name means.
+
+The order: parameters of a lambda, columns of the FROM clause, aliases of the select list where the clause allows
+them, then the same in the query around. Within a FROM clause a column known to exist wins over one that an open table
+may have; a name that several may have is the value of one of them, with an issue that lists the candidates.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.model.relation import Expression, GetField, Literal, MakeStruct, OneOf, Ref
+from headwater.sql.items import Column, ElementItem, Named, OpaqueItem
+from headwater.sql.lowering import Lowering, Node, Scope, lowers
+from headwater.text import Span, nearest
+
+_NOT_COLUMNS = frozenset(
+    {
+        *("rownum", "rowid", "level", "sysdate", "systimestamp", "user", "uid", "default", "ctid", "oid", "tableoid"),
+        *("current_date", "current_timestamp", "current_time", "current_user", "localtimestamp", "localtime"),
+        *("session_user", "connect_by_isleaf", "connect_by_iscycle", "sqlcode", "sqlerrm", "sqlstate"),
+        *("xmin", "xmax", "_partitiontime", "_partitiondate", "_table_suffix"),
+    }
+)
+"""Names that engines answer without a column."""
+
+
+@lowers(exp.Column)
+def lower_column(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    args = node.args
+    this = args["this"]
+    if type(this) is exp.Star:
+        return MakeStruct(())
+    table = args.get("table")
+    if table is None:
+        return resolve_name(lowering, this, scope)
+    parts = [part for part in (args.get("catalog"), args.get("db"), table, this) if part is not None]
+    return resolve_path(lowering, parts, scope)
+
+
+@lowers(exp.Identifier)
+def lower_identifier(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    return resolve_name(lowering, node, scope)
+
+
+@lowers(exp.Dot)
+def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """`a.b.c.d.e`, or a field of whatever is before the dot."""
+    fields: list[Node] = []
+    while isinstance(node, exp.Dot):
+        fields.append(node.expression)
+        node = node.this
+    fields.reverse()
+    if isinstance(node, exp.Column) and all(isinstance(field, exp.Identifier) for field in fields):
+        args = node.args
+        parts = [args.get("catalog"), args.get("db"), args.get("table"), args["this"], *fields]
+        return resolve_path(lowering, [part for part in parts if part is not None], scope)
+    result = lowering.expression(node, scope)
+    for field in fields:
+        if isinstance(field, exp.Identifier):
+            result = GetField(result, field.name)
+        elif isinstance(field, exp.Func):  # a method: x.f(y)
+            return lowering.expression(field, scope)
+    return result
+
+
+def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expression:
+    """What an unqualified name means."""
+    key = lowering.key(identifier)
+    span = lowering.span(identifier)
+    found = find_name(lowering, identifier.name, key, scope, span=span)
+    if found is not None:
+        return found
+    whole = _whole_row(lowering, key, scope)
+    if whole is not None:
+        return whole
+    if identifier.name.lower() not in _NOT_COLUMNS and not identifier.name.startswith(("@", ":", "$")):
+        _report_unknown(lowering, identifier.name, scope, span)
+    return Literal()
+
+
+def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Expression:
+    """What a dotted name means: a column of a table, or a field inside one."""
+    keys = tuple(lowering.key(part) for part in parts)
+    for count in range(min(3, len(parts) - 1), 0, -1):
+        named = _find_item(keys[:count], scope)
+        if named is not None:
+            return _column_of(lowering, named, parts, count)
+    span = lowering.cover(parts[0], parts[-1])
+    found = find_name(lowering, parts[0].name, keys[0], scope, span=span, sure=True)
+    if found is not None:
+        return _fields(found, parts[1:])
+    if len(parts) == 2 and _is_sequence(lowering, parts[1]):
+        return Literal()
+    loose = find_name(lowering, parts[0].name, keys[0], scope, span=span, sure=False)
+    if loose is not None and len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
+        return _fields(loose, parts[1:])
+    lowering.report(
+        IssueCode.UNKNOWN_COLUMN,
+        f"`{parts[0].name}` in `{'.'.join(part.name for part in parts)}` is neither a table in scope nor a column",
+        span=span,
+        hint=_hint(parts[0].name, [named.shown for named in _all_items(scope)]),
+    )
+    return Literal()
+
+
+_DOTTED_FIELDS = frozenset(
+    {"bigquery", "spark", "databricks", "spark2", "hive", "trino", "presto", "athena", "duckdb"}
+)
+
+
+def _is_sequence(lowering: Lowering, last: Node) -> bool:
+    """Whether `x.nextval` names the next number of a sequence."""
+    return last.name.lower() in ("nextval", "currval")
+
+
+def find_name(
+    lowering: Lowering, name: str, key: str, scope: Scope, *, span: Span | None, sure: bool = False
+) -> Expression | None:
+    """The column an unqualified name means, from the innermost scope that has it; None if none has.
+
+    With `sure`, only columns known to exist count.
+    """
+    level: Scope | None = scope
+    first_open: list[Named] | None = None
+    while level is not None:
+        column = level.locals.get(key) or level.merged.get(key)
+        if column is not None:
+            return _refer(column, span)
+        found = [(named, column) for named in level.items if (column := named.item.find(key)) is not None]
+        if len(found) == 1:
+            return _refer(found[0][1], span)
+        if found:
+            return _ambiguous(lowering, name, found, span)
+        alias = level.aliases.get(key)
+        if alias is not None:
+            return _refer(alias, span)
+        if first_open is None:
+            first_open = [named for named in level.items if named.item.is_open] or None
+        level = level.outer
+    if sure or first_open is None:
+        return None
+    return _from_open(lowering, name, key, first_open, span)
+
+
+def _from_open(
+    lowering: Lowering, name: str, key: str, candidates: list[Named], span: Span | None
+) -> Expression | None:
+    asked = [(named, column) for named in candidates if (column := named.item.ask(name, key)) is not None]
+    sure = [(named, column) for named, column in asked if not isinstance(named.item, ElementItem | OpaqueItem)]
+    asked = sure or asked  # a table may have any column, the elements of an array rarely do
+    if not asked:
+        return None
+    if len(asked) == 1:
+        return _refer(asked[0][1], span)
+    return _ambiguous(lowering, name, asked, span)
+
+
+def _ambiguous(lowering: Lowering, name: str, found: list[tuple[Named, Column]], span: Span | None) -> Expression:
+    tables = [named.shown for named, _ in found]
+    listed = ", ".join(f"`{table}.{name}`" for table in tables)
+    lowering.report(
+        IssueCode.AMBIGUOUS_COLUMN,
+        f"`{name}` could be any of {listed}",
+        span=span,
+        hint=f"write `{tables[0]}.{name}`, or give a schema",
+    )
+    options = tuple(_refer(column, span) for _, column in found)
+    return OneOf(options, uncertain=f"`{name}` is ambiguous: {listed}")
+
+
+def _refer(column: Column, span: Span | None) -> Expression:
+    """A use of a column; the place where it was first read is kept."""
+    expression = column.expression
+    return Ref(expression.column, span) if type(expression) is Ref and expression.span is None else expression
+
+
+def _find_item(parts: tuple[str, ...], scope: Scope) -> Named | None:
+    level: Scope | None = scope
+    while level is not None:
+        for named in level.items:
+            if named.answers_to(parts):
+                return named
+        level = level.outer
+    return None
+
+
+def _column_of(lowering: Lowering, named: Named, parts: Sequence[Node], count: int) -> Expression:
+    identifier = parts[count]
+    if isinstance(identifier, exp.Star):
+        return MakeStruct(())
+    span = lowering.cover(parts[0], identifier)
+    column = named.item.ask(identifier.name, lowering.key(identifier))
+    if column is not None:
+        return _fields(_refer(column, span), parts[count + 1 :])
+    known = [column.name for column in named.item.star()]
+    if identifier.name.lower() not in _NOT_COLUMNS:
+        lowering.report(
+            IssueCode.UNKNOWN_COLUMN,
+            f"`{identifier.name}` is not a column of `{named.shown}`",
+            span=lowering.span(identifier),
+            hint=_hint(identifier.name, known),
+        )
+    return Literal()
+
+
+def _fields(expression: Expression, parts: Sequence[Node]) -> Expression:
+    for part in parts:
+        expression = GetField(expression, part.name)
+    return expression
+
+
+def _whole_row(lowering: Lowering, key: str, scope: Scope) -> Expression | None:
+    """A table's name used as a value: the row as a struct."""
+    named = _find_item((key,), scope)
+    if named is None:
+        return None
+    return MakeStruct(tuple((column.name, column.expression) for column in named.item.star()))
+
+
+def _report_unknown(lowering: Lowering, name: str, scope: Scope, span: Span | None) -> None:
+    items = _all_items(scope)
+    known = [column.name for named in items for column in named.item.star()]
+    tables = ", ".join(f"`{named.shown}`" for named in items)
+    lowering.report(
+        IssueCode.UNKNOWN_COLUMN,
+        f"`{name}` is not a column of {tables}" if items else f"`{name}` is used without a table it could come from",
+        span=span,
+        hint=_hint(name, known),
+    )
+
+
+def _all_items(scope: Scope) -> list[Named]:
+    items: list[Named] = []
+    level: Scope | None = scope
+    while level is not None:
+        items += level.items
+        level = level.outer
+    return items
+
+
+def _hint(name: str, candidates: Sequence[str]) -> str | None:
+    close = nearest(name, candidates)
+    return f"did you mean `{close}`?" if close else None

@@ -1,0 +1,264 @@
+"""The state of lowering one statement, and the registry of what lowers which node.
+
+The modules beside this one register functions for sqlglot's node types with `@lowers(...)` (expressions) and
+`@builds(...)` (queries and FROM items). They call each other through `Lowering`, so none imports another that imports
+it, and a node type is supported by adding one function.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.values import OutOfTime
+from headwater.model.names import Case, TableName
+from headwater.model.relation import Computed, Expression, Relation
+from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
+from headwater.sql.regions import Regions
+from headwater.text import Source, Span
+
+Node: TypeAlias = Any  # sqlglot's expressions: compiled, and typed only by their class
+
+
+@dataclass(slots=True)
+class Cte:
+    """A named query in scope."""
+
+    id: int
+    item: DerivedItem
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names visible in one query. Names not found here are looked for in `outer` (correlation)."""
+
+    outer: "Scope | None" = None
+    items: list[Named] = field(default_factory=list)
+    merged: dict[str, Column] = field(default_factory=dict)  # columns that USING or NATURAL made of two
+    aliases: dict[str, Column] = field(default_factory=dict)  # of the select list, as far as it is lowered
+    ctes: dict[str, Cte] = field(default_factory=dict)
+    windows: dict[str, Node] = field(default_factory=dict)
+    locals: dict[str, Column] = field(default_factory=dict)  # parameters of a lambda
+
+    def cte(self, key: str) -> Cte | None:
+        """The CTE of that name, from the innermost scope that has one."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.ctes.get(key)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None
+
+
+@dataclass(slots=True)
+class Query:
+    """A lowered query: its rows, its columns in order, and the open items whose columns flow out by a star."""
+
+    relation: Relation
+    columns: list[Column]
+    below: tuple[Item, ...] = ()
+    merged: bool = False  # a set operation: what flows through a star comes from every branch
+    as_struct: bool = False  # SELECT AS STRUCT
+    late: list[Computed] = field(default_factory=list)  # columns computed after the relation was built
+
+    @property
+    def item(self) -> DerivedItem:
+        return MergedItem(self.columns, self.below) if self.merged else DerivedItem(self.columns, self.below)
+
+
+class Lowering:
+    """One statement on its way from sqlglot's tree to the relation tree."""
+
+    def __init__(
+        self,
+        *,
+        source: Source,
+        resolver: SchemaResolver,
+        dialect: str,
+        tokens: Sequence[Any] = (),
+        offset: int = 0,
+        deadline: float | None = None,
+    ) -> None:
+        self.source = source
+        self.resolver = resolver
+        self.dialect = dialect
+        self.offset = offset
+        self.issues: list[Issue] = []
+        self.stored: list[StoredItem] = []
+        self.leftmost: int | None = None  # the position of the first name of the expression being lowered
+        self._tokens = tokens
+        self._regions: Regions | None = None
+        self._deadline = deadline
+        self._next_id = 0
+        self._told: set[tuple[Any, ...]] = set()
+        self._fold = _FOLDS[resolver.case.columns]
+
+    # --------------------------------------------------------------------------------------------- nodes
+
+    def expression(self, node: Node, scope: Scope) -> Expression:
+        """Lower an expression."""
+        lower = _EXPRESSIONS.get(type(node))
+        if lower is None:
+            lower = _EXPRESSIONS[type(node)] = _nearest(_EXPRESSIONS, type(node))
+        return lower(self, node, scope)
+
+    def query(self, node: Node, scope: Scope | None) -> Query:
+        """Lower a query; `scope` is the one around it."""
+        if self._deadline is not None and monotonic() > self._deadline:
+            raise OutOfTime
+        build = _QUERIES.get(type(node)) or _nearest(_QUERIES, type(node))
+        return build(self, node, scope)
+
+    # ------------------------------------------------------------------------------------- ids and names
+
+    def new_id(self) -> int:
+        """An unused column id."""
+        self._next_id += 1
+        return self._next_id
+
+    def key(self, identifier: Node) -> str:
+        """The form of a column or alias under which it is compared."""
+        args = identifier.args
+        return self._fold(args["this"], args.get("quoted"))
+
+    def key_of(self, name: str) -> str:
+        """The key of a name that was not quoted."""
+        return self._fold(name, False)
+
+    def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
+        """The name of a table as written, and which of its parts were quoted."""
+        parts: list[str] = []
+        quoted: list[bool] = []
+        for part in (table.args.get("catalog"), table.args.get("db"), table.this):
+            for each in _flatten_dots(part):
+                name = each.name if isinstance(each, exp.Expr) else str(each)
+                if name:
+                    is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
+                    if isinstance(each, exp.Identifier) and each.args.get("temporary"):
+                        name = "#" + name
+                    pieces = name.split(".") if is_quoted and self.dialect == "bigquery" else [name]
+                    parts += pieces
+                    quoted += [is_quoted] * len(pieces)
+        return TableName(tuple(parts or ("?",))), tuple(quoted or (False,))
+
+    # ------------------------------------------------------------------------------------------- reports
+
+    def report(self, code: IssueCode, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+        """Add an issue, once."""
+        severity = Severity.INFO if code is IssueCode.APPROXIMATE_LINEAGE else Severity.WARNING
+        self.add_issue(Issue(code, severity, message, span, hint=hint))
+
+    def add_issue(self, issue: Issue) -> None:
+        told = (issue.code, issue.message)
+        if told not in self._told:
+            self._told.add(told)
+            self.issues.append(issue)
+
+    # --------------------------------------------------------------------------------------------- spans
+
+    def span(self, node: Node) -> Span | None:
+        """The span of a name, function or literal, as the parser kept it."""
+        meta = node._meta
+        if not meta:
+            return None
+        start = meta.get("start")
+        if start is None:
+            return None
+        if self.leftmost is None or start < self.leftmost:
+            self.leftmost = start
+        end = meta["end"]
+        if self.offset:
+            return self.source.span(self.offset + start, self.offset + end + 1)
+        return Span(start, end + 1, meta["line"], meta["col"] - (end - start))
+
+    def cover(self, *nodes: Node) -> Span | None:
+        """The span from the first to the last of some names."""
+        spans = [span for span in (self.span(node) for node in nodes if node is not None) if span is not None]
+        return spans[0].cover(spans[-1]) if spans else None
+
+    def table_span(self, table: Node) -> Span | None:
+        """The span of a table's name, all parts of it."""
+        parts = (table.args.get("catalog"), table.args.get("db"), table.this)
+        return self.cover(*[part for part in parts if isinstance(part, exp.Expr)])
+
+    def claim(self, position: int | None) -> Span | None:
+        """The span of the outermost expression around a character that nobody has claimed yet."""
+        if position is None or not self._tokens:
+            return None
+        return self._placed(self._all_regions().claim(position))
+
+    def claim_star(self, before: int | None) -> Span | None:
+        """The span of the nearest `*` before a character that nobody has claimed yet."""
+        if before is None or not self._tokens:
+            return None
+        return self._placed(self._all_regions().claim_star(before))
+
+    def _all_regions(self) -> Regions:
+        if self._regions is None:
+            self._regions = Regions(self._tokens)
+        return self._regions
+
+    def _placed(self, found: tuple[int, int] | None) -> Span | None:
+        return None if found is None else self.source.span(self.offset + found[0], self.offset + found[1])
+
+    def first_position(self, node: Node) -> int | None:
+        """The position of the first name or literal that can be found in a node, in no particular order."""
+        for inner in node.walk():
+            meta = inner._meta
+            if meta and "start" in meta:
+                start: int = meta["start"]
+                return start
+        return None
+
+
+_Lower: TypeAlias = Callable[[Lowering, Any, Scope], Expression]
+_Build: TypeAlias = Callable[[Lowering, Any, Scope | None], Query]
+
+_EXPRESSIONS: dict[type, _Lower] = {}
+_QUERIES: dict[type, _Build] = {}
+
+
+def lowers(*types: type) -> Callable[[_Lower], _Lower]:
+    """Register a function that lowers expressions of these types and, unless they have their own, of subtypes."""
+
+    def register(function: _Lower) -> _Lower:
+        _EXPRESSIONS.update((type, function) for type in types)
+        return function
+
+    return register
+
+
+def builds(*types: type) -> Callable[[_Build], _Build]:
+    """Register a function that lowers queries of these types."""
+
+    def register(function: _Build) -> _Build:
+        _QUERIES.update((type, function) for type in types)
+        return function
+
+    return register
+
+
+def _nearest(registry: dict[type, Any], wanted: type) -> Any:
+    return next(registry[base] for base in wanted.__mro__ if base in registry)
+
+
+def _flatten_dots(node: Any) -> Iterable[Any]:
+    """The parts of a dotted name that the parser nested."""
+    if node is None:
+        return ()
+    if isinstance(node, exp.Dot):
+        return (*_flatten_dots(node.this), *_flatten_dots(node.expression))
+    return (node,)
+
+
+_FOLDS: dict[Case, Callable[[str, Any], str]] = {
+    Case.INSENSITIVE: lambda name, quoted: name.lower(),
+    Case.EXACT: lambda name, quoted: name,
+    Case.LOWER: lambda name, quoted: name if quoted else name.lower(),
+    Case.UPPER: lambda name, quoted: name if quoted else name.upper(),
+}

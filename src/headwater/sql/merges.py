@@ -1,0 +1,113 @@
+"""MERGE: each WHEN clause writes, ON and WHEN … AND decide which rows."""
+
+import re
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from headwater.lineage.script import Lowered
+from headwater.model.edges import Kind
+from headwater.model.relation import Assignment, Influence, Ref, With, Write
+from headwater.sql.items import Named, StoredItem
+from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.sql.queries import build_ctes
+from headwater.sql.tables import add_item, open_table
+from headwater.sql.writes import set_assignments, states
+from headwater.text import Span
+
+
+@states(exp.Merge)
+def lower_merge(lowering: Lowering, node: Node) -> Lowered:
+    scope = Scope()
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    relation = add_item(lowering, node.args["using"], scope, None)
+    source = scope.items[0]
+    target = open_table(lowering, node.this)
+    alias = node.this.args.get("alias")
+    names = tuple(lowering.key_of(part) for part in lowering.table_name(node.this)[0].parts)
+    if alias is not None and alias.this is not None:
+        names = (lowering.key(alias.this),)
+    scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
+    influences = _conditions(lowering, node, scope)
+    assignments: list[Assignment] = []
+    for when in node.args["whens"].expressions:
+        assignments += _written(lowering, when.args.get("then"), target=target, source=source, scope=scope)
+    write = Write(
+        "MERGE",
+        target.table.name,
+        tuple(assignments),
+        (With(ctes, relation) if ctes else relation,),
+        tuple(influences),
+        target_scan=target.scan,
+        target_span=target.scan.span,
+    )
+    return Lowered("MERGE", (write,))
+
+
+def _conditions(lowering: Lowering, node: Node, scope: Scope) -> list[Influence]:
+    conditions = [node.args.get("on")]
+    conditions += [when.args.get("condition") for when in node.args["whens"].expressions]
+    result = []
+    for condition in conditions:
+        if condition is not None:
+            span = _without_matched(lowering, lowering.claim(lowering.first_position(condition)))
+            result.append(Influence(Kind.MERGE, lowering.expression(condition, scope), span))
+    for when in node.args["whens"].expressions:  # Oracle: UPDATE … WHERE, INSERT … WHERE
+        then = when.args.get("then")
+        where = then.args.get("where") if isinstance(then, exp.Expr) else None
+        if where is not None:
+            result.append(Influence(Kind.MERGE, lowering.expression(where.this, scope)))
+    return result
+
+
+_MATCHED = re.compile(r"(?:NOT\s+)?MATCHED(?:\s+BY\s+\w+)?\s+AND\s+", re.IGNORECASE)
+
+
+def _without_matched(lowering: Lowering, span: Span | None) -> Span | None:
+    """The condition alone of `WHEN NOT MATCHED AND condition`."""
+    match = _MATCHED.match(lowering.source.text, span.start, span.end) if span is not None else None
+    return span if span is None or match is None else lowering.source.span(match.end(), span.end)
+
+
+def _written(
+    lowering: Lowering, then: Node, *, target: StoredItem, source: Named, scope: Scope
+) -> Iterable[Assignment]:
+    if isinstance(then, exp.Update):
+        if not then.expressions or isinstance(then.expressions[0], exp.Star):
+            return _whole_row(target, source)
+        return [made for each in then.expressions for made in set_assignments(lowering, each, target, scope)]
+    if isinstance(then, exp.Insert):
+        return _inserted(lowering, then, target=target, source=source, scope=scope)
+    return ()
+
+
+def _inserted(
+    lowering: Lowering, then: Node, *, target: StoredItem, source: Named, scope: Scope
+) -> Iterable[Assignment]:
+    values = then.expression
+    if values is None or not isinstance(values, exp.Tuple):  # INSERT *, INSERT ROW
+        return _whole_row(target, source)
+    outside = Scope(outer=scope.outer, items=[source], ctes=scope.ctes)
+    columns = then.this.expressions if isinstance(then.this, exp.Tuple | exp.Schema) else None
+    lowered = [(value, lowering.expression(value, outside)) for value in values.expressions]
+    names: list[tuple[str, Span | None]] = []
+    if not columns:
+        names += [(column.name, None) for column in target.table.columns]
+    else:
+        for each in columns:
+            identifier = each.this if isinstance(each, exp.Column) else each
+            known = target.ask(identifier.name, lowering.key(identifier))
+            names.append((known.name if known is not None else identifier.name, lowering.span(identifier)))
+    return [
+        Assignment(name, expression, span=expression.span if isinstance(expression, Ref) else None, target_span=span)
+        for (name, span), (_, expression) in zip(names, lowered)
+    ]
+
+
+def _whole_row(target: StoredItem, source: Named) -> Iterable[Assignment]:
+    """Every column of the source into the target's column of the same name (UPDATE *, INSERT ROW)."""
+    result = []
+    for column in source.item.star():
+        known = target.ask(column.name, column.key) if not column.is_wildcard else None
+        result.append(Assignment(known.name if known is not None else column.name, column.expression))
+    return result

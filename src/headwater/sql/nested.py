@@ -1,0 +1,222 @@
+"""Expressions over structs, arrays, maps, JSON and lambdas."""
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+
+from headwater.model.relation import (
+    Attribute,
+    Call,
+    Computed,
+    Element,
+    Expression,
+    GetField,
+    Let,
+    Literal,
+    MakeArray,
+    MakeStruct,
+    OneOf,
+    Ref,
+)
+from headwater.sql.items import Column
+from headwater.sql.lowering import Lowering, Node, Scope, lowers
+
+
+@lowers(exp.Struct)
+def lower_struct(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    fields: list[tuple[str, Expression]] = []
+    for at, each in enumerate(node.expressions):
+        if isinstance(each, exp.PropertyEQ):
+            name, value = each.this.name, each.expression
+        else:
+            name, value = each.alias_or_name or f"_{at}", each
+        fields.append((name, lowering.expression(value, scope)))
+    return MakeStruct(tuple(fields))
+
+
+@lowers(exp.VarMap, exp.Map)
+def lower_map(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A map with constant keys is like a struct; of any other, keys and values cannot be told apart."""
+    keys, values = node.args.get("keys"), node.args.get("values")
+    if not isinstance(keys, exp.Array) or not isinstance(values, exp.Array):
+        parts = [part for part in (keys, values) if part is not None]
+        return Call("map", tuple(lowering.expression(each, scope) for each in parts))
+    lowered = tuple(lowering.expression(each, scope) for each in values.expressions)
+    if all(isinstance(key, exp.Literal) for key in keys.expressions):
+        return MakeStruct(tuple((key.name, value) for key, value in zip(keys.expressions, lowered)))
+    return Call("map", (*(lowering.expression(each, scope) for each in keys.expressions), *lowered))
+
+
+@lowers(exp.ToMap)
+def lower_to_map(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    return lowering.expression(node.this, scope)
+
+
+@lowers(exp.Bracket)
+def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    operand = lowering.expression(node.this, scope)
+    for index in node.expressions:
+        if isinstance(index, exp.Literal) and index.is_string:
+            operand = GetField(operand, index.name)
+        elif isinstance(index, exp.Slice):
+            pass  # part of an array is an array of the same elements
+        else:
+            operand = Element(operand, lowering.expression(index, scope))
+    return operand
+
+
+@lowers(exp.StructExtract, exp.GetExtract)
+def lower_struct_extract(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    operand = lowering.expression(node.this, scope)
+    if isinstance(node.expression, exp.Literal | exp.Identifier) and not node.expression.is_number:
+        return GetField(operand, node.expression.name)
+    return Element(operand, lowering.expression(node.expression, scope))
+
+
+@lowers(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
+def lower_json_extract(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A path into JSON is a path into the column; a value taken out of JSON text is transformed, too."""
+    path = node.expression
+    operand = _json_path(lowering, lowering.expression(node.this, scope), path, scope)
+    if node.args.get("variant_extract"):
+        return operand
+    return Call("json_extract", (operand,))
+
+
+def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope) -> Expression:
+    if isinstance(path, exp.JSONPath):
+        for step in path.expressions:
+            if isinstance(step, exp.JSONPathKey) and isinstance(step.this, str):
+                operand = GetField(operand, step.this)
+            elif not isinstance(step, exp.JSONPathRoot):
+                operand = Element(operand)
+    elif isinstance(path, exp.Literal):
+        operand = GetField(operand, path.name) if path.is_string else Element(operand)
+    elif path is not None:
+        operand = Element(operand, lowering.expression(path, scope))
+    return operand
+
+
+# --------------------------------------------------------------------------------------------------- lambdas
+
+
+@lowers(exp.Transform)
+def lower_transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """An array whose elements are the body, over the elements of the first."""
+    array = lowering.expression(node.this, scope)
+    if not isinstance(node.expression, exp.Lambda):
+        return Call("transform", (array,))
+    return MakeArray((_apply(lowering, node.expression, [Element(array), Literal()], scope),))
+
+
+@lowers(exp.ArrayFilter)
+def lower_array_filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    array = lowering.expression(node.this, scope)
+    if not isinstance(node.expression, exp.Lambda):
+        return Call("filter", (array, lowering.expression(node.expression, scope)))
+    return Call("filter", (array, _apply(lowering, node.expression, [Element(array), Literal()], scope)))
+
+
+@lowers(exp.Reduce)
+def lower_reduce(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    array = lowering.expression(node.this, scope)
+    first = lowering.expression(node.args["initial"], scope) if node.args.get("initial") is not None else Literal()
+    merge, finish = node.args.get("merge"), node.args.get("finish")
+    result: Expression = OneOf((first, Call("reduce", (Element(array),))))
+    if isinstance(merge, exp.Lambda):
+        step = _apply(lowering, merge, [first, Element(array)], scope)
+        result = Call("reduce", (first, step))
+    if isinstance(finish, exp.Lambda):
+        result = _apply(lowering, finish, [result], scope)
+    return result
+
+
+@lowers(exp.Anonymous)
+def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A function the parser does not know; parameters of its lambdas are elements of its other arguments."""
+    name = node.name.lower()
+    build = _BY_NAME.get(name)
+    if build is not None:
+        return build(lowering, node, scope)
+    plain = [each for each in node.expressions if not isinstance(each, exp.Lambda)]
+    args = [lowering.expression(each, scope) for each in plain]
+    lowering.span(node)
+    for each in node.expressions:
+        if isinstance(each, exp.Lambda):
+            elements: list[Expression] = [Element(array) for array in args]
+            elements = elements or [Literal()]
+            values = [elements[min(at, len(elements) - 1)] for at in range(len(each.expressions))]
+            args.append(_apply(lowering, each, values, scope))
+    return Call(name, tuple(args))
+
+
+@lowers(exp.Comprehension)
+def lower_comprehension(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """`[f(x) FOR x IN list IF c]`."""
+    array = lowering.expression(node.args["iterator"], scope)
+    parameter = node.expression
+    inner, bindings = _bind(lowering, [parameter], [Element(array)], scope)
+    body = lowering.expression(node.this, inner)
+    condition = node.args.get("condition")
+    if condition is not None:
+        body = Call("filter", (body, lowering.expression(condition, inner)))
+    return Let(bindings, body)
+
+
+def _apply(lowering: Lowering, node: Node, values: list[Expression], scope: Scope) -> Expression:
+    """The body of a lambda with its parameters bound to values; surplus parameters come from nowhere."""
+    values = values + [Literal()] * (len(node.expressions) - len(values))
+    inner, bindings = _bind(lowering, node.expressions, values, scope)
+    return Let(bindings, lowering.expression(node.this, inner))
+
+
+def _bind(
+    lowering: Lowering, parameters: Iterable[Node], values: Iterable[Expression], scope: Scope
+) -> tuple[Scope, tuple[Computed, ...]]:
+    inner, bindings = Scope(outer=scope), []
+    for parameter, value in zip(parameters, values):
+        id = lowering.new_id()
+        bindings.append(Computed(Attribute(id, parameter.name), value))
+        key = lowering.key(parameter) if isinstance(parameter, exp.Identifier) else lowering.key_of(parameter.name)
+        inner.locals[key] = Column(parameter.name, key, Ref(id))
+    return inner, tuple(bindings)
+
+
+# ------------------------------------------------------------------------------- functions known by name only
+
+
+def _row(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """ROW(a, b): fields by position, or by name where the dialect gives names."""
+    fields = [
+        (each.alias_or_name or f"f{at + 1}", lowering.expression(each, scope))
+        for at, each in enumerate(node.expressions)
+    ]
+    return MakeStruct(tuple(fields))
+
+
+def _element_at(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    array, *rest = [lowering.expression(each, scope) for each in node.expressions]
+    key = node.expressions[1] if len(node.expressions) > 1 else None
+    if isinstance(key, exp.Literal) and key.is_string:
+        return GetField(array, key.name)
+    return Element(array, rest[0] if rest else None)
+
+
+def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """object_construct('k', v, …), json_build_object('k', v, …), json_object('k', v, …)."""
+    pairs = list(zip(node.expressions[::2], node.expressions[1::2]))
+    if not pairs or not all(isinstance(key, exp.Literal) for key, _ in pairs):
+        return Call(node.name.lower(), tuple(lowering.expression(each, scope) for each in node.expressions))
+    return MakeStruct(tuple((key.name, lowering.expression(value, scope)) for key, value in pairs))
+
+
+_BY_NAME: dict[str, Callable[[Lowering, Node, Scope], Expression]] = {
+    "row": _row,
+    "element_at": _element_at,
+    "list_extract": _element_at,
+    "array_extract": _element_at,
+    "arrayelement": _element_at,
+    "json_build_object": _object,
+    "jsonb_build_object": _object,
+    "object_construct_keep_null": _object,
+}

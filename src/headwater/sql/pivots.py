@@ -1,0 +1,119 @@
+"""PIVOT and UNPIVOT."""
+
+import dataclasses
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.model.relation import (
+    Aggregate,
+    Attribute,
+    Call,
+    Computed,
+    Expression,
+    Literal,
+    OneOf,
+    Project,
+    Ref,
+    Relation,
+    Values,
+)
+from headwater.sql.items import Column, DerivedItem, renamed
+from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
+from headwater.sql.tables import add_item, adds, alias_names, name_item
+
+
+@adds(exp.Pivot)
+def add_pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """Turn the last item in scope, with what is pivoted inside it."""
+    named = scope.items.pop()
+    inside = Scope(outer=scope.outer, items=[named], ctes=scope.ctes)
+    relation, columns = (_unpivot if node.args.get("unpivot") else _pivot)(lowering, node, inside, before)
+    columns = renamed(columns, alias_names(lowering, node.args.get("alias")))
+    below = (named.item,) if named.item.is_open else ()
+    scope.items.append(name_item(lowering, node, DerivedItem(columns, below), named.names, named.shown))
+    return relation
+
+
+def _pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> tuple[Relation, list[Column]]:
+    """Each new column aggregates the rows that have its value; the columns not named are the groups."""
+    aggregates = [each.this if isinstance(each, exp.Alias) else each for each in node.expressions]
+    keys = [field.this for field in node.args.get("fields") or ()]
+    used = {lowering.key(each.this) for part in (*aggregates, *keys) for each in part.find_all(exp.Column)}
+    condition = Call("=", tuple(lowering.expression(each, scope) for each in keys))
+    made: list[Computed] = []
+    names = node.args.get("columns") or ()
+    for at, name in enumerate(names):
+        call = lowering.expression(aggregates[at % len(aggregates)], scope)
+        if isinstance(call, Call):
+            call = dataclasses.replace(call, condition=condition)
+        made.append(Computed(Attribute(lowering.new_id(), name.name, lowering.span(name)), call))
+    kept = [column for column in scope.items[0].item.star() if column.key not in used]
+    groups = [Computed(Attribute(lowering.new_id(), column.name), column.expression) for column in kept]
+    columns = kept + [
+        Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
+    ]
+    return Aggregate(before or Values((), ()), tuple(groups), tuple(made)), columns
+
+
+def _unpivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> tuple[Relation, list[Column]]:
+    """The columns named become rows: a column for their names, and one (or several) for their values."""
+    sources: list[list[Node]] = []
+    labels: list[Node] = []
+    for field in node.args.get("fields") or ():
+        labels.append(field.this)
+        for each in field.expressions:
+            inner = each.this if isinstance(each, exp.PivotAlias | exp.Alias) else each
+            sources.append(list(inner.expressions) if isinstance(inner, exp.Tuple) else [inner])
+    targets = [name for each in node.expressions for name in (each.expressions or [each])]
+    used = {lowering.key_of(each.name) for group in sources for each in group}
+    made: list[Computed] = []
+    for at, target in enumerate(targets):
+        options: tuple[Expression, ...] = tuple(
+            lowering.expression(group[at], scope) for group in sources if at < len(group)
+        )
+        made.append(Computed(Attribute(lowering.new_id(), target.name, lowering.span(target)), OneOf(options)))
+    for label in labels:
+        made.append(Computed(Attribute(lowering.new_id(), label.name), Literal()))
+    kept = [column for column in scope.items[0].item.star() if column.key not in used]
+    columns = kept + [
+        Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
+    ]
+    return Project(before or Values((), ()), tuple(made)), columns
+
+
+@builds(exp.Pivot)
+def build_pivot(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    """The PIVOT and UNPIVOT statements of DuckDB."""
+    scope = Scope(outer)
+    before = add_item(lowering, node.this, scope, None)
+    if node.args.get("unpivot"):
+        into = node.args.get("into")
+        values = [exp.to_identifier(each.name) for each in into.expressions] if into else [exp.to_identifier("value")]
+        label = exp.to_identifier(into.this.name if into is not None and into.this is not None else "name")
+        fields = [exp.In(this=label, expressions=list(node.expressions))]
+        plain = exp.Pivot(expressions=values, fields=fields, unpivot=True)
+    else:
+        plain = _plain_pivot(lowering, node)
+    relation = add_pivot(lowering, plain, scope, before)
+    item = scope.items[0].item
+    return Query(relation, item.star(), (item,) if item.is_open else ())
+
+
+def _plain_pivot(lowering: Lowering, node: Node) -> Node:
+    """The same as a PIVOT clause. Without IN the new columns depend on the data: one stands for all of them."""
+    fields = [each if isinstance(each, exp.In) else exp.In(this=each, expressions=[]) for each in node.expressions]
+    aggregates = node.args.get("using") or [exp.Count(this=exp.Star())]
+    values = [value.name for field in fields for value in field.expressions]
+    names = [
+        value if len(aggregates) == 1 else f"{value}_{each.alias_or_name or each.sql()}"
+        for value in values
+        for each in aggregates
+    ]
+    if not names:
+        names = ["*"]
+        lowering.report(
+            IssueCode.APPROXIMATE_LINEAGE, "the columns that PIVOT makes depend on the data", hint="list them with IN"
+        )
+    columns = [exp.to_identifier(name, quoted=True) for name in names]
+    return exp.Pivot(expressions=list(aggregates), fields=fields, columns=columns, unpivot=False)

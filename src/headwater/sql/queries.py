@@ -1,0 +1,294 @@
+"""Queries: SELECT, set operations, WITH, VALUES."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.model.relation import (
+    Aggregate,
+    Attribute,
+    Branch,
+    Computed,
+    Cte,
+    Expression,
+    Filter,
+    Project,
+    Ref,
+    Relation,
+    SetOp,
+    Sort,
+    Values,
+    With,
+)
+from headwater.sql import lowering as state
+from headwater.sql.items import Column, DerivedItem, Named, renamed
+from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
+from headwater.sql.selection import SelectList, group_keys, lower_key, lower_select_list
+from headwater.sql.tables import alias_names, from_clause
+from headwater.text import Span
+
+_ALIASES_IN_WHERE = frozenset({"snowflake", "clickhouse", "duckdb", "sqlite", "teradata", "redshift"})
+_RECURSIVE_WITHOUT_SAYING = frozenset({"tsql", "fabric", "oracle", "teradata", "snowflake", "exasol"})
+
+
+@builds(exp.Select)
+def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    args = node.args
+    scope = Scope(outer)
+    ctes = build_ctes(lowering, args.get("with_"), scope)
+    relation = from_clause(lowering, node, scope)
+    scope.windows = {lowering.key_of(each.this.name): each for each in args.get("windows") or ()}
+    where_first = lowering.dialect not in _ALIASES_IN_WHERE
+    if where_first:
+        relation = _filter(lowering, args.get("where"), relation, scope)
+    selected = lower_select_list(lowering, node, scope)
+    if not where_first:
+        relation = _filter(lowering, args.get("where"), relation, scope)
+    relation = _filter(lowering, args.get("connect"), relation, scope)
+    keys = group_keys(lowering, args.get("group"), scope, selected)
+    if keys:
+        relation = Aggregate(relation, keys, ())
+    if selected.computed:
+        relation = Project(relation, tuple(selected.computed))
+    relation = _filter(lowering, args.get("having"), relation, scope)
+    relation = _filter(lowering, args.get("qualify"), relation, scope)
+    relation = _distinct(lowering, args.get("distinct"), relation, scope, selected)
+    for clause in ("order", "sort", "cluster", "distribute"):
+        relation = _order(lowering, args.get(clause), relation, scope, selected.columns)
+    if ctes:
+        relation = With(ctes, relation)
+    return Query(relation, selected.columns, selected.below, as_struct=args.get("kind") == "STRUCT")
+
+
+def _filter(lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope) -> Relation:
+    if clause is None:
+        return relation
+    condition = clause.args.get("connect") if isinstance(clause, exp.Connect) else clause.this
+    span = lowering.claim(lowering.first_position(condition))
+    return Filter(relation, lowering.expression(condition, scope), span)
+
+
+def _distinct(
+    lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope, selected: SelectList
+) -> Relation:
+    """DISTINCT keeps one row per combination of the selected columns, DISTINCT ON of the keys it names."""
+    if clause is None:
+        return relation
+    on = clause.args.get("on")
+    if on is not None:
+        nodes = on.expressions if isinstance(on, exp.Tuple) else [on]
+        keys = [lower_key(lowering, each, scope, selected.columns) for each in nodes]
+    else:
+        keys = [column.expression for column in selected.columns]
+    computed = [Computed(Attribute(lowering.new_id(), "key"), key, _span_of(key)) for key in keys]
+    return Aggregate(relation, tuple(computed), ())
+
+
+def _order(
+    lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope, columns: Sequence[Column]
+) -> Relation:
+    if clause is None:
+        return relation
+    keys = tuple(lower_key(lowering, each, scope, columns, alias_first=True) for each in clause.expressions)
+    spans = [span for span in map(_span_of, keys) if span is not None]
+    return Sort(relation, keys, spans[0].cover(spans[-1]) if spans else None)
+
+
+def _span_of(expression: Expression) -> Span | None:
+    return expression.span if isinstance(expression, Ref) else None
+
+
+# ------------------------------------------------------------------------------------------------------ WITH
+
+
+def build_ctes(lowering: Lowering, clause: Node | None, scope: Scope) -> tuple[Cte, ...]:
+    """Lower the queries of a WITH clause, in order, into the scope."""
+    if clause is None:
+        return ()
+    recursive = bool(clause.args.get("recursive")) or lowering.dialect in _RECURSIVE_WITHOUT_SAYING
+    return tuple(_build_cte(lowering, each, scope, recursive) for each in clause.expressions)
+
+
+def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) -> Cte:
+    alias = node.args["alias"]
+    id, key = lowering.new_id(), lowering.key(alias.this)
+    names = alias_names(lowering, alias)
+    body = node.this
+    if not isinstance(body, exp.Query):  # WITH <expression> AS <name>: ClickHouse
+        value = lowering.expression(body, scope)
+        scope.aliases[key] = Column(alias.this.name, key, value)
+        return Cte(id, alias.this.name, Values((), ()), ())
+    while isinstance(body, exp.Subquery) and not body.args.get("with_") and isinstance(body.this, exp.Query):
+        body = body.this
+    if recursive and isinstance(body, exp.SetOperation):
+        query = _build_set_operation(lowering, body, scope, recursive_as=(id, key, names))
+    else:
+        query = lowering.query(body, scope)
+    columns = renamed(query.columns, names)
+    scope.ctes[key] = state.Cte(id, type(query.item)(columns, query.below))
+    ids = tuple(column.expression.column for column in columns if isinstance(column.expression, Ref))
+    return Cte(id, alias.this.name, query.relation, ids)
+
+
+# ------------------------------------------------------------------------------------------------- set operations
+
+_RecursiveAs = tuple[int, str, Sequence[tuple[str, str, Span | None]]]
+
+
+@builds(exp.SetOperation)
+def build_set_operation(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    return _build_set_operation(lowering, node, outer, recursive_as=None)
+
+
+def _build_set_operation(
+    lowering: Lowering, node: Node, outer: Scope | None, *, recursive_as: _RecursiveAs | None
+) -> Query:
+    scope = Scope(outer)
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    branches = _branches(node)
+    first = lowering.query(branches[0], scope)
+    attributes: list[Attribute] = []
+    if recursive_as is not None:
+        attributes = _register_recursive(lowering, first, outer or scope, recursive_as)
+    queries = [first, *(lowering.query(branch, scope) for branch in branches[1:])]
+    if node.args.get("by_name"):
+        columns, attributes, positions = _by_name(lowering, queries)
+    else:
+        columns, attributes, positions = _by_position(lowering, queries, attributes)
+    relation: Relation = SetOp(
+        node.key,
+        tuple(attributes),
+        tuple(Branch(_with_columns(query), tuple(ids)) for query, ids in zip(queries, positions)),
+    )
+    scope.items.append(Named(("",), DerivedItem(columns)))
+    relation = _order(lowering, node.args.get("order"), relation, scope, columns)
+    below = tuple(query.item for query in queries if query.below)
+    return Query(With(ctes, relation) if ctes else relation, columns, below, merged=bool(below))
+
+
+def _branches(node: Node) -> list[Node]:
+    """The branches of a chain of set operations, left to right. The parser nests a long UNION to the left."""
+    branches: list[Node] = []
+    top = node
+    while isinstance(node, exp.SetOperation) and (node is top or _is_plain(node)):
+        branches.append(node.expression)
+        node = node.this
+    branches.append(node)
+    branches.reverse()
+    return branches
+
+
+def _is_plain(node: Node) -> bool:
+    return not any(node.args.get(each) for each in ("with_", "by_name", "order", "limit"))
+
+
+def _register_recursive(
+    lowering: Lowering, first: Query, scope: Scope, recursive_as: _RecursiveAs
+) -> list[Attribute]:
+    """Make the CTE visible to its own recursive branches, with the columns of its first branch."""
+    id, key, names = recursive_as
+    columns = renamed(first.columns, names)
+    attributes = [Attribute(lowering.new_id(), column.name) for column in columns]
+    own = [Column(column.name, column.key, Ref(attribute.id)) for column, attribute in zip(columns, attributes)]
+    scope.ctes[key] = state.Cte(id, DerivedItem(own, first.below))
+    return attributes
+
+
+def _by_position(
+    lowering: Lowering, queries: list[Query], attributes: list[Attribute]
+) -> tuple[list[Column], list[Attribute], list[list[int | None]]]:
+    names = queries[0].columns
+    attributes = attributes or [Attribute(lowering.new_id(), column.name) for column in names]
+    positions: list[list[int | None]] = []
+    for query in queries:
+        ids = [_id_of(lowering, query, at) for at in range(len(query.columns))]
+        wild = next((at for at, column in enumerate(query.columns) if column.is_wildcard), None)
+        if wild is not None:  # where the columns of a star end is not known: from there on, any may be meant
+            ids = ids[:wild] + [ids[wild]] * max(0, len(attributes) - wild)
+        positions.append((ids + [None] * len(attributes))[: len(attributes)])
+    columns = [
+        Column(column.name, column.key, Ref(attribute.id), column.span, column.type)
+        for column, attribute in zip(names, attributes)
+    ]
+    return columns, attributes, positions
+
+
+def _by_name(
+    lowering: Lowering, queries: list[Query]
+) -> tuple[list[Column], list[Attribute], list[list[int | None]]]:
+    seen: dict[str, Column] = {}
+    for query in queries:
+        for column in query.columns:
+            seen.setdefault(column.key, column)
+    attributes = [Attribute(lowering.new_id(), column.name) for column in seen.values()]
+    columns = [
+        Column(column.name, column.key, Ref(attribute.id), column.span, column.type)
+        for column, attribute in zip(seen.values(), attributes)
+    ]
+    positions: list[list[int | None]] = []
+    for query in queries:
+        by_key = {column.key: at for at, column in enumerate(query.columns)}
+        positions.append([_id_of(lowering, query, by_key[key]) if key in by_key else None for key in seen])
+    return columns, attributes, positions
+
+
+def _id_of(lowering: Lowering, query: Query, at: int) -> int:
+    """The id of an output column; one that is not a plain reference gets one."""
+    expression = query.columns[at].expression
+    if isinstance(expression, Ref):
+        return expression.column
+    id = lowering.new_id()
+    query.late.append(Computed(Attribute(id, query.columns[at].name), expression))
+    return id
+
+
+def _with_columns(query: Query) -> Relation:
+    return Project(query.relation, tuple(query.late)) if query.late else query.relation
+
+
+# ---------------------------------------------------------------------------------------------------- the rest
+
+
+@builds(exp.Subquery, exp.Paren)
+def build_subquery(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    scope = Scope(outer)
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    query = lowering.query(node.this, scope)
+    relation = query.relation
+    if node.args.get("order") is not None:
+        scope.items.append(Named(("",), query.item))
+        relation = _order(lowering, node.args["order"], relation, scope, query.columns)
+    query.relation = With(ctes, relation) if ctes else relation
+    return query
+
+
+@builds(exp.Values)
+def build_values(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    scope = outer or Scope()
+    rows = tuple(
+        tuple(lowering.expression(each, scope) for each in (row.expressions if isinstance(row, exp.Tuple) else [row]))
+        for row in node.expressions
+    )
+    width = max((len(row) for row in rows), default=0)
+    attributes = tuple(Attribute(lowering.new_id(), f"column{at + 1}") for at in range(width))
+    columns = [Column(each.name, lowering.key_of(each.name), Ref(each.id)) for each in attributes]
+    names = alias_names(lowering, node.args.get("alias"))
+    return Query(Values(attributes, rows), renamed(columns, names))
+
+
+@builds(exp.Table)
+def build_table(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    """`TABLE t`, and a table where a query could stand."""
+    scope = Scope(outer)
+    relation = from_clause(lowering, exp.Select(from_=exp.From(this=node)), scope)
+    columns = [column for named in scope.items for column in named.item.star()]
+    return Query(relation, columns, tuple(named.item for named in scope.items if named.item.is_open))
+
+
+@builds(exp.Expr)
+def build_anything(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
+    """What is not a query gives one column."""
+    expression = lowering.expression(node, outer or Scope())
+    column = Computed(Attribute(lowering.new_id(), "value"), expression)
+    relation = Project(Values((), ()), (column,))
+    return Query(relation, [Column("value", "value", Ref(column.attribute.id))])

@@ -1,0 +1,85 @@
+"""A script cut into statements, so that one that cannot be read does not take the others with it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import TokenType
+from sqlglot.errors import SqlglotError
+
+from headwater.sql.dialects import sqlglot_dialect
+from headwater.text import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One statement: its tokens, whose positions count from `offset`, or why it has none."""
+
+    span: Span
+    text: str
+    tokens: tuple[Any, ...]
+    offset: int = 0
+    problem: str | None = None
+
+
+def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
+    """The statements of a script, in order. Text that cannot be cut into tokens is cut at its semicolons instead."""
+    tokens = _tokens(source.text, dialect)
+    if tokens is None:
+        yield from _split_roughly(source, dialect)
+    else:
+        yield from _pieces(source, source.text, tokens, 0)
+
+
+def split_inner(source: Source, dialect: str, *, start: int, end: int) -> Iterator[Piece]:
+    """The statements inside a part of the text: a quoted body, the query of an UNLOAD."""
+    text = source.text[start:end]
+    tokens = _tokens(text, dialect)
+    if tokens is not None:
+        yield from _pieces(source, text, tokens, start)
+
+
+def _tokens(text: str, dialect: str) -> list[Any] | None:
+    try:
+        tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
+    except (SqlglotError, ValueError, RecursionError):
+        return None
+    return tokens
+
+
+def _pieces(source: Source, text: str, tokens: list[Any], offset: int) -> Iterator[Piece]:
+    begin = 0
+    for at, token in enumerate(tokens):
+        if token.token_type == TokenType.SEMICOLON:
+            if at > begin:
+                yield _piece(source, text, tokens[begin:at], offset)
+            begin = at + 1
+    if begin < len(tokens):
+        yield _piece(source, text, tokens[begin:], offset)
+
+
+def _piece(source: Source, text: str, tokens: list[Any], offset: int) -> Piece:
+    span = source.span(offset + tokens[0].start, offset + tokens[-1].end + 1)
+    return Piece(span, text, tuple(tokens), offset)
+
+
+_ROUGH = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
+
+
+def _split_roughly(source: Source, dialect: str) -> Iterator[Piece]:
+    begin = 0
+    ends = [match.start() for match in _ROUGH.finditer(source.text) if match.group() == ";"]
+    for end in (*ends, len(source.text)):
+        text = source.text[begin:end]
+        if text.strip():
+            tokens = _tokens(text, dialect)
+            if tokens is None:
+                start = begin + len(text) - len(text.lstrip())
+                span = source.span(start, end)
+                yield Piece(
+                    span, text, (), begin, "a quote or a comment is opened and not closed, or a sign is not SQL"
+                )
+            elif tokens:
+                yield _piece(source, text, tokens, begin)
+        begin = end + 1

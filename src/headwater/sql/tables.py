@@ -1,0 +1,253 @@
+"""The FROM clause: tables, joins, subqueries; what generates rows is in `generators`."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.model.relation import (
+    Attribute,
+    Call,
+    Computed,
+    CteRef,
+    Expression,
+    Join,
+    OneOf,
+    Ref,
+    Relation,
+    Resolution,
+    TableFunction,
+    Values,
+)
+from headwater.sql.items import Column, DerivedItem, Item, Named, OpaqueItem, StoredItem, renamed
+from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.text import Span
+
+_AddItem: TypeAlias = Callable[[Lowering, Node, Scope, Relation | None], Relation]
+_ITEMS: dict[type, _AddItem] = {}
+
+
+def adds(*types: type) -> Callable[[_AddItem], _AddItem]:
+    """Register a function that adds a FROM item of these types to the scope.
+
+    It gets the relation so far, which it may refer to (LATERAL) and then must contain, and returns the new one.
+    """
+
+    def register(function: _AddItem) -> _AddItem:
+        _ITEMS.update((type, function) for type in types)
+        return function
+
+    return register
+
+
+def from_clause(lowering: Lowering, node: Node, scope: Scope) -> Relation:
+    """Lower FROM, joins and lateral views; their items become visible in the scope."""
+    args = node.args
+    clause = args.get("from_")
+    relation: Relation | None = None
+    if clause is not None:
+        relation = add_item(lowering, clause.this, scope, None)
+    for join in args.get("joins") or ():
+        relation = add_join(lowering, join, scope, relation)
+    for lateral in args.get("laterals") or ():
+        relation = add_item(lowering, lateral, scope, relation)
+    return relation if relation is not None else Values((), ())
+
+
+def add_item(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """Add one FROM item, with the joins and pivots that hang on it."""
+    add = _ITEMS.get(type(node)) or _add_unknown
+    relation = add(lowering, node, scope, before)
+    pivots = node.args.get("pivots")
+    if pivots:
+        for pivot in pivots:
+            relation = _ITEMS[exp.Pivot](lowering, pivot, scope, relation)
+    for join in node.args.get("joins") or ():
+        relation = add_join(lowering, join, scope, relation)
+    for lateral in node.args.get("laterals") or ():
+        relation = add_item(lowering, lateral, scope, relation)
+    return relation
+
+
+def beside(before: Relation | None, relation: Relation) -> Relation:
+    """A relation next to those before it, without a condition."""
+    return relation if before is None else Join(before, relation)
+
+
+def name_item(lowering: Lowering, node: Node, item: Item, names: tuple[str, ...], shown: str) -> Named:
+    """An item under its alias, or under its own name when it has none."""
+    alias = node.args.get("alias")
+    if alias is not None and alias.this is not None:
+        return Named((lowering.key(alias.this),), item, shown=alias.name)
+    return Named(names, item, shown=shown)
+
+
+def alias_names(lowering: Lowering, alias: Node | None) -> list[tuple[str, str, Span | None]]:
+    """The column names of an alias: `AS t (a, b)`."""
+    if not isinstance(alias, exp.TableAlias):
+        return []
+    names = [each.this if isinstance(each, exp.ColumnDef) else each for each in alias.args.get("columns") or ()]
+    return [(each.name, lowering.key(each), lowering.span(each)) for each in names]
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+
+@adds(exp.Table)
+def add_table(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    this = node.this
+    if isinstance(this, exp.Func) and not isinstance(this, exp.Identifier):
+        return _ITEMS[exp.Func](lowering, node, scope, before)
+    name, _ = lowering.table_name(node)
+    if len(name.parts) == 1 and isinstance(this, exp.Identifier):
+        cte = scope.cte(lowering.key(this))
+        if cte is not None:
+            item = _with_names(lowering, node, cte.item)
+            scope.items.append(name_item(lowering, node, item, (lowering.key(this),), this.name))
+            return beside(before, CteRef(cte.id, ()))
+    stored = open_table(lowering, node)
+    item = _with_names(lowering, node, stored)
+    keys = tuple(lowering.key_of(part) for part in name.parts)
+    scope.items.append(name_item(lowering, node, item, keys, str(stored.table.name)))
+    return beside(before, stored.scan)
+
+
+def open_table(lowering: Lowering, node: Node, *, report: bool = True) -> StoredItem:
+    """The stored table that a name means here; one that is not known is reported."""
+    name, quoted = lowering.table_name(node)
+    known = lowering.resolver.resolve(name, quoted=quoted)
+    span = lowering.table_span(node)
+    if report and known.resolution is Resolution.UNKNOWN:
+        lowering.add_issue(lowering.resolver.unknown_table(known, span))
+    item = StoredItem(known, lowering.resolver.case.columns, lowering.new_id, span)
+    lowering.stored.append(item)
+    return item
+
+
+def _with_names(lowering: Lowering, node: Node, item: Item) -> Item:
+    names = alias_names(lowering, node.args.get("alias"))
+    return DerivedItem(renamed(item.star(), names), _below(item)) if names else item
+
+
+def _below(item: Item) -> tuple[Item, ...]:
+    return item.below if isinstance(item, DerivedItem) else (item,) if item.is_open else ()
+
+
+@adds(exp.Subquery, exp.Paren, exp.Values, exp.SetOperation, exp.Select)
+def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    inner = node.this
+    if isinstance(node, exp.Subquery | exp.Paren) and isinstance(inner, exp.Table | exp.Join):
+        relation = add_item(lowering, inner, scope, None)  # (a JOIN b ON …)
+        return beside(before, relation)
+    around = Scope(outer=scope.outer, ctes=scope.ctes, aliases={})
+    query = lowering.query(node, around)
+    names = alias_names(lowering, node.args.get("alias"))
+    item = query.item if not names else type(query.item)(renamed(query.columns, names), query.below)
+    scope.items.append(name_item(lowering, node, item, (), "the subquery"))
+    return beside(before, query.relation)
+
+
+def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """Anything else in FROM: its columns are not known, but the arguments it has are."""
+    return add_opaque(lowering, node, scope, before)
+
+
+def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """A table function whose body is not known: every column depends on all arguments."""
+    function = node.this if isinstance(node, exp.Table | exp.Lateral) else node
+    name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
+    args = tuple(lowering.expression(each, scope) for each in function.args.get("expressions") or ())
+    names = alias_names(lowering, node.args.get("alias"))
+    wild = Attribute(lowering.new_id(), "*")
+    attributes = [Attribute(lowering.new_id(), given, span) for given, _, span in names]
+    columns = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
+    item = DerivedItem(columns) if columns else OpaqueItem(Ref(wild.id))
+    scope.items.append(name_item(lowering, node, item, (lowering.key_of(name),), name))
+    lowering.report(
+        IssueCode.APPROXIMATE_LINEAGE,
+        f"the table function `{name}` cannot be seen through: its columns depend on all its arguments",
+        span=lowering.span(function),
+    )
+    return beside(before, TableFunction(name, (*attributes, wild), args))
+
+
+# ----------------------------------------------------------------------------------------------------- joins
+
+
+def add_join(lowering: Lowering, node: Node, scope: Scope, left: Relation | None) -> Relation:
+    """Add the right side of a join and its condition."""
+    args = node.args
+    kind, side, method = (str(args.get(each) or "").upper() for each in ("kind", "side", "method"))
+    if kind == "ARRAY":
+        return _ITEMS[exp.Join](lowering, node, scope, left)
+    first = len(scope.items)
+    whole = add_item(lowering, node.this, scope, left)
+    right = scope.items[first:]
+    if kind in ("SEMI", "ANTI"):
+        for named in right:
+            named.listed = False
+    using = args.get("using")
+    merged: list[Computed] = []
+    condition: Expression | None = None
+    span: Span | None = None
+    if using or method == "NATURAL":
+        names = using if using else _common_names(lowering, scope, first)
+        condition, merged = _merge(lowering, names, scope=scope, first=first, side=side)
+        span = lowering.cover(*using) if using else None
+    elif args.get("on") is not None:
+        span = lowering.claim(lowering.first_position(args["on"]))
+        condition = lowering.expression(args["on"], scope)
+    match = args.get("match_condition")
+    if match is not None:
+        extra = lowering.expression(match, scope)
+        condition = extra if condition is None else Call("and", (condition, extra))
+    if isinstance(whole, Join) and left is not None and whole.left is left and whole.condition is None:
+        return Join(left, whole.right, condition, tuple(merged), span)
+    if condition is None and not merged:
+        return whole
+    return Join(whole, Values((), ()), condition, tuple(merged), span)
+
+
+def _common_names(lowering: Lowering, scope: Scope, first: int) -> list[Node]:
+    left = {column.key for named in scope.items[:first] for column in named.item.star() if not column.is_wildcard}
+    names = [column for named in scope.items[first:] for column in named.item.star()]
+    return [exp.to_identifier(column.name) for column in names if column.key in left]
+
+
+def _merge(
+    lowering: Lowering, names: Sequence[Node], *, scope: Scope, first: int, side: str
+) -> tuple[Expression | None, list[Computed]]:
+    """The columns that USING makes of two: the left one, but the right of a RIGHT JOIN and either of a FULL JOIN."""
+    compared: list[Expression] = []
+    merged: list[Computed] = []
+    for name in names:
+        identifier = name.this if isinstance(name, exp.Column) else name
+        key, span = lowering.key(identifier), lowering.span(identifier)
+        left = scope.merged.get(key) or _find(scope.items[:first], identifier.name, key)
+        right = _find(scope.items[first:], identifier.name, key)
+        options = [column for column in (left, right) if column is not None]
+        compared += [_at(column.expression, span) for column in options]
+        chosen = {"RIGHT": right, "FULL": None}.get(side, left) or (options[0] if len(options) == 1 else None)
+        if not options:
+            continue
+        value = chosen.expression if chosen is not None else OneOf(tuple(column.expression for column in options))
+        computed = Computed(Attribute(lowering.new_id(), identifier.name), value)
+        merged.append(computed)
+        scope.merged[key] = Column(identifier.name, key, Ref(computed.attribute.id))
+    return (Call("=", tuple(compared)) if compared else None), merged
+
+
+def _at(expression: Expression, span: Span | None) -> Expression:
+    return Ref(expression.column, span) if isinstance(expression, Ref) else expression
+
+
+def _find(items: Sequence[Named], name: str, key: str) -> Column | None:
+    for named in items:
+        column = named.item.find(key)
+        if column is not None:
+            return column
+    for named in items:
+        if named.item.is_open:
+            return named.item.ask(name, key)
+    return None
