@@ -18,10 +18,12 @@ from headwater.sql import (
     creates,
     expressions,
     generators,
+    inserts,
     lookup,
     merges,
     nested,
     pivots,
+    updates,
 )
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
 from headwater.sql.lowering import Lowering, Node
@@ -30,7 +32,7 @@ from headwater.sql.split import Piece, split_statements
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
-REGISTERED = (alterations, creates, expressions, generators, lookup, merges, nested, pivots)
+REGISTERED = (alterations, creates, expressions, generators, inserts, lookup, merges, nested, pivots, updates)
 """The modules whose functions lower the nodes: importing them registers them."""
 
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns of, we report as issues

@@ -12,7 +12,8 @@ from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.queries import build_ctes
 from headwater.sql.tables import add_item, open_table
-from headwater.sql.writes import set_assignments, states
+from headwater.sql.updates import set_assignments
+from headwater.sql.writes import states
 from headwater.text import Span
 
 

@@ -1,0 +1,150 @@
+"""INSERT: which output goes into which column of the target."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
+from headwater.model.relation import (
+    Assignment,
+    Influence,
+    Values,
+    With,
+    Write,
+)
+from headwater.sql.items import Column, DerivedItem, Named, StoredItem
+from headwater.sql.lowering import Lowering, Node, Query, Scope
+from headwater.sql.queries import build_ctes
+from headwater.sql.tables import open_table
+from headwater.sql.writes import assign, assignments_by_name, identifier_of, states
+
+
+@states(exp.Insert)
+def lower_insert(lowering: Lowering, node: Node) -> Lowered:
+    scope = Scope()
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    query = _inserted_query(lowering, node, scope)
+    if ctes:
+        query.relation = With(ctes, query.relation)
+    write = insert_write(lowering, node, query, scope)
+    return Lowered("INSERT", (write,))
+
+
+def _inserted_query(lowering: Lowering, node: Node, scope: Scope) -> Query:
+    body = node.expression
+    if body is None:  # DEFAULT VALUES, or a file
+        return Query(Values((), ()), [])
+    return lowering.query(body, scope)
+
+
+def insert_write(
+    lowering: Lowering, node: Node, query: Query, scope: Scope, influences: Sequence[Influence] = ()
+) -> Write:
+    """The write of an INSERT whose query is already lowered."""
+    schema = node.this
+    table = schema.this if isinstance(schema, exp.Schema) else schema
+    if not isinstance(table, exp.Table):  # INSERT OVERWRITE DIRECTORY '…'
+        directory = TableName.of(table.this.name if isinstance(table.this, exp.Expr) else str(table.this))
+        return Write("INSERT", directory, assignments_by_name(query), (query.relation,), tuple(influences))
+    target = open_table(lowering, table, report=False)
+    listed = list(schema.expressions) if isinstance(schema, exp.Schema) else list(node.args.get("columns") or ())
+    if node.args.get("by_name"):
+        assignments = _by_target_name(lowering, target, query)
+    elif listed:
+        assignments = _by_list(lowering, target, listed, query)
+    else:
+        assignments = _by_position(lowering, target, query, _partition_columns(node, table))
+    conflict = node.args.get("conflict")
+    if conflict is not None:
+        assignments += _on_conflict(lowering, conflict, target=target, assignments=assignments, scope=scope)
+    return Write(
+        "INSERT",
+        target.table.name,
+        assignments,
+        (query.relation,),
+        tuple(influences),
+        target_scan=target.scan if conflict is not None else None,
+        target_span=target.scan.span,
+    )
+
+
+def _by_list(lowering: Lowering, target: StoredItem, listed: Sequence[Node], query: Query) -> tuple[Assignment, ...]:
+    assignments = []
+    for at, node in enumerate(listed):
+        identifier = identifier_of(node)
+        known = target.ask(identifier.name, lowering.key(identifier))
+        name = known.name if known is not None else identifier.name
+        if known is None:
+            lowering.report(
+                IssueCode.UNKNOWN_COLUMN,
+                f"`{identifier.name}` is not a column of `{target.table.name}`",
+                span=lowering.span(identifier),
+            )
+        column = _nth(query, at)
+        if column is not None:
+            assignments.append(assign(name, column, lowering.span(identifier)))
+    return tuple(assignments)
+
+
+def _nth(query: Query, at: int) -> Column | None:
+    """The output at a position; from a star whose columns are not known on, it is the star."""
+    for index, column in enumerate(query.columns):
+        if index == at or column.is_wildcard:
+            return column
+    return None
+
+
+def _by_position(
+    lowering: Lowering, target: StoredItem, query: Query, static: Sequence[str]
+) -> tuple[Assignment, ...]:
+    """Into the columns of the target in their order, when they are known; else into those of the same name."""
+    fixed = {lowering.key_of(name) for name in static}
+    names = [column.name for column in target.table.columns if lowering.key_of(column.name) not in fixed]
+    if not target.table.complete or not names:
+        return assignments_by_name(query)
+    if any(column.is_wildcard for column in query.columns):
+        return tuple(assign(column.name, column) for column in query.columns)
+    return tuple(assign(name, column) for name, column in zip(names, query.columns))
+
+
+def _partition_columns(node: Node, table: Node) -> list[str]:
+    """The columns that PARTITION (ds = '…') fixes: they take nothing from the query."""
+    partition = table.args.get("partition") or node.args.get("partition")
+    if not isinstance(partition, exp.Partition):
+        return []
+    return [each.this.name for each in partition.expressions if isinstance(each, exp.EQ)]
+
+
+def _by_target_name(lowering: Lowering, target: StoredItem, query: Query) -> tuple[Assignment, ...]:
+    result = []
+    for column in query.columns:
+        known = target.ask(column.name, column.key) if not column.is_wildcard else None
+        result.append(assign(known.name if known is not None else column.name, column))
+    return tuple(result)
+
+
+def _on_conflict(
+    lowering: Lowering, node: Node, *, target: StoredItem, assignments: tuple[Assignment, ...], scope: Scope
+) -> tuple[Assignment, ...]:
+    """ON CONFLICT DO UPDATE, ON DUPLICATE KEY UPDATE: `excluded.x` and `VALUES(x)` are what was to be inserted."""
+    offered = [
+        Column(each.column, lowering.key_of(each.column), each.expression) for each in assignments if not each.path
+    ]
+    inside = Scope(outer=scope)
+    inside.items.append(Named(("excluded",), DerivedItem(offered), shown="excluded"))
+    inside.items.append(Named((lowering.key_of(target.table.name.name),), target, shown=str(target.table.name)))
+    result = []
+    for each in node.args.get("expressions") or ():
+        if not isinstance(each, exp.EQ):
+            continue
+        value = each.expression
+        if isinstance(value, exp.Anonymous) and value.name.upper() == "VALUES" and value.expressions:
+            value = exp.Column(this=value.expressions[0], table=exp.to_identifier("excluded"))
+        identifier = each.this.this if isinstance(each.this, exp.Column) else each.this
+        own = Scope(outer=inside)
+        own.items.append(inside.items[1])
+        expression = lowering.expression(value, own)
+        result.append(Assignment(identifier.name, expression, target_span=lowering.span(identifier)))
+    return tuple(result)

@@ -1,0 +1,195 @@
+"""UPDATE and DELETE."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.lineage.script import Lowered
+from headwater.model.edges import Kind
+from headwater.model.relation import (
+    Assignment,
+    Expression,
+    Influence,
+    Ref,
+    Relation,
+    Subquery,
+    SubqueryKind,
+    With,
+    Write,
+)
+from headwater.sql.items import Named, StoredItem
+from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.sql.queries import build_ctes
+from headwater.sql.tables import add_item, add_join, open_table
+from headwater.sql.writes import states
+from headwater.text import Span
+
+
+@states(exp.Update)
+def lower_update(lowering: Lowering, node: Node) -> Lowered:
+    scope = Scope()
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    target, relation, influences = _target_and_from(lowering, node, node.this, scope)
+    assignments: list[Assignment] = []
+    for each in node.expressions:
+        assignments += set_assignments(lowering, each, target, scope)
+    influences += _where(lowering, node.args.get("where"), scope)
+    relations = () if relation is None else (With(ctes, relation) if ctes else relation,)
+    write = Write(
+        "UPDATE",
+        target.table.name,
+        tuple(assignments),
+        relations,
+        tuple(influences),
+        target_scan=target.scan,
+        target_span=target.scan.span,
+    )
+    return Lowered("UPDATE", (write,))
+
+
+def set_assignments(lowering: Lowering, node: Node, target: StoredItem, scope: Scope) -> list[Assignment]:
+    """`SET a = x`, `SET s.f = x`, `SET (a, b) = (SELECT x, y …)`."""
+    if not isinstance(node, exp.EQ):
+        return []
+    left, right = node.this, node.expression
+    if isinstance(left, exp.Tuple | exp.Paren):
+        return _set_several(lowering, left, right, target=target, scope=scope)
+    column, path, span = _set_target(lowering, left, target, scope)
+    lowering.leftmost = None
+    claimed = lowering.claim(left.this._meta.get("start")) if _has_place(left) else None
+    expression = lowering.expression(right, scope)
+    value_span = _right_side(lowering, claimed) or (expression.span if isinstance(expression, Ref) else None)
+    return [Assignment(column, expression, path, value_span, span)]
+
+
+def _has_place(left: Node) -> bool:
+    return isinstance(left, exp.Column) and isinstance(left.this, exp.Expr) and bool(left.this._meta)
+
+
+def _right_side(lowering: Lowering, whole: Span | None) -> Span | None:
+    if whole is None:
+        return None
+    text = lowering.source.excerpt(whole)
+    at = text.find("=")
+    if at < 0:
+        return None
+    rest = text[at + 1 :]
+    start = whole.start + at + 1 + len(rest) - len(rest.lstrip())
+    return lowering.source.span(start, whole.end)
+
+
+def _set_several(
+    lowering: Lowering, left: Node, right: Node, *, target: StoredItem, scope: Scope
+) -> list[Assignment]:
+    columns = left.expressions if isinstance(left, exp.Tuple) else [left.this]
+    inner = right.this if isinstance(right, exp.Subquery | exp.Paren) else right
+    values: list[Expression]
+    if isinstance(inner, exp.Query):
+        query = lowering.query(inner, scope)
+        values = [
+            Subquery(SubqueryKind.SCALAR, query.relation, column.expression.column)
+            if isinstance(column.expression, Ref)
+            else column.expression
+            for column in query.columns
+        ]
+    else:
+        items = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
+        values = [lowering.expression(each, scope) for each in items]
+    result = []
+    for column, value in zip(columns, values):
+        name, path, span = _set_target(lowering, column, target, scope)
+        result.append(Assignment(name, value, path, target_span=span))
+    return result
+
+
+def _set_target(
+    lowering: Lowering, node: Node, target: StoredItem, scope: Scope
+) -> tuple[str, tuple[str, ...], Span | None]:
+    """The column that SET assigns, and the path inside it: `t.s.f` is field f of column s, if t is the target."""
+    parts: list[Node] = []
+    while isinstance(node, exp.Dot | exp.Bracket):
+        if isinstance(node, exp.Dot):
+            parts.insert(0, node.expression)
+        node = node.this
+    if isinstance(node, exp.Column):
+        args = node.args
+        parts = [part for part in (args.get("catalog"), args.get("db"), args.get("table"), node.this) if part] + parts
+    else:
+        parts.insert(0, node)
+    keys = tuple(lowering.key(part) if isinstance(part, exp.Identifier) else part.name for part in parts)
+    first = 0
+    for count in range(len(parts) - 1, 0, -1):
+        if any(named.item is target and named.answers_to(keys[:count]) for named in scope.items):
+            first = count
+            break
+    known = target.ask(parts[first].name, keys[first])
+    name = known.name if known is not None else parts[first].name
+    span = lowering.cover(parts[first], parts[-1])
+    if known is None:
+        lowering.report(IssueCode.UNKNOWN_COLUMN, f"`{name}` is not a column of `{target.table.name}`", span=span)
+    return name, tuple(part.name for part in parts[first + 1 :]), span
+
+
+def _where(lowering: Lowering, clause: Node | None, scope: Scope) -> list[Influence]:
+    if clause is None:
+        return []
+    span = lowering.claim(lowering.first_position(clause.this))
+    return [Influence(Kind.FILTER, lowering.expression(clause.this, scope), span)]
+
+
+def _target_and_from(
+    lowering: Lowering, node: Node, table: Node, scope: Scope, others: Sequence[Node] = ()
+) -> tuple[StoredItem, Relation | None, list[Influence]]:
+    """The target and what stands beside it; the target may be named by its alias in FROM (T-SQL)."""
+    clause = node.args.get("from_")
+    relation: Relation | None = None
+    named_in_from = None
+    if clause is not None:
+        relation = add_item(lowering, clause.this, scope, None)
+        key = lowering.key(table.this) if isinstance(table.this, exp.Identifier) else ""
+        named_in_from = _alias_of(scope, key) if table.args.get("db") is None else None
+    if named_in_from is None:
+        target = open_table(lowering, table)
+        alias = table.args.get("alias")
+        names = tuple(lowering.key_of(part) for part in lowering.table_name(table)[0].parts)
+        if alias is not None and alias.this is not None:
+            names = (lowering.key(alias.this),)
+        scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
+    else:
+        target = named_in_from
+    for each in (*(table.args.get("joins") or ()), *(node.args.get("joins") or ())):
+        relation = add_join(lowering, each, scope, relation)
+    for each in others:
+        relation = add_item(lowering, each, scope, relation)
+    return target, relation, []
+
+
+def _alias_of(scope: Scope, key: str) -> StoredItem | None:
+    for named in scope.items:
+        if named.answers_to((key,)) and isinstance(named.item, StoredItem):
+            return named.item
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- DELETE
+
+
+@states(exp.Delete)
+def lower_delete(lowering: Lowering, node: Node) -> Lowered:
+    scope = Scope()
+    ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    using = node.args.get("using") or ()
+    target, relation, influences = _target_and_from(lowering, node, node.this, scope, using or ())
+    influences += _where(lowering, node.args.get("where"), scope)
+    relations = () if relation is None else (With(ctes, relation) if ctes else relation,)
+    write = Write(
+        "DELETE",
+        target.table.name,
+        (),
+        relations,
+        tuple(influences),
+        target_scan=target.scan,
+        target_span=target.scan.span,
+    )
+    return Lowered("DELETE", (write,))
