@@ -86,6 +86,7 @@ def analyzer_bytes(dialect: str = "bigquery", *, positional: bool = False) -> by
     chosen.error_message_mode = language.ERROR_MESSAGE_ONE_LINE
     chosen.allow_undeclared_parameters = True
     chosen.parameter_mode = language.PARAMETER_POSITIONAL if positional else language.PARAMETER_NAMED
+    chosen.create_new_column_for_each_projected_output = True
     chosen.parse_location_record_type = language.PARSE_LOCATION_RECORD_FULL_NODE_SCOPE
     for name, kind in _SYSTEM_VARIABLES.items():
         variable = chosen.system_variables.add(name_path=name.split("."))

@@ -1,0 +1,67 @@
+"""Statements that change the schema only: ALTER, DROP, RENAME."""
+
+from typing import Any
+
+from headwater.lineage.effects import AlterColumns, ColumnDefinition, DropTable, RenameTable, SchemaEffect
+from headwater.lineage.script import Lowered
+from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.statements import states
+from headwater.zetasql.types import type_text
+
+_TABLES = frozenset({"TABLE", "VIEW", "MATERIALIZED VIEW", "EXTERNAL TABLE", "SNAPSHOT TABLE"})
+
+
+@states("DropStmt")
+def lower_drop(low: Lowering, node: Any) -> Lowered:
+    kind = node.object_type.upper()
+    return _dropped(low, node, kind) if kind in _TABLES else Lowered(f"DROP {kind}")
+
+
+@states("DropMaterializedViewStmt")
+def lower_drop_view(low: Lowering, node: Any) -> Lowered:
+    return _dropped(low, node, "MATERIALIZED VIEW")
+
+
+@states("DropSnapshotTableStmt")
+def lower_drop_snapshot(low: Lowering, node: Any) -> Lowered:
+    return _dropped(low, node, "SNAPSHOT TABLE")
+
+
+def _dropped(low: Lowering, node: Any, kind: str) -> Lowered:
+    name = low.around.qualify(tuple(node.name_path))
+    return Lowered(f"DROP {kind}", effects=(DropTable(name),), target=name)
+
+
+@states("RenameStmt")
+def lower_rename(low: Lowering, node: Any) -> Lowered:
+    name, to = low.around.qualify(tuple(node.old_name_path)), low.around.qualify(tuple(node.new_name_path))
+    return Lowered("RENAME TABLE", effects=(RenameTable(name, to),), target=name)
+
+
+@states("AlterTableStmt", "AlterViewStmt", "AlterMaterializedViewStmt")
+def lower_alter(low: Lowering, node: Any) -> Lowered:
+    alter = node.parent
+    name = low.around.qualify(tuple(alter.name_path))
+    add: list[ColumnDefinition] = []
+    drop: list[str] = []
+    rename: list[tuple[str, str]] = []
+    retype: list[ColumnDefinition] = []
+    moves: list[SchemaEffect] = []
+    for each in alter.alter_action_list:
+        action = unwrap(each)
+        match type(action).__name__.removeprefix("Resolved").removesuffix("ActionProto"):
+            case "AddColumn":
+                definition = action.column_definition
+                add.append(ColumnDefinition(definition.name, type_text(definition.type)))
+            case "DropColumn":
+                drop.append(action.name)
+            case "RenameColumn":
+                rename.append((action.name, action.new_name))
+            case "AlterColumnSetDataType":
+                retype.append(ColumnDefinition(action.parent.column, type_text(action.updated_type)))
+            case "RenameTo":
+                moves.append(RenameTable(name, low.around.qualify(tuple(action.new_path))))
+    columns = AlterColumns(name, tuple(add), tuple(drop), tuple(rename), tuple(retype))
+    changes = (columns,) if add or drop or rename or retype else ()
+    what = "VIEW" if type(node) is not message_type("AlterTableStmt") else "TABLE"
+    return Lowered(f"ALTER {what}", effects=(*changes, *moves), target=name)

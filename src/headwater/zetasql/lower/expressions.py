@@ -1,0 +1,177 @@
+"""Expressions other than calls."""
+
+from typing import Any
+
+from headwater.model.relation import (
+    Call,
+    Computed,
+    Element,
+    Expression,
+    GetField,
+    Let,
+    MakeArray,
+    MakeStruct,
+    OneOf,
+    Ref,
+    Subquery,
+    SubqueryKind,
+)
+from headwater.zetasql.lower.lowering import LITERAL, Lowering, location, lowers, unwrap
+from headwater.zetasql.messages import enums, types
+
+_SUBQUERY = enums.ResolvedSubqueryExprEnums
+_KINDS = {
+    _SUBQUERY.SCALAR: SubqueryKind.SCALAR,
+    _SUBQUERY.ARRAY: SubqueryKind.ARRAY,
+    _SUBQUERY.EXISTS: SubqueryKind.EXISTS,
+}
+
+
+@lowers("Literal", "Parameter", "SystemVariable", "DMLDefault")
+def lower_constant(low: Lowering, node: Any) -> Expression:
+    return LITERAL
+
+
+@lowers("ColumnRef")
+def lower_column_ref(low: Lowering, node: Any) -> Expression:
+    return Ref(low.id(node.column), low.span(node))
+
+
+@lowers("Constant")
+def lower_variable(low: Lowering, node: Any) -> Expression:
+    """A script variable: what it was last set to."""
+    return low.around.variables.get(node.constant.name.lower(), LITERAL)
+
+
+@lowers("ArgumentRef", "ExpressionColumn")
+def lower_argument(low: Lowering, node: Any) -> Expression:
+    """A parameter of the function whose body this is."""
+    return low.arguments.get(node.name.lower(), LITERAL)
+
+
+@lowers("Cast")
+def lower_cast(low: Lowering, node: Any) -> Expression:
+    """CAST as written; a coercion that ZetaSQL put in has no place in the text and changes nothing."""
+    inner = low.expression(node.expr)
+    if location(node) is None:
+        return inner
+    return Call("safe_cast" if node.return_null_on_error else "cast", (inner,))
+
+
+@lowers("MakeStruct")
+def lower_make_struct(low: Lowering, node: Any) -> Expression:
+    names = field_names(node.parent.type)
+    return MakeStruct(tuple(zip(names, map(low.expression, node.field_list))))
+
+
+@lowers("GetStructField")
+def lower_get_field(low: Lowering, node: Any) -> Expression:
+    operand = unwrap(node.expr)
+    names = field_names(type_of(operand))
+    name = names[node.field_idx] if node.field_idx < len(names) else f"_field_{node.field_idx + 1}"
+    return GetField(low.expression(operand), name)
+
+
+@lowers("GetJsonField")
+def lower_json_field(low: Lowering, node: Any) -> Expression:
+    return GetField(low.expression(node.expr), node.field_name)
+
+
+@lowers("GetRowField")
+def lower_row_field(low: Lowering, node: Any) -> Expression:
+    return GetField(low.expression(node.expr), node.column.name)
+
+
+@lowers("Flatten")
+def lower_flatten(low: Lowering, node: Any) -> Expression:
+    """`FLATTEN(items.parts.name)`: each step takes the elements of the one before."""
+    value: Expression = Element(low.expression(node.expr))
+    for step in node.get_field_list:
+        with low.inside(low.flattened, value):
+            value = low.expression(step)
+        if type_of(unwrap(step)).type_kind == types.TYPE_ARRAY:
+            value = Element(value)
+    return MakeArray((value,))
+
+
+@lowers("FlattenedArg")
+def lower_flattened(low: Lowering, node: Any) -> Expression:
+    return low.flattened[-1] if low.flattened else LITERAL
+
+
+@lowers("WithExpr")
+def lower_with(low: Lowering, node: Any) -> Expression:
+    return Let(tuple(map(low.computed, node.assignment_list)), low.expression(node.expr))
+
+
+@lowers("SubqueryExpr")
+def lower_subquery(low: Lowering, node: Any) -> Expression:
+    relation = low.scan(node.subquery)
+    kind = _KINDS.get(node.subquery_type, SubqueryKind.IN)
+    columns = scan_columns(node.subquery)
+    if kind is SubqueryKind.EXISTS or not columns:
+        return Subquery(kind, relation)
+    operand = low.expression(node.in_expr) if kind is SubqueryKind.IN else None
+    return Subquery(kind, relation, low.id(columns[0]), operand)
+
+
+@lowers("ReplaceField")
+def lower_replace_field(low: Lowering, node: Any) -> Expression:
+    """REPLACE_FIELDS on a struct: its fields, some of them with another value."""
+    whole = low.expression(node.expr)
+    names = field_names(type_of(unwrap(node.expr)))
+    values = {name: GetField(whole, name) for name in names}
+    fields: dict[str, Expression] = dict(values)
+    for item in node.replace_field_item_list:
+        value = low.expression(item.expr)
+        if not item.struct_index_path:
+            return Call("replace_fields", (whole, value))
+        name = names[item.struct_index_path[0]]
+        # deeper inside, what is replaced cannot be told from what stays
+        fields[name] = value if len(item.struct_index_path) == 1 else OneOf((fields[name], value))
+    return MakeStruct(tuple(fields.items()))
+
+
+@lowers("GetProtoField", "GetProtoOneof", "FilterField", "UpdateConstructor", "GraphGetElementProperty")
+def lower_inner(low: Lowering, node: Any) -> Expression:
+    """Something of a value whose inside we do not know."""
+    return Call("field", (low.expression(node.expr),))
+
+
+@lowers("MakeProto")
+def lower_make_proto(low: Lowering, node: Any) -> Expression:
+    return Call("struct", tuple(low.expression(field.expr) for field in node.field_list))
+
+
+@lowers("ArrayAggregate")
+def lower_array_aggregate(low: Lowering, node: Any) -> Expression:
+    element = Computed(low.attribute(node.element_column), Element(low.expression(node.array)))
+    before = tuple(map(low.computed, node.pre_aggregate_computed_column_list))
+    return Let((element, *before), low.expression(node.aggregate))
+
+
+@lowers("CatalogColumnRef", "GraphMakeElement", "GraphIsLabeledPredicate")
+def lower_nothing(low: Lowering, node: Any) -> Expression:
+    return LITERAL
+
+
+def type_of(node: Any) -> Any:
+    """The TypeProto of a concrete expression: on the outermost of its parents that has one."""
+    while "type" not in type(node).DESCRIPTOR.fields_by_name:
+        node = node.parent
+    return node.type
+
+
+def field_names(struct: Any) -> list[str]:
+    """The names of a struct type's fields; those without one are called as BigQuery calls them."""
+    return [
+        field.field_name or f"_field_{number}" for number, field in enumerate(struct.struct_type.field, start=1)
+    ]
+
+
+def scan_columns(node: Any) -> Any:
+    """The columns a scan gives, in order."""
+    scan = unwrap(node)
+    while scan is not None and "column_list" not in type(scan).DESCRIPTOR.fields_by_name:
+        scan = scan.parent
+    return () if scan is None else scan.column_list

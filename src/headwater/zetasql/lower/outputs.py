@@ -1,0 +1,55 @@
+"""The columns a statement writes."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from headwater.lineage.effects import ColumnDefinition
+from headwater.model.relation import Assignment, GetField, Ref
+from headwater.zetasql.lower.expressions import field_names
+from headwater.zetasql.lower.lowering import Lowering
+from headwater.zetasql.messages import types
+from headwater.zetasql.types import type_text
+
+_ANONYMOUS = re.compile(r"\$|$")
+
+
+def output_assignments(low: Lowering, columns: Iterable[Any], *, value_table: bool = False) -> list[Assignment]:
+    """One value per output column. The fields of SELECT AS STRUCT are columns."""
+    given = list(columns)
+    if value_table and len(given) == 1:
+        column = given[0].column
+        if column.type.type_kind == types.TYPE_STRUCT:
+            whole = low.ref(column)
+            return [Assignment(name, GetField(whole, name)) for name in field_names(column.type)]
+    names = output_names(each.name for each in given)
+    return [Assignment(name, Ref(low.id(each.column))) for name, each in zip(names, given)]
+
+
+def output_names(names: Iterable[str]) -> list[str]:
+    """The names of a result, as BigQuery gives them: columns without a name are f0_, f1_, …
+
+    >>> output_names(["a", "$col2", "b", ""])
+    ['a', 'f0_', 'b', 'f1_']
+    """
+    result, anonymous = [], 0
+    for name in names:
+        if _ANONYMOUS.match(name):
+            result.append(f"f{anonymous}_")
+            anonymous += 1
+        else:
+            result.append(name)
+    return result
+
+
+def output_definitions(columns: Iterable[Any], *, value_table: bool = False) -> tuple[ColumnDefinition, ...]:
+    """The columns that a table made of a query's result has."""
+    given = list(columns)
+    if value_table and len(given) == 1 and given[0].column.type.type_kind == types.TYPE_STRUCT:
+        struct = given[0].column.type
+        return tuple(
+            ColumnDefinition(name, type_text(field.field_type))
+            for name, field in zip(field_names(struct), struct.struct_type.field)
+        )
+    names = output_names(each.name for each in given)
+    return tuple(ColumnDefinition(name, type_text(each.column.type)) for name, each in zip(names, given))

@@ -1,0 +1,212 @@
+"""Statements: what each kind writes, and what it does to the schema."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
+from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
+from headwater.model.relation import Assignment, Attribute, Ref, Scan, Write
+from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.outputs import output_assignments, output_definitions
+from headwater.zetasql.messages import enums
+from headwater.zetasql.types import type_text
+
+_CREATE = enums.ResolvedCreateStatementEnums
+_Lower: TypeAlias = Callable[[Lowering, Any], Lowered]
+_STATEMENTS: dict[type, _Lower] = {}
+
+
+def states(*names: str) -> Callable[[_Lower], _Lower]:
+    """Register a function for statements: `@states("QueryStmt")`."""
+
+    def register(function: _Lower) -> _Lower:
+        _STATEMENTS.update((message_type(name), function) for name in names)
+        return function
+
+    return register
+
+
+def lower_statement(low: Lowering, statement: Any) -> Lowered:
+    """Lower a resolved statement. One that has nothing to do with data comes back empty, under its name."""
+    node = unwrap(statement)
+    lower = _STATEMENTS.get(type(node))
+    lowered = lower(low, node) if lower is not None else Lowered(statement_name(node))
+    return dataclasses.replace(lowered, issues=(*lowered.issues, *low.issues)) if low.issues else lowered
+
+
+def statement_name(node: Any) -> str:
+    """`CREATE ROW ACCESS POLICY` from ResolvedCreateRowAccessPolicyStmtProto."""
+    name = type(node).__name__.removeprefix("Resolved").removesuffix("Proto").removesuffix("Stmt")
+    words = "".join(f" {letter}" if letter.isupper() else letter for letter in name)
+    return words.strip().upper()
+
+
+@states("QueryStmt")
+def lower_query(low: Lowering, node: Any) -> Lowered:
+    assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
+    return Lowered("SELECT", (Write("SELECT", None, tuple(assignments), (low.scan(node.query),)),))
+
+
+@states("CreateTableAsSelectStmt")
+def lower_create_as(low: Lowering, node: Any) -> Lowered:
+    assignments = output_assignments(low, node.output_column_list, value_table=node.parent.is_value_table)
+    columns = output_definitions(node.output_column_list, value_table=node.parent.is_value_table)
+    names = [definition.name for definition in node.parent.column_definition_list]
+    if len(names) == len(assignments):  # CREATE TABLE t (a, b) AS …
+        assignments = [dataclasses.replace(each, column=name) for each, name in zip(assignments, names)]
+        columns = tuple(dataclasses.replace(each, name=name) for each, name in zip(columns, names))
+    return created(low, node.parent.parent, "CREATE TABLE", assignments, (low.scan(node.query),), columns)
+
+
+@states("CreateViewStmt", "CreateMaterializedViewStmt")
+def lower_view(low: Lowering, node: Any) -> Lowered:
+    kind = "CREATE VIEW" if type(node) is message_type("CreateViewStmt") else "CREATE MATERIALIZED VIEW"
+    view = node.parent
+    assignments = output_assignments(low, view.output_column_list, value_table=view.is_value_table)
+    columns = output_definitions(view.output_column_list, value_table=view.is_value_table)
+    return created(low, view.parent, kind, assignments, (low.scan(view.query),), columns)
+
+
+@states("CreateModelStmt")
+def lower_model(low: Lowering, node: Any) -> Lowered:
+    assignments = output_assignments(low, node.output_column_list)
+    relations = (low.scan(node.query),) if unwrap(node.query) is not None else ()
+    for query in node.aliased_query_list:
+        assignments += output_assignments(low, query.output_column_list)
+        relations += (low.scan(query.query),)
+    target, span = target_of(low, node.parent)
+    write = Write("CREATE MODEL", target, tuple(assignments), relations, target_span=span)
+    return Lowered("CREATE MODEL", (write,))
+
+
+@states("CreateTableStmt")
+def lower_create(low: Lowering, node: Any) -> Lowered:
+    """CREATE TABLE, and its forms that take another table's columns (LIKE) or also its rows (CLONE, COPY)."""
+    create = node.parent.parent
+    for scan in (node.clone_from, node.copy_from):
+        if unwrap(scan) is not None:
+            return _copied(low, create, "CREATE TABLE", scan)
+    target, span = target_of(low, create)
+    if node.parent.like_table.full_name:
+        original = low.around.tables.get(node.parent.like_table.full_name)
+        if original is not None:
+            effect = CopyTable(target, original.name, is_temporary(create), keeps_existing(create), span)
+            return Lowered("CREATE TABLE", effects=(effect,), target=target)
+    columns = column_definitions(node.parent.column_definition_list)
+    effect_of = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
+    return Lowered("CREATE TABLE", effects=(effect_of,), target=target)
+
+
+@states("CreateExternalTableStmt")
+def lower_external(low: Lowering, node: Any) -> Lowered:
+    """An external table is fed by the files it names."""
+    create = node.parent.parent
+    target, span = target_of(low, create)
+    columns = column_definitions(
+        [*node.parent.column_definition_list, *node.with_partition_columns.column_definition_list]
+    )
+    effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), bool(columns), span=span)
+    files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.parent.option_list, "uris"))
+    write = Write("CREATE EXTERNAL TABLE", target, (), files, target_span=span)
+    return Lowered("CREATE EXTERNAL TABLE", (write,), (effect,))
+
+
+@states("CreateSnapshotTableStmt")
+def lower_snapshot(low: Lowering, node: Any) -> Lowered:
+    return _copied(low, node.parent, "CREATE SNAPSHOT TABLE", node.clone_from)
+
+
+@states("CloneDataStmt")
+def lower_clone_data(low: Lowering, node: Any) -> Lowered:
+    target = low.around.tables.get(node.target_table.table.full_name)
+    name = target.name if target is not None else TableName(tuple(node.target_table.table.full_name.split(".")))
+    return Lowered("CLONE DATA", (_copy("CLONE DATA", name, low, node.clone_from),))
+
+
+def _copied(low: Lowering, create: Any, kind: str, scan: Any) -> Lowered:
+    target, span = target_of(low, create)
+    write = _copy(kind, target, low, scan)
+    original = next((each for each in write.relations if isinstance(each, Scan)), None)
+    effects = (
+        (CopyTable(target, original.table, is_temporary(create), keeps_existing(create), span),) if original else ()
+    )
+    return Lowered(kind, (dataclasses.replace(write, target_span=span),), effects)
+
+
+def _copy(kind: str, target: TableName, low: Lowering, scan: Any) -> Write:
+    """Every column of one table to the column of that name in another."""
+    node = unwrap(scan)
+    while "table" not in type(node).DESCRIPTOR.fields_by_name:  # a filter around it
+        node = unwrap(node.input_scan)
+    known = low.around.tables.get(node.table.full_name)
+    if known is None:
+        return Write(kind, target, ())
+    attributes = tuple(Attribute(low.new_id(), column.name) for column in known.columns)
+    relation = Scan(known.name, attributes, low.span(node), known.resolution)
+    return Write(kind, target, tuple(Assignment(each.name, Ref(each.id)) for each in attributes), (relation,))
+
+
+@states("ExportDataStmt")
+def lower_export(low: Lowering, node: Any) -> Lowered:
+    uris = option_texts(node.option_list, "uri")
+    assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
+    target = TableName.of(uris[0]) if uris else None
+    return Lowered("EXPORT DATA", (Write("EXPORT DATA", target, tuple(assignments), (low.scan(node.query),)),))
+
+
+@states("AuxLoadDataStmt")
+def lower_load(low: Lowering, node: Any) -> Lowered:
+    target = low.around.qualify(tuple(node.name_path))
+    columns = column_definitions(node.column_definition_list)
+    files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.from_files_option_list, "uris"))
+    effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
+    return Lowered("LOAD DATA", (Write("LOAD DATA", target, (), files),), effects, table_only=True)
+
+
+# -------------------------------------------------------------------------------------------------- shared
+
+
+def created(
+    low: Lowering, create: Any, kind: str, assignments: list[Assignment], relations: Any, columns: Any
+) -> Lowered:
+    """A table or view made of a query."""
+    target, span = target_of(low, create)
+    effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
+    return Lowered(kind, (Write(kind, target, tuple(assignments), relations, target_span=span),), (effect,))
+
+
+def target_of(low: Lowering, create: Any) -> tuple[TableName, Any]:
+    """The name a CREATE statement gives, and where it stands."""
+    path = tuple(create.name_path)
+    return low.around.qualify(path, temporary=is_temporary(create)), low.span(create)
+
+
+def is_temporary(create: Any) -> bool:
+    return bool(create.create_scope == _CREATE.CREATE_TEMP)
+
+
+def keeps_existing(create: Any) -> bool:
+    return bool(create.create_mode == _CREATE.CREATE_IF_NOT_EXISTS)
+
+
+def column_definitions(definitions: Any) -> tuple[ColumnDefinition, ...]:
+    """Columns as CREATE TABLE defines them."""
+    return tuple(
+        ColumnDefinition(each.name, type_text(each.type)) for each in definitions if not each.is_hidden
+    )
+
+
+def option_texts(options: Any, name: str) -> list[str]:
+    """The strings of an option: `uri = 'gs://…'`, `uris = ['gs://…', …]`."""
+    found: list[str] = []
+    for option in options:
+        if option.name.lower() == name:
+            value = unwrap(option.value)
+            if value is None or type(value) is not message_type("Literal"):
+                continue
+            held = value.value.value
+            texts = held.array_value.element if held.WhichOneof("value") == "array_value" else [held]
+            found += [text.string_value for text in texts if text.string_value]
+    return found
