@@ -10,6 +10,7 @@ The rules, in the order in which they apply:
 Position matters: the resolver is asked before a statement's own effects are applied.
 """
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -66,6 +67,13 @@ class SchemaResolver:
         self._spelled: dict[_Key, TableName] = {}
         for table in self.schema.tables:
             self._import(table)
+
+    def fork(self) -> "SchemaResolver":
+        """The same knowledge, to go on separately: what is applied to one is not seen by the other."""
+        other = copy.copy(self)
+        other._imported, other._implied = dict(self._imported), dict(self._implied)
+        other._moved, other._spelled = dict(self._moved), dict(self._spelled)
+        return other
 
     # ------------------------------------------------------------------------------------------- lookups
 

@@ -93,7 +93,9 @@ class _Reader:
         return result
 
     def error(self) -> SchemaError:
-        return SchemaError(f"`{self.text}` is not a type", hint="types are written as BigQuery does: ARRAY<STRUCT<a INT64>>")
+        return SchemaError(
+            f"`{self.text}` is not a type", hint="types are written as BigQuery does: ARRAY<STRUCT<a INT64>>"
+        )
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -138,7 +140,7 @@ class _Reader:
         if self.peek() == "(":
             while self.take() != ")":
                 pass
-        kind = _KINDS.get(name)
+        kind: int | None = _KINDS.get(name)
         if kind is None:
             raise self.error()
         return kind

@@ -16,17 +16,16 @@ from headwater.zetasql.lower.lowering import (
 )
 
 _MAX_INLINED = 20  # calls of functions inside functions; deeper ones are opaque
-_ELEMENTS = frozenset(
-    f"{safe}array_at_{how}" for safe in ("$", "$safe_") for how in ("offset", "ordinal")
-)
+_ELEMENTS = frozenset(f"{safe}array_at_{how}" for safe in ("$", "$safe_") for how in ("offset", "ordinal"))
 _CHAINED = frozenset({"$add", "$subtract", "$multiply", "$divide", "$concat_op", "$and", "$or", "$bitwise_or"})
 _NAVIGATION = frozenset(
-    """
-    first_value last_value nth_value lag lead percentile_cont percentile_disc row_number rank dense_rank percent_rank
-    cume_dist ntile is_first is_last
-    """.split()
+    {
+        *("first_value", "last_value", "nth_value", "lag", "lead", "percentile_cont", "percentile_disc"),
+        *("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "is_first", "is_last"),
+    }
 )
-_CALL = message_type("FunctionCall")
+_CALL: Any = message_type("FunctionCall")
+_LITERAL: Any = message_type("Literal")
 
 
 @lowers("FunctionCall")
@@ -143,7 +142,7 @@ def _make_array(low: Lowering, base: Any) -> Expression:
 def _subscript(low: Lowering, base: Any) -> Expression:
     """`json.a`, `json['a']`, `json[0]`: a field when its name is written, else some element."""
     operand, key = base.argument_list[0], unwrap(base.argument_list[1])
-    value = key.value.value if type(key) is message_type("Literal") else None
+    value = key.value.value if type(key) is _LITERAL else None
     if value is not None and value.WhichOneof("value") == "string_value":
         return GetField(low.expression(operand), value.string_value)
     return Element(low.expression(operand), low.expression(key))

@@ -164,9 +164,7 @@ def type_of(node: Any) -> Any:
 
 def field_names(struct: Any) -> list[str]:
     """The names of a struct type's fields; those without one are called as BigQuery calls them."""
-    return [
-        field.field_name or f"_field_{number}" for number, field in enumerate(struct.struct_type.field, start=1)
-    ]
+    return [field.field_name or f"_field_{number}" for number, field in enumerate(struct.struct_type.field, start=1)]
 
 
 def scan_columns(node: Any) -> Any:

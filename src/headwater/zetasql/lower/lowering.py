@@ -47,8 +47,8 @@ class Place:
 class Routine:
     """A function or table function, and how to come by its body.
 
-    `statement` is the resolved CREATE statement. A function with parameters of ANY TYPE or ANY TABLE has no body until
-    the types of a call are known: `specialize` then resolves it for that call. `opaque` says why there is no body.
+    `statement` is the resolved CREATE statement. A function with parameters of ANY TYPE or ANY TABLE has no body
+    until the types of a call are known: `specialize` then resolves it for that call. `opaque` says why there is none.
     """
 
     name: str
@@ -223,10 +223,9 @@ def builds(*names: str) -> Callable[[_Build], _Build]:
     return register
 
 
-def message_type(name: str) -> type:
+def message_type(name: str) -> Any:
     """The message class of a resolved node by its short name."""
-    found: type = getattr(resolved, f"Resolved{name}Proto")
-    return found
+    return getattr(resolved, f"Resolved{name}Proto")
 
 
 def unwrap(node: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Scans that change the shape of a table: PIVOT, UNPIVOT, MATCH_RECOGNIZE, GROUP_ROWS, table functions, subpipelines."""
+"""Scans that change the shape of a table: PIVOT, UNPIVOT, MATCH_RECOGNIZE, GROUP_ROWS, table functions, pipelines."""
 
 from typing import Any
 
@@ -126,7 +126,10 @@ def _inlined(low: Lowering, node: Any, routine: Routine, attributes: tuple[Attri
     for parameter, argument in zip(routine.parameters, node.argument_list):
         if argument.HasField("scan"):
             branch = next(tables)
-            inner.relations[parameter.lower()] = (branch.relation, tuple(id for id in branch.columns if id is not None))
+            inner.relations[parameter.lower()] = (
+                branch.relation,
+                tuple(id for id in branch.columns if id is not None),
+            )
         else:
             names.append(parameter)
             values.append(low.expression(argument.expr))

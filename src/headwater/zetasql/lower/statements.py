@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
-from headwater.model.relation import Assignment, Attribute, Ref, Scan, Write
+from headwater.model.relation import Assignment, Attribute, Ref, Relation, Scan, Write
 from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
 from headwater.zetasql.lower.outputs import output_assignments, output_definitions
 from headwater.zetasql.messages import enums
@@ -72,7 +72,7 @@ def lower_view(low: Lowering, node: Any) -> Lowered:
 @states("CreateModelStmt")
 def lower_model(low: Lowering, node: Any) -> Lowered:
     assignments = output_assignments(low, node.output_column_list)
-    relations = (low.scan(node.query),) if unwrap(node.query) is not None else ()
+    relations: tuple[Relation, ...] = (low.scan(node.query),) if unwrap(node.query) is not None else ()
     for query in node.aliased_query_list:
         assignments += output_assignments(low, query.output_column_list)
         relations += (low.scan(query.query),)
@@ -193,9 +193,7 @@ def keeps_existing(create: Any) -> bool:
 
 def column_definitions(definitions: Any) -> tuple[ColumnDefinition, ...]:
     """Columns as CREATE TABLE defines them."""
-    return tuple(
-        ColumnDefinition(each.name, type_text(each.type)) for each in definitions if not each.is_hidden
-    )
+    return tuple(ColumnDefinition(each.name, type_text(each.type)) for each in definitions if not each.is_hidden)
 
 
 def option_texts(options: Any, name: str) -> list[str]:

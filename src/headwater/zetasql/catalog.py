@@ -1,0 +1,171 @@
+"""The catalog of a script: the tables its statements name, at the very paths they are named by, and what it defines.
+
+ZetaSQL looks a path up as it is written: `` `p.ds.t` `` is one name, `p.ds.t` is three nested ones. So a table is put
+at each path that the text uses for it, and its `full_name` says which table it is.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwater.errors import SchemaError
+from headwater.lineage.effects import ColumnDefinition
+from headwater.lineage.known import KnownTable
+from headwater.lineage.resolver import SchemaResolver
+from headwater.model.names import TableName
+from headwater.model.relation import Resolution
+from headwater.zetasql.builtins import (
+    PARTITION_COLUMNS,
+    WILDCARD_COLUMNS,
+    base_catalog,
+    information_schema_columns,
+    system_procedures,
+)
+from headwater.zetasql.engine import Catalog
+from headwater.zetasql.messages import catalog as messages
+from headwater.zetasql.messages import function_enums, types
+from headwater.zetasql.types import type_bytes
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table at a path."""
+
+    path: Path
+    full_name: str
+    columns: tuple[tuple[str, str | None], ...]
+    wildcard: bool = False
+
+
+@dataclass(slots=True)
+class ScriptCatalog:
+    """Everything that names can mean at one point of a script."""
+
+    dialect: str = "bigquery"
+    entries: dict[Path, TableEntry] = field(default_factory=dict)
+    known: dict[str, KnownTable] = field(default_factory=dict)  # by full name
+    functions: dict[Path, bytes] = field(default_factory=dict)  # FunctionProto
+    table_functions: dict[Path, bytes] = field(default_factory=dict)  # TableValuedFunctionProto
+    procedures: dict[Path, bytes] = field(default_factory=dict)  # ProcedureProto
+    variables: dict[str, bytes] = field(default_factory=dict)  # name → TypeProto
+    _built: Catalog | None = None
+
+    def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
+        """Put the tables named by `paths` in place; returns those that are not known."""
+        unknown = []
+        for path in paths:
+            table = find_table(path, resolver)
+            key = tuple(part.lower() for part in path)
+            if table is None:
+                unknown.append(TableName(split_path(path)))
+                self.entries.pop(key, None)
+                continue
+            full_name = str(table.name)
+            columns = tuple((column.name, column.type) for column in table.columns if column.name)
+            entry = TableEntry(path, full_name, columns, full_name.endswith("*"))
+            self.known[full_name] = table
+            if self.entries.get(key) != entry:
+                self.entries[key] = entry
+        return unknown
+
+    def catalog(self) -> Catalog:
+        """The catalog for ZetaSQL; the same object as long as nothing changed."""
+        parts = (self.functions, self.table_functions, self.procedures, self.variables)
+        key = (self.dialect, frozenset(self.entries.values()), *(frozenset(part.items()) for part in parts))
+        if self._built is None or self._built.key != key:
+            self._built = Catalog(key, base_catalog(self.dialect) + self._content())
+        return self._built
+
+    def _content(self) -> bytes:
+        root = messages.SimpleCatalogProto()
+        folders: dict[Path, Any] = {(): root}
+        for entry in self.entries.values():
+            _fill_table(_folder(folders, entry.path[:-1]).table.add(), entry)
+        for path, content in self.functions.items():
+            _folder(folders, path[:-1]).custom_function.add().MergeFromString(content)
+        for path, content in self.table_functions.items():
+            _folder(folders, path[:-1]).custom_tvf.add().MergeFromString(content)
+        for path, content in self.procedures.items():
+            _folder(folders, path[:-1]).procedure.add().MergeFromString(content)
+        for path, kinds in system_procedures():
+            procedure = _folder(folders, path[:-1]).procedure.add(name_path=path)
+            _fill_signature(procedure.signature, kinds)
+        for name, content in self.variables.items():
+            root.constant.add(name_path=[name]).type.MergeFromString(content)
+        return bytes(root.SerializeToString())
+
+
+def find_table(path: Path, resolver: SchemaResolver) -> KnownTable | None:
+    """The table that a path means, if all its columns are known."""
+    parts = split_path(path)
+    if len(parts) > 1 and parts[-2].upper() == "INFORMATION_SCHEMA":
+        return _information_schema(parts)
+    name = TableName(parts)
+    table = resolver.resolve(name)
+    if table.resolution is not Resolution.UNKNOWN and table.complete:
+        return table
+    return _matching(name, resolver) if parts[-1].endswith("*") else None
+
+
+def split_path(path: Path) -> Path:
+    """The parts of a table's name; a quoted path is split at its dots."""
+    return tuple(part for part in ".".join(path).split(".") if part)
+
+
+def _information_schema(parts: Path) -> KnownTable | None:
+    columns = information_schema_columns(parts[-1])
+    if columns is None:
+        return None
+    definitions = tuple(ColumnDefinition(name, kind) for name, kind in columns)
+    return KnownTable(TableName(parts), definitions, Resolution.IMPORTED, complete=True)
+
+
+def _matching(name: TableName, resolver: SchemaResolver) -> KnownTable | None:
+    """A wildcard table has the columns of the last table it matches, as BigQuery takes those of the newest."""
+    prefix = resolver.resolve(TableName((*name.parts[:-1], name.name[:-1]))).name
+    best: KnownTable | None = None
+    for table in resolver.tables():
+        same = table.name.parts[:-1] == prefix.parts[:-1] and table.name.name.startswith(prefix.name)
+        if same and table.complete and (best is None or table.name.name > best.name.name):
+            best = table
+    if best is None:
+        return None
+    return KnownTable(TableName((*prefix.parts[:-1], name.name)), best.columns, best.resolution, complete=True)
+
+
+def _folder(folders: dict[Path, Any], path: Path) -> Any:
+    key = tuple(part.lower() for part in path)
+    found = folders.get(key)
+    if found is None:
+        found = folders[key] = _folder(folders, path[:-1]).catalog.add(name=path[-1])
+    return found
+
+
+def _fill_table(table: Any, entry: TableEntry) -> None:
+    table.name = entry.path[-1]
+    table.full_name = entry.full_name
+    seen = set()
+    for name, kind in entry.columns:
+        seen.add(name.lower())
+        table.column.add(name=name).type.MergeFromString(_type_or_string(kind))
+    pseudo = PARTITION_COLUMNS + (WILDCARD_COLUMNS if entry.wildcard else ())
+    for name, kind in pseudo:
+        if name.lower() not in seen:
+            table.column.add(name=name, is_pseudo_column=True).type.MergeFromString(type_bytes(kind))
+
+
+def _type_or_string(kind: str | None) -> bytes:
+    """A type that GoogleSQL does not have is taken for a STRING: names matter for lineage, types seldom do."""
+    try:
+        return type_bytes(kind)
+    except SchemaError:
+        return type_bytes(None)
+
+
+def _fill_signature(signature: Any, kinds: tuple[int, ...]) -> None:
+    signature.return_type.kind = function_enums.ARG_TYPE_FIXED  # ZetaSQL stops at a CALL when there is none
+    signature.return_type.type.type_kind = types.TYPE_INT64
+    for kind in kinds:
+        signature.argument.add(kind=function_enums.ARG_TYPE_FIXED, num_occurrences=1).type.type_kind = kind

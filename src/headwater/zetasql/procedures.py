@@ -1,0 +1,241 @@
+"""Statements with other statements inside: functions, procedures, CALL, EXECUTE IMMEDIATE."""
+
+import dataclasses
+import re
+from typing import Any
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.script import Lowered
+from headwater.model.relation import Attribute, Computed, Expression, Project, Subquery, SubqueryKind, Write
+from headwater.text import Source
+from headwater.zetasql.catalog import split_path
+from headwater.zetasql.failures import CannotResolve
+from headwater.zetasql.instance import ServiceError
+from headwater.zetasql.lower.lowering import LITERAL, Lowering, Place, Surroundings, message_type, unwrap
+from headwater.zetasql.routines import (
+    Parameter,
+    Procedure,
+    define_function,
+    define_procedure,
+    define_table_function,
+    spellings,
+)
+from headwater.zetasql.script import Piece, pieces_of, split_script
+from headwater.zetasql.scripting import (
+    ScriptState,
+    Setting,
+    assign,
+    handles,
+    named_value,
+    resolve_statement,
+    understand,
+    value_of,
+)
+
+_MAX_DEPTH = 8  # procedures that call each other, or strings that execute strings
+
+
+@handles("CreateFunctionStatement", "CreateTableFunctionStatement")
+def understand_create_function(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    low, statement = resolve_statement(state, piece, setting)
+    node = unwrap(statement)
+    scalar = type(node) is message_type("CreateFunctionStmt")
+    define = define_function if scalar else define_table_function
+    routine = define(state.reader, node, low.place, setting.resolver)
+    for path in spellings(tuple(node.parent.name_path)):
+        state.routines[".".join(path).lower()] = routine
+    return Lowered("CREATE FUNCTION" if scalar else "CREATE TABLE FUNCTION")
+
+
+@handles("DropFunctionStatement", "DropTableFunctionStatement")
+def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    names = [part.id_string for part in piece.node.name.names]
+    for path in spellings(tuple(names)):
+        state.routines.pop(".".join(path).lower(), None)
+        state.reader.catalog.functions.pop(path, None)
+        state.reader.catalog.table_functions.pop(path, None)
+    return Lowered("DROP FUNCTION")
+
+
+@handles("CreateProcedureStatement")
+def understand_create_procedure(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """Remember a procedure, and say what its body does, with its arguments taken for constants."""
+    _, statement = resolve_statement(state, piece, setting)
+    node = unwrap(statement)
+    parameters = define_procedure(state.reader.catalog, node)
+    name = ".".join(split_path(tuple(node.parent.name_path)))
+    opaque = None if node.language.upper() in ("", "SQL") else f"its body is {node.language}"
+    body = () if opaque else tuple(_body(piece, setting))
+    procedure = Procedure(name, parameters, body, setting.source, opaque)
+    for path in spellings(tuple(node.parent.name_path)):
+        state.procedures[".".join(path).lower()] = procedure
+    inside = dataclasses.replace(setting, resolver=setting.resolver.fork(), inner=True, depth=setting.depth + 1)
+    lowered = _run(state, procedure, [LITERAL] * len(parameters), inside)
+    return dataclasses.replace(lowered, statement_type="CREATE PROCEDURE", effects=())
+
+
+def _body(piece: Piece, setting: Setting) -> list[Piece]:
+    """The statements of a procedure's body, where they stand in the source."""
+    from_node = piece.node.body.statement_list_node.statement_list
+    offset = piece.start - _start(piece.node)
+    return list(pieces_of(setting.source, from_node, offset))
+
+
+def _start(node: Any) -> int:
+    while "parse_location_range" not in type(node).DESCRIPTOR.fields_by_name:
+        node = node.parent
+    return int(node.parse_location_range.start)
+
+
+@handles("CallStatement")
+def understand_call(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    low, statement = resolve_statement(state, piece, setting)
+    node = unwrap(statement)
+    name = node.procedure.name.rpartition(":")[2].lower()
+    procedure = state.procedures.get(name)
+    arguments = [low.expression(argument) for argument in node.argument_list]
+    if procedure is None or procedure.opaque or setting.depth >= _MAX_DEPTH:
+        if name.startswith("bq."):
+            return Lowered("CALL")
+        reason = "its body is not known" if procedure is None else procedure.opaque or "calls are nested too deeply"
+        return Lowered("CALL", issues=(_opaque(f"procedure `{name}` cannot be seen through: {reason}", piece),))
+    inside = dataclasses.replace(setting, source=procedure.source, inner=True, depth=setting.depth + 1)
+    lowered = _run(state, procedure, arguments, inside, call=piece)
+    return dataclasses.replace(lowered, statement_type="CALL")
+
+
+def _run(
+    state: ScriptState,
+    procedure: Procedure,
+    arguments: list[Expression],
+    setting: Setting,
+    *,
+    call: Piece | None = None,
+) -> Lowered:
+    """The writes of a body, with parameters as variables. Its tables come and go as it runs."""
+    before = dict(state.variables)
+    declared = dict(state.reader.catalog.variables)
+    for parameter, value in zip(procedure.parameters, arguments):
+        state.reader.catalog.variables[parameter.name] = parameter.type
+        state.variables[parameter.name.lower()] = named_value(parameter.name, value)
+    writes: list[Write] = []
+    issues: list[Issue] = []
+    for piece in procedure.pieces:
+        try:
+            lowered = understand(state, piece, setting)
+        except CannotResolve as failure:
+            issues.append(_opaque(f"in `{procedure.name}`: {failure.message}", call or piece))
+            continue
+        writes += (dataclasses.replace(write, span=piece.span) for write in lowered.writes)
+        issues += lowered.issues
+        for effect in lowered.effects:
+            issues += setting.resolver.apply(effect)
+    results = {each.name: state.variables[each.name.lower()] for each in procedure.parameters if each.out}
+    state.variables, state.reader.catalog.variables = before, declared
+    state.reader.schema_changed()
+    if call is not None:
+        _give_back(state, procedure.parameters, results, call)
+    return Lowered("", tuple(writes), issues=tuple(issues))
+
+
+def _give_back(
+    state: ScriptState, parameters: tuple[Parameter, ...], results: dict[str, Expression], call: Piece
+) -> None:
+    """OUT parameters: the variables named in the call get what the body set them to."""
+    for parameter, argument in zip(parameters, call.node.arguments):
+        if parameter.name in results:
+            names = _plain_name(argument)
+            if names is not None:
+                assign(state, names, results[parameter.name], conditional=call.conditional)
+
+
+def _plain_name(argument: Any) -> str | None:
+    path = argument.expr.ast_generalized_path_expression_node.ast_path_expression_node
+    return path.names[0].id_string if len(path.names) == 1 else None
+
+
+# -------------------------------------------------------------------------------------- EXECUTE IMMEDIATE
+
+
+@handles("ExecuteImmediateStatement")
+def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """A string that is written in the text is analysed; one that is computed is opaque, and that is said."""
+    text = _constant_text(piece.node.sql)
+    if text is None or setting.depth >= _MAX_DEPTH:
+        _, _, found = value_of(state, piece.node.sql, piece, setting)
+        reason = "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen"
+        return Lowered("EXECUTE IMMEDIATE", issues=(*found, _opaque(reason, piece)))
+    text, values = _with_arguments(state, piece, setting, text)
+    source = Source(text, setting.source.name)
+    before = dict(state.variables)
+    state.variables |= values
+    inside = Setting(source, setting.resolver, inner=True, exact=False, depth=setting.depth + 1)
+    try:
+        parts = [understand(state, part, inside) for part in split_script(source, state.reader.engine)]
+    except (CannotResolve, ServiceError) as failure:
+        message = f"in EXECUTE IMMEDIATE: {failure.message}"
+        return Lowered("EXECUTE IMMEDIATE", issues=(_opaque(message, piece),))
+    finally:
+        state.variables = before
+        for name in values:
+            state.reader.catalog.variables.pop(name, None)
+    writes = tuple(write for part in parts for write in part.writes)
+    _into(state, piece, writes)
+    return Lowered(
+        "EXECUTE IMMEDIATE",
+        writes,
+        tuple(effect for part in parts for effect in part.effects),
+        tuple(issue for part in parts for issue in part.issues),
+    )
+
+
+def _constant_text(sql: Any) -> str | None:
+    """The string literal, when that is what is executed."""
+    leaf = sql.ast_leaf_node
+    if sql.WhichOneof("node") != "ast_leaf_node":
+        return None
+    node = getattr(leaf, leaf.WhichOneof("node") or "", None)
+    literal = getattr(node, "string_value", None) if node is not None else None
+    return literal or None
+
+
+def _with_arguments(
+    state: ScriptState, piece: Piece, setting: Setting, text: str
+) -> tuple[str, dict[str, Expression]]:
+    """Put the USING arguments in place of the parameters, as variables of their own."""
+    values: dict[str, Expression] = {}
+    positional = []
+    for number, argument in enumerate(piece.node.using_clause.arguments):
+        value, kind, _ = value_of(state, argument.expression, piece, setting)
+        alias = argument.alias.identifier.id_string
+        name = f"headwater_using_{alias or number}"
+        state.reader.catalog.variables[name] = kind
+        values[name] = named_value(name, value)
+        if alias:
+            text = re.sub(rf"@{re.escape(alias)}\b", name, text, flags=re.I)
+        else:
+            positional.append(name)
+    for name in positional:
+        text = text.replace("?", name, 1)
+    return text, values
+
+
+def _into(state: ScriptState, piece: Piece, writes: tuple[Write, ...]) -> None:
+    """`INTO a, b`: the variables get the columns of the query."""
+    names = [identifier.id_string for identifier in piece.node.into_clause.identifiers.identifier_list]
+    for write in writes[-1:]:
+        for name, assignment in zip(names, write.assignments):
+            value = _read(write, assignment.expression)
+            assign(state, name, value, conditional=piece.conditional)
+
+
+def _read(write: Write, expression: Expression) -> Expression:
+    id = Lowering(Place(Source("")), Surroundings()).new_id()
+    column = Computed(Attribute(id, ""), expression)
+    return (
+        Subquery(SubqueryKind.SCALAR, Project(write.relations[0], (column,)), id) if write.relations else expression
+    )
+
+
+def _opaque(message: str, piece: Piece) -> Issue:
+    return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message, piece.span)

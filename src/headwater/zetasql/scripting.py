@@ -1,0 +1,248 @@
+"""The state of a script, and its plain statements and variables.
+
+A variable carries lineage: it stands for the expression it was last set to. When the SET may not run, or runs in a
+loop, it stands for one of several.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
+from headwater.model.relation import (
+    Assignment,
+    Attribute,
+    Computed,
+    Expression,
+    GetField,
+    Let,
+    MakeStruct,
+    OneOf,
+    Ref,
+    Subquery,
+    SubqueryKind,
+    Write,
+)
+from headwater.text import Source
+from headwater.zetasql.catalog import split_path
+from headwater.zetasql.failures import CannotResolve, Reason
+from headwater.zetasql.lower import Lowering, Place, Routine, Surroundings, UnsupportedNode, lower_statement
+from headwater.zetasql.lower.expressions import type_of
+from headwater.zetasql.lower.lowering import LITERAL, unwrap
+from headwater.zetasql.lower.outputs import output_names
+from headwater.zetasql.messages import types
+from headwater.zetasql.reader import Reader
+from headwater.zetasql.routines import Procedure
+from headwater.zetasql.script import Piece, location
+from headwater.zetasql.script import unwrap as syntax
+from headwater.zetasql.types import parse_type
+
+
+@dataclass(slots=True)
+class ScriptState:
+    """What a script has defined so far."""
+
+    reader: Reader
+    routines: dict[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
+    procedures: dict[str, Procedure] = field(default_factory=dict)
+    variables: dict[str, Expression] = field(default_factory=dict)  # by name, lower case
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a piece is being understood: its text, the schema, and how many calls deep.
+
+    `inner` says that the text is not one of the script's own statements: a body, a string.
+    """
+
+    source: Source
+    resolver: SchemaResolver
+    inner: bool = False
+    exact: bool = True
+    depth: int = 0
+
+    def place(self, start: int) -> Place:
+        return Place(self.source, start, self.exact)
+
+    def text(self, start: int, end: int) -> str:
+        return self.source.text[self.source.character_at(start) : self.source.character_at(end)]
+
+    def around(self, state: ScriptState) -> Surroundings:
+        resolver = self.resolver
+
+        def qualify(path: tuple[str, ...], temporary: bool = False) -> TableName:
+            name = TableName(split_path(path))
+            return name if temporary else resolver.resolve(name).name
+
+        return Surroundings(state.reader.catalog.known, state.routines, state.variables, qualify)
+
+
+Handler: TypeAlias = Callable[[ScriptState, Piece, Setting], Lowered]
+_HANDLERS: dict[str, Handler] = {}
+
+
+def handles(*kinds: str) -> Callable[[Handler], Handler]:
+    """Register a function for pieces of these kinds."""
+
+    def register(function: Handler) -> Handler:
+        _HANDLERS.update((kind, function) for kind in kinds)
+        return function
+
+    return register
+
+
+def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """Understand one piece of a script.
+
+    RAISES: CannotResolve.
+    """
+    handler = _HANDLERS.get(piece.kind, understand_statement)
+    try:
+        return handler(state, piece, setting)
+    except RecursionError as err:
+        raise CannotResolve(Reason.UNSUPPORTED, "the statement is nested too deeply", piece.span) from err
+    except UnsupportedNode as err:
+        raise CannotResolve(Reason.UNSUPPORTED, f"there is no lineage rule for {err}", piece.span) from err
+
+
+def understand_statement(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """A statement that ZetaSQL analyses."""
+    low, statement = resolve_statement(state, piece, setting)
+    return lower_statement(low, statement)
+
+
+def resolve_statement(state: ScriptState, piece: Piece, setting: Setting) -> tuple[Lowering, Any]:
+    """The resolved statement of a piece, and the lowering to use for it."""
+    place = setting.place(piece.start)
+    text = setting.text(piece.start, piece.end)
+    statement = state.reader.statement(text, place, setting.resolver, inner=setting.inner)
+    return Lowering(place, setting.around(state)), statement
+
+
+@handles("Broken")
+def understand_broken(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    raise CannotResolve(Reason.SYNTAX, piece.problem or "the statement cannot be read", piece.span)
+
+
+@handles("BreakStatement", "ContinueStatement", "ReturnStatement", "RaiseStatement", "BeginStatement")
+@handles("CommitStatement", "RollbackStatement", "SystemVariableAssignment", "ParameterAssignment")
+def understand_control(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    return Lowered(setting.text(piece.start, piece.end).split()[0].upper().strip(";"))
+
+
+# ----------------------------------------------------------------------------------------------- variables
+
+
+@handles("VariableDeclaration")
+def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    node = piece.node
+    value: Expression = LITERAL
+    kind, issues = b"", ()
+    if syntax(node.default_value) is not None:
+        value, kind, issues = value_of(state, node.default_value, piece, setting)
+    if syntax(node.type) is not None:
+        place = _place_of(node.type, piece, node)
+        kind = parse_type(setting.text(*place)).SerializeToString()
+    names = [identifier.id_string for identifier in node.variable_list.identifier_list]
+    for name in names:
+        state.reader.catalog.variables[name] = kind
+        state.variables[name.lower()] = value
+    return Lowered("DECLARE", _reads("DECLARE", names, [value] * len(names)), issues=issues)
+
+
+@handles("SingleAssignment")
+def understand_set(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    value, _, issues = value_of(state, piece.node.expression, piece, setting)
+    name = piece.node.variable.id_string
+    assign(state, name, value, conditional=piece.conditional)
+    return Lowered("SET", _reads("SET", [name], [value]), issues=issues)
+
+
+@handles("AssignmentFromStruct")
+def understand_set_several(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """`SET (a, b) = (SELECT AS STRUCT …)`: each variable gets the field in its place."""
+    whole, kind, issues = value_of(state, piece.node.struct_expression, piece, setting)
+    fields = types.TypeProto.FromString(kind or b"").struct_type.field
+    names = [identifier.id_string for identifier in piece.node.variables.identifier_list]
+    values: list[Expression] = []
+    for at, name in enumerate(names):
+        inner = fields[at].field_name if at < len(fields) and fields[at].field_name else f"_field_{at + 1}"
+        values.append(GetField(whole, inner))
+        assign(state, name, values[-1], conditional=piece.conditional)
+    return Lowered("SET", _reads("SET", names, values), issues=issues)
+
+
+@handles("IfStatement", "WhileStatement")
+def understand_condition(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """The condition of a block: it writes nothing, but it may read tables."""
+    kind = piece.kind.removesuffix("Statement").upper()
+    value, _, issues = _resolved_value(state, piece.start, piece.end, setting)
+    return Lowered(kind, _reads(kind, ["condition"], [value]), issues=issues)
+
+
+@handles("ForInStatement")
+def understand_for(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """`FOR row IN (query)`: the variable is a struct of the query's columns."""
+    place = _place_of(piece.node.query, piece, piece.node)
+    low, statement = resolve_statement(state, dataclasses.replace(piece, start=place[0], end=place[1]), setting)
+    query = unwrap(statement)
+    relation = low.scan(query.query)
+    names = output_names(column.name for column in query.output_column_list)
+    struct = types.TypeProto(type_kind=types.TYPE_STRUCT)
+    fields: list[tuple[str, Expression]] = []
+    for name, output in zip(names, query.output_column_list):
+        struct.struct_type.field.add(field_name=name).field_type.CopyFrom(output.column.type)
+        fields.append((name, Subquery(SubqueryKind.SCALAR, relation, low.id(output.column))))
+    variable = piece.node.variable.id_string
+    state.reader.catalog.variables[variable] = struct.SerializeToString()
+    assign(state, variable, MakeStruct(tuple(fields)), conditional=False)
+    assignments = tuple(
+        Assignment(name, Ref(low.id(out.column))) for name, out in zip(names, query.output_column_list)
+    )
+    return Lowered("FOR", (Write("FOR", None, assignments, (relation,)),), issues=tuple(low.issues))
+
+
+def assign(state: ScriptState, name: str, value: Expression, *, conditional: bool) -> None:
+    """Set a variable. A value that is used more than once gets an id, so that it is traced once."""
+    before = state.variables.get(name.lower(), LITERAL)
+    if conditional and before != LITERAL:
+        value = OneOf((before, value))
+    state.variables[name.lower()] = named_value(name, value)
+
+
+def named_value(name: str, value: Expression) -> Expression:
+    if value == LITERAL or isinstance(value, Let):
+        return value
+    id = Lowering(Place(Source("")), Surroundings()).new_id()
+    return Let((Computed(Attribute(id, name), value),), Ref(id))
+
+
+def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> tuple[Expression, bytes, Any]:
+    """The lowered expression of a syntax node inside a piece, its type, and what was found on the way."""
+    start, end = _place_of(node, piece, piece.node)
+    return _resolved_value(state, start, end, setting)
+
+
+def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) -> tuple[Expression, bytes, Any]:
+    place = setting.place(start)
+    resolved = state.reader.expression(setting.text(start, end), place, setting.resolver)
+    low = Lowering(place, setting.around(state))
+    kind = type_of(unwrap(resolved)).SerializeToString()
+    return low.expression(resolved), kind, tuple(low.issues)
+
+
+def _place_of(node: Any, piece: Piece, whole: Any) -> tuple[int, int]:
+    """The byte range of a part of a piece in the source: syntax nodes count from where the parse began."""
+    offset = piece.start - location(whole).start
+    inner = location(node)
+    return offset + inner.start, offset + inner.end
+
+
+def _reads(kind: str, names: list[str], values: list[Expression]) -> tuple[Write, ...]:
+    """A write without a target, for statements that read data into variables; none for constants."""
+    if all(value == LITERAL for value in values):
+        return ()
+    return (Write(kind, None, tuple(Assignment(name, value) for name, value in zip(names, values))),)
