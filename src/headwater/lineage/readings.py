@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass
@@ -43,6 +44,11 @@ class ColumnEntity:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_folded", self.name.lower())
+
+    @classmethod
+    def from_resolved_column(cls, column: Any) -> "ColumnEntity":
+        """The entity of a column of ZetaSQL's resolved tree."""
+        return cls(column.table_name, column.name)
 
     @classmethod
     def from_ref(cls, ref: ColumnRef) -> "ColumnEntity":

@@ -1,0 +1,66 @@
+"""GoogleSQL (BigQuery, Spanner) through the real ZetaSQL.
+
+`headwater.analyze(sql, dialect="bigquery")` uses this package. Here are also the names of ZetaSQL's lineage toolkit,
+for those who analyse statements themselves. Each is imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.lineage.formats.plain import LineageFormatter
+    from headwater.lineage.readings import ColumnEntity, ColumnLineage, TableLineage
+    from headwater.zetasql.api.finders import ExpressionParentFinder, ParentColumnFinder
+    from headwater.zetasql.api.lineage import ColumnLineageExtractor, TableLineageExtractor, extract_table_lineage
+    from headwater.zetasql.api.package import (
+        create_sample_catalog,
+        get_bigquery_language_options,
+        get_builtin_function_options,
+        share_engine,
+    )
+    from headwater.zetasql.api.walk import visit_resolved_node, walk_resolved_tree
+    from headwater.zetasql.compiled import warmup
+    from headwater.zetasql.frontend import GoogleSqlFrontEnd
+
+__all__ = [
+    "ColumnEntity",
+    "ColumnLineage",
+    "ColumnLineageExtractor",
+    "ExpressionParentFinder",
+    "GoogleSqlFrontEnd",
+    "LineageFormatter",
+    "ParentColumnFinder",
+    "TableLineage",
+    "TableLineageExtractor",
+    "create_sample_catalog",
+    "extract_table_lineage",
+    "get_bigquery_language_options",
+    "get_builtin_function_options",
+    "share_engine",
+    "visit_resolved_node",
+    "walk_resolved_tree",
+    "warmup",
+]
+
+_HOMES = {
+    "headwater.lineage.formats.plain": ["LineageFormatter"],
+    "headwater.lineage.readings": ["ColumnEntity", "ColumnLineage", "TableLineage"],
+    "headwater.zetasql.api.finders": ["ExpressionParentFinder", "ParentColumnFinder"],
+    "headwater.zetasql.api.lineage": ["ColumnLineageExtractor", "TableLineageExtractor", "extract_table_lineage"],
+    "headwater.zetasql.api.package": [
+        "create_sample_catalog",
+        "get_bigquery_language_options",
+        "get_builtin_function_options",
+        "share_engine",
+    ],
+    "headwater.zetasql.api.walk": ["visit_resolved_node", "walk_resolved_tree"],
+    "headwater.zetasql.compiled": ["warmup"],
+    "headwater.zetasql.frontend": ["GoogleSqlFrontEnd"],
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

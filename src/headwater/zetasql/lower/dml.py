@@ -20,6 +20,7 @@ from headwater.model.relation import (
     Write,
 )
 from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.outputs import expand
 from headwater.zetasql.lower.queries import lower_table
 from headwater.zetasql.lower.statements import states
 from headwater.zetasql.messages import enums
@@ -37,6 +38,7 @@ def lower_insert(low: Lowering, node: Any) -> Lowered:
         relations = (low.scan(node.query),)
         values: Iterable[Expression] = [low.ref(column) for column in node.query_output_column_list]
         assignments = [Assignment(name, value) for name, value in zip(columns, values)]
+        assignments = expand(low, assignments, [column.type for column in node.insert_column_list])
     else:
         assignments = list(_inserted_rows(low, columns, node.row_list))
     for item in node.on_conflict_clause.update_item_list:

@@ -106,9 +106,14 @@ def lower_with(low: Lowering, node: Any) -> Expression:
 
 @lowers("SubqueryExpr")
 def lower_subquery(low: Lowering, node: Any) -> Expression:
-    relation = low.scan(node.subquery)
     kind = _KINDS.get(node.subquery_type, SubqueryKind.IN)
     columns = scan_columns(node.subquery)
+    if low.subqueries_as_columns is not None:
+        if kind not in (SubqueryKind.SCALAR, SubqueryKind.ARRAY) or not columns:
+            return LITERAL
+        low.subqueries_as_columns[columns[0].column_id] = columns[0]
+        return low.ref(columns[0])
+    relation = low.scan(node.subquery)
     if kind is SubqueryKind.EXISTS or not columns:
         return Subquery(kind, relation)
     operand = low.expression(node.in_expr) if kind is SubqueryKind.IN else None

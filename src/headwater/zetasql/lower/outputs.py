@@ -1,5 +1,6 @@
 """The columns a statement writes."""
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -23,7 +24,27 @@ def output_assignments(low: Lowering, columns: Iterable[Any], *, value_table: bo
             whole = low.ref(column)
             return [Assignment(name, GetField(whole, name)) for name in field_names(column.type)]
     names = output_names(each.name for each in given)
-    return [Assignment(name, Ref(low.id(each.column))) for name, each in zip(names, given)]
+    values = [Assignment(name, Ref(low.id(each.column))) for name, each in zip(names, given)]
+    return expand(low, values, [each.column.type for each in given])
+
+
+def expand(low: Lowering, assignments: list[Assignment], kinds: list[Any]) -> list[Assignment]:
+    """The same assignments, of structs leaf by leaf if so asked; an array is a leaf."""
+    if not low.expand_structs:
+        return assignments
+    result: list[Assignment] = []
+    pending = list(zip(assignments, kinds))[::-1]
+    while pending:
+        each, kind = pending.pop()
+        if kind.type_kind != types.TYPE_STRUCT:
+            result.append(each)
+            continue
+        inside = [
+            (dataclasses.replace(each, expression=GetField(each.expression, name), path=(*each.path, name)), field)
+            for name, field in zip(field_names(kind), (field.field_type for field in kind.struct_type.field))
+        ]
+        pending.extend(reversed(inside))
+    return result
 
 
 def output_names(names: Iterable[str]) -> list[str]:

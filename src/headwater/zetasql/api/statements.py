@@ -1,0 +1,55 @@
+"""Resolved statements and expressions in whatever form they come."""
+
+from typing import Any
+
+from headwater.errors import UsageError
+from headwater.lineage.script import Lowered
+from headwater.lineage.statement import StatementLineage
+from headwater.lineage.trace import trace
+from headwater.model.names import parse_table_name
+from headwater.model.relation import Write
+from headwater.text import Source
+from headwater.zetasql.lower import Lowering, Place, Surroundings, lower_statement
+from headwater.zetasql.lower.lowering import unwrap
+from headwater.zetasql.lower.statements import statement_name
+
+
+def to_message(node: Any) -> Any:
+    """The protobuf message of a resolved node: one of our engine's, or an object of the `zetasql` package.
+
+    RAISES: UsageError when it is neither.
+    """
+    if hasattr(node, "to_proto"):
+        node = node.to_proto()
+    if not hasattr(node, "DESCRIPTOR"):
+        raise UsageError(
+            f"a resolved statement is needed, not {type(node).__name__}",
+            hint="analyze the SQL first: zetasql.api.Analyzer, or headwater.analyze for everything at once",
+        )
+    return unwrap(node)
+
+
+def is_wrapped(node: Any) -> bool:
+    """Whether a node is an object of the `zetasql` package rather than a message."""
+    return hasattr(node, "to_proto")
+
+
+def lower(statement: Any, *, expand: bool = False) -> tuple[Lowering, Lowered]:
+    """A statement lowered; with `expand`, struct columns are taken apart into their leaves."""
+    low = Lowering(Place(Source(""), exact=False), Surroundings())
+    low.expand_structs = expand
+    return low, lower_statement(low, to_message(statement))
+
+
+def lineage_of(statement: Any, output_table: str | None = None) -> StatementLineage:
+    """The lineage of a statement, struct columns by their leaves. `output_table` names the target of a SELECT."""
+    _, lowered = lower(statement, expand=True)
+    output = None if output_table is None else parse_table_name(output_table)
+    if not lowered.writes:
+        return StatementLineage(lowered.statement_type or statement_name(to_message(statement)), lowered.target)
+    return trace(lowered.writes[0], output=output)
+
+
+def write_of(lowered: Lowered) -> Write:
+    """The one write of a statement; an empty one when it writes nothing."""
+    return lowered.writes[0] if lowered.writes else Write(lowered.statement_type, lowered.target, ())
