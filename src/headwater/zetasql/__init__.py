@@ -1,26 +1,10 @@
 """GoogleSQL (BigQuery, Spanner) through the real ZetaSQL.
 
-`headwater.analyze(sql, dialect="bigquery")` uses this package. Here are also the names of ZetaSQL's lineage toolkit,
-for those who analyse statements themselves. Each is imported when it is first used.
+`headwater.analyze(sql, dialect="bigquery")` uses this package. Those who analyse statements themselves find here the
+names of ZetaSQL's lineage toolkit. Each is imported when it is first used.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from headwater.lineage.formats.plain import LineageFormatter
-    from headwater.lineage.readings import ColumnEntity, ColumnLineage, TableLineage
-    from headwater.zetasql.api.finders import ExpressionParentFinder, ParentColumnFinder
-    from headwater.zetasql.api.lineage import ColumnLineageExtractor, TableLineageExtractor, extract_table_lineage
-    from headwater.zetasql.api.package import (
-        create_sample_catalog,
-        get_bigquery_language_options,
-        get_builtin_function_options,
-        share_engine,
-    )
-    from headwater.zetasql.api.walk import visit_resolved_node, walk_resolved_tree
-    from headwater.zetasql.compiled import warmup
-    from headwater.zetasql.frontend import GoogleSqlFrontEnd
 
 __all__ = [
     "ColumnEntity",

@@ -44,7 +44,7 @@ def understand_create_function(state: ScriptState, piece: Piece, setting: Settin
     routine = define(state.reader, node, low.place, setting.resolver)
     for path in spellings(tuple(node.parent.name_path)):
         state.routines[".".join(path).lower()] = routine
-    return Lowered("CREATE FUNCTION" if scalar else "CREATE TABLE FUNCTION")
+    return Lowered("CREATE_FUNCTION" if scalar else "CREATE_TABLE_FUNCTION")
 
 
 @handles("DropFunctionStatement", "DropTableFunctionStatement")
@@ -54,7 +54,7 @@ def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting)
         state.routines.pop(".".join(path).lower(), None)
         state.reader.catalog.functions.pop(path, None)
         state.reader.catalog.table_functions.pop(path, None)
-    return Lowered("DROP FUNCTION")
+    return Lowered("DROP_FUNCTION")
 
 
 @handles("CreateProcedureStatement")
@@ -71,7 +71,7 @@ def understand_create_procedure(state: ScriptState, piece: Piece, setting: Setti
         state.procedures[".".join(path).lower()] = procedure
     inside = dataclasses.replace(setting, resolver=setting.resolver.fork(), inner=True, depth=setting.depth + 1)
     lowered = _run(state, procedure, [LITERAL] * len(parameters), inside)
-    return dataclasses.replace(lowered, statement_type="CREATE PROCEDURE", effects=())
+    return dataclasses.replace(lowered, statement_type="CREATE_PROCEDURE", effects=())
 
 
 def _body(piece: Piece, setting: Setting) -> list[Piece]:
@@ -164,7 +164,7 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     if text is None or setting.depth >= _MAX_DEPTH:
         _, _, found = value_of(state, piece.node.sql, piece, setting)
         reason = "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen"
-        return Lowered("EXECUTE IMMEDIATE", issues=(*found, _opaque(reason, piece)))
+        return Lowered("EXECUTE_IMMEDIATE", issues=(*found, _opaque(reason, piece)))
     text, values = _with_arguments(state, piece, setting, text)
     source = Source(text, setting.source.name)
     before = dict(state.variables)
@@ -174,7 +174,7 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
         parts = [understand(state, part, inside) for part in split_script(source, state.reader.engine)]
     except (CannotResolve, ServiceError) as failure:
         message = f"in EXECUTE IMMEDIATE: {failure.message}"
-        return Lowered("EXECUTE IMMEDIATE", issues=(_opaque(message, piece),))
+        return Lowered("EXECUTE_IMMEDIATE", issues=(_opaque(message, piece),))
     finally:
         state.variables = before
         for name in values:
@@ -182,7 +182,7 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     writes = tuple(write for part in parts for write in part.writes)
     _into(state, piece, writes)
     return Lowered(
-        "EXECUTE IMMEDIATE",
+        "EXECUTE_IMMEDIATE",
         writes,
         tuple(effect for part in parts for effect in part.effects),
         tuple(issue for part in parts for issue in part.issues),

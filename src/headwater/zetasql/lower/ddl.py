@@ -14,7 +14,7 @@ _TABLES = frozenset({"TABLE", "VIEW", "MATERIALIZED VIEW", "EXTERNAL TABLE", "SN
 @states("DropStmt")
 def lower_drop(low: Lowering, node: Any) -> Lowered:
     kind = node.object_type.upper()
-    return _dropped(low, node, kind) if kind in _TABLES else Lowered(f"DROP {kind}")
+    return _dropped(low, node, kind) if kind in _TABLES else Lowered(f"DROP_{kind.replace(' ', '_')}")
 
 
 @states("DropMaterializedViewStmt")
@@ -29,13 +29,13 @@ def lower_drop_snapshot(low: Lowering, node: Any) -> Lowered:
 
 def _dropped(low: Lowering, node: Any, kind: str) -> Lowered:
     name = low.around.qualify(tuple(node.name_path))
-    return Lowered(f"DROP {kind}", effects=(DropTable(name),), target=name)
+    return Lowered(f"DROP_{kind.replace(' ', '_')}", effects=(DropTable(name),), target=name)
 
 
 @states("RenameStmt")
 def lower_rename(low: Lowering, node: Any) -> Lowered:
     name, to = low.around.qualify(tuple(node.old_name_path)), low.around.qualify(tuple(node.new_name_path))
-    return Lowered("RENAME TABLE", effects=(RenameTable(name, to),), target=name)
+    return Lowered("RENAME_TABLE", effects=(RenameTable(name, to),), target=name)
 
 
 @states("AlterTableStmt", "AlterViewStmt", "AlterMaterializedViewStmt")
@@ -64,4 +64,4 @@ def lower_alter(low: Lowering, node: Any) -> Lowered:
     columns = AlterColumns(name, tuple(add), tuple(drop), tuple(rename), tuple(retype))
     changes = (columns,) if add or drop or rename or retype else ()
     what = "VIEW" if type(node) is not message_type("AlterTableStmt") else "TABLE"
-    return Lowered(f"ALTER {what}", effects=(*changes, *moves), target=name)
+    return Lowered(f"ALTER_{what}", effects=(*changes, *moves), target=name)

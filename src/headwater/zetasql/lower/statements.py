@@ -37,10 +37,10 @@ def lower_statement(low: Lowering, statement: Any) -> Lowered:
 
 
 def statement_name(node: Any) -> str:
-    """`CREATE ROW ACCESS POLICY` from ResolvedCreateRowAccessPolicyStmtProto."""
+    """`CREATE_ROW_ACCESS_POLICY` from ResolvedCreateRowAccessPolicyStmtProto."""
     name = type(node).__name__.removeprefix("Resolved").removesuffix("Proto").removesuffix("Stmt")
-    words = "".join(f" {letter}" if letter.isupper() else letter for letter in name)
-    return words.strip().upper()
+    words = "".join(f"_{letter}" if letter.isupper() else letter for letter in name)
+    return words.strip("_").upper()
 
 
 @states("QueryStmt")
@@ -57,12 +57,12 @@ def lower_create_as(low: Lowering, node: Any) -> Lowered:
     if len(names) == len(assignments):  # CREATE TABLE t (a, b) AS …
         assignments = [dataclasses.replace(each, column=name) for each, name in zip(assignments, names)]
         columns = tuple(dataclasses.replace(each, name=name) for each, name in zip(columns, names))
-    return created(low, node.parent.parent, "CREATE TABLE", assignments, (low.scan(node.query),), columns)
+    return created(low, node.parent.parent, "CREATE_TABLE_AS_SELECT", assignments, (low.scan(node.query),), columns)
 
 
 @states("CreateViewStmt", "CreateMaterializedViewStmt")
 def lower_view(low: Lowering, node: Any) -> Lowered:
-    kind = "CREATE VIEW" if type(node) is message_type("CreateViewStmt") else "CREATE MATERIALIZED VIEW"
+    kind = "CREATE_VIEW" if type(node) is message_type("CreateViewStmt") else "CREATE_MATERIALIZED_VIEW"
     view = node.parent
     assignments = output_assignments(low, view.output_column_list, value_table=view.is_value_table)
     columns = output_definitions(view.output_column_list, value_table=view.is_value_table)
@@ -77,26 +77,26 @@ def lower_model(low: Lowering, node: Any) -> Lowered:
         assignments += output_assignments(low, query.output_column_list)
         relations += (low.scan(query.query),)
     target, span = target_of(low, node.parent)
-    write = Write("CREATE MODEL", target, tuple(assignments), relations, target_span=span)
-    return Lowered("CREATE MODEL", (write,))
+    write = Write("CREATE_MODEL", target, tuple(assignments), relations, target_span=span)
+    return Lowered("CREATE_MODEL", (write,))
 
 
 @states("CreateTableStmt")
 def lower_create(low: Lowering, node: Any) -> Lowered:
     """CREATE TABLE, and its forms that take another table's columns (LIKE) or also its rows (CLONE, COPY)."""
     create = node.parent.parent
-    for scan in (node.clone_from, node.copy_from):
+    for kind, scan in (("CREATE_TABLE_CLONE", node.clone_from), ("CREATE_TABLE_COPY", node.copy_from)):
         if unwrap(scan) is not None:
-            return _copied(low, create, "CREATE TABLE", scan)
+            return _copied(low, create, kind, scan)
     target, span = target_of(low, create)
     if node.parent.like_table.full_name:
         original = low.around.tables.get(node.parent.like_table.full_name)
         if original is not None:
             effect = CopyTable(target, original.name, is_temporary(create), keeps_existing(create), span)
-            return Lowered("CREATE TABLE", effects=(effect,), target=target)
+            return Lowered("CREATE_TABLE_LIKE", effects=(effect,), target=target)
     columns = column_definitions(node.parent.column_definition_list)
     effect_of = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
-    return Lowered("CREATE TABLE", effects=(effect_of,), target=target)
+    return Lowered("CREATE_TABLE", effects=(effect_of,), target=target)
 
 
 @states("CreateExternalTableStmt")
@@ -109,20 +109,20 @@ def lower_external(low: Lowering, node: Any) -> Lowered:
     )
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), bool(columns), span=span)
     files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.parent.option_list, "uris"))
-    write = Write("CREATE EXTERNAL TABLE", target, (), files, target_span=span)
-    return Lowered("CREATE EXTERNAL TABLE", (write,), (effect,))
+    write = Write("CREATE_EXTERNAL_TABLE", target, (), files, target_span=span)
+    return Lowered("CREATE_EXTERNAL_TABLE", (write,), (effect,))
 
 
 @states("CreateSnapshotTableStmt")
 def lower_snapshot(low: Lowering, node: Any) -> Lowered:
-    return _copied(low, node.parent, "CREATE SNAPSHOT TABLE", node.clone_from)
+    return _copied(low, node.parent, "CREATE_SNAPSHOT_TABLE", node.clone_from)
 
 
 @states("CloneDataStmt")
 def lower_clone_data(low: Lowering, node: Any) -> Lowered:
     target = low.around.tables.get(node.target_table.table.full_name)
     name = target.name if target is not None else TableName(tuple(node.target_table.table.full_name.split(".")))
-    return Lowered("CLONE DATA", (_copy("CLONE DATA", name, low, node.clone_from),))
+    return Lowered("CLONE_DATA", (_copy("CLONE_DATA", name, low, node.clone_from),))
 
 
 def _copied(low: Lowering, create: Any, kind: str, scan: Any) -> Lowered:
@@ -153,7 +153,7 @@ def lower_export(low: Lowering, node: Any) -> Lowered:
     uris = option_texts(node.option_list, "uri")
     assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
     target = TableName.of(uris[0]) if uris else None
-    return Lowered("EXPORT DATA", (Write("EXPORT DATA", target, tuple(assignments), (low.scan(node.query),)),))
+    return Lowered("EXPORT_DATA", (Write("EXPORT_DATA", target, tuple(assignments), (low.scan(node.query),)),))
 
 
 @states("AuxLoadDataStmt")
@@ -162,7 +162,7 @@ def lower_load(low: Lowering, node: Any) -> Lowered:
     columns = column_definitions(node.column_definition_list)
     files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.from_files_option_list, "uris"))
     effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
-    return Lowered("LOAD DATA", (Write("LOAD DATA", target, (), files),), effects, table_only=True)
+    return Lowered("LOAD_DATA", (Write("LOAD_DATA", target, (), files),), effects, table_only=True)
 
 
 # -------------------------------------------------------------------------------------------------- shared
