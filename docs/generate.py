@@ -48,6 +48,7 @@ def config_page() -> str:
         default = "" if field.default is None else f"`{str(field.default).lower()}`"
         choices = " or ".join(f"`{choice}`" for choice in field.metadata["choices"])
         doc = field.metadata["doc"] + (f" One of {choices}." if choices else "")
+        doc += " *Variable only.*" if field.metadata["variable_only"] else ""
         lines.append(f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} | {doc} |")
     return "\n".join(lines) + "\n"
 

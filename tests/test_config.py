@@ -77,3 +77,12 @@ def test_a_named_file_must_be_readable(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="not UTF-8"):
         load(env={}, file=tmp_path / "binary.toml")
+
+
+def test_settings_of_the_engine_are_variables_only(tmp_path):
+    write(tmp_path, 'cache = "x"')
+    with pytest.raises(ConfigError) as caught:
+        load(env={}, folder=tmp_path)
+    assert caught.value.hint == "set the variable HEADWATER_CACHE"
+    (tmp_path / "headwater.toml").unlink()
+    assert load(env={"HEADWATER_CACHE": "x"}, folder=tmp_path).settings.cache == "x"

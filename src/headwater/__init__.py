@@ -1,0 +1,26 @@
+"""A lakehouse in which every column knows where it came from.
+
+The public names are imported on first use, so that `import headwater` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.analysis.door import analyze
+    from headwater.analysis.schemas import import_schema
+    from headwater.lineage.result import AnalyzeResult
+
+_PUBLIC = {
+    "AnalyzeResult": "headwater.lineage.result",
+    "analyze": "headwater.analysis.door",
+    "import_schema": "headwater.analysis.schemas",
+}
+
+__all__ = ["AnalyzeResult", "analyze", "import_schema"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module `headwater` has no attribute `{name}`")
+    return getattr(import_module(_PUBLIC[name]), name)

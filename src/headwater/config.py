@@ -21,8 +21,12 @@ FILE_NAME = "headwater.toml"
 PREFIX = "HEADWATER_"
 
 
-def _setting(default: str | bool | None, doc: str, choices: tuple[str, ...] = ()) -> Any:
-    return dataclasses.field(default=default, metadata={"doc": doc, "choices": choices})
+def _setting(
+    default: str | bool | None, doc: str, choices: tuple[str, ...] = (), *, variable_only: bool = False
+) -> Any:
+    """A setting. One that is `variable_only` is read far below the command line, from the environment alone."""
+    metadata = {"doc": doc, "choices": choices, "variable_only": variable_only}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,15 @@ class Settings:
     warehouse: str = _setting("warehouse", "Where lake tables live: a folder, or an s3://, gs:// or az:// URL.")
     dialect: str | None = _setting(None, "The SQL dialect of files that do not say theirs, for example `bigquery`.")
     schema: str | None = _setting(None, "A schema file (JSON, DDL or information_schema dump) to resolve names with.")
-    cache: str | None = _setting(None, "Folder for compiled engines. Default: the user's cache folder.")
-    zetasql_wasm: str | None = _setting(None, "Another build of the ZetaSQL engine than the one of the package.")
+    cache: str | None = _setting(
+        None, "Folder for compiled engines. Default: the user's cache folder.", variable_only=True
+    )
+    zetasql_wasm: str | None = _setting(
+        None, "Another build of the ZetaSQL engine than the one of the package.", variable_only=True
+    )
+    zetasql_seconds: str | None = _setting(
+        None, "How long ZetaSQL may take for one statement; 0 for no limit. Default: 60.", variable_only=True
+    )
     color: str = _setting("auto", "When to use colour; `NO_COLOR` is honoured too.", ("auto", "always", "never"))
     progress: bool = _setting(True, "Show progress of long work on a terminal.")
 
@@ -129,6 +140,13 @@ def _field(name: str, *, where: str, source: Source | None = None) -> "dataclass
 
 def _check(name: str, value: object, *, where: str, source: Source | None = None) -> object:
     field = _field(name, where=where, source=source)
+    if source is not None and field.metadata["variable_only"]:
+        raise ConfigError(
+            f"setting `{name}` cannot stand in a file",
+            hint=f"set the variable {PREFIX}{name.upper()}",
+            source=source,
+            span=_key_span(source, name),
+        )
     wanted = bool if isinstance(field.default, bool) else str
     choices = field.metadata["choices"]
     if type(value) is not wanted:

@@ -16,9 +16,11 @@ from headwater.errors import HeadwaterError, UsageError
 from headwater.text import nearest
 
 COMMANDS = {
+    "check": "headwater.cli.check:check",
     "completion": "headwater.cli.completion:completion",
     "doctor": "headwater.cli.doctor:doctor",
     "explain": "headwater.cli.explain:explain",
+    "lineage": "headwater.cli.lineage:lineage",
 }
 """Command → where it is defined. A module is imported when its command is asked for."""
 

@@ -1,0 +1,145 @@
+"""From SQL text to its lineage: the function everything else goes through.
+
+Sources are taken in order and share one schema, which each statement sees as those before it have left it. Templates
+are rendered first, and every position in the answer is moved back into the template.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from headwater.analysis.engines import Engine, open_front_end
+from headwater.analysis.schemas import SchemaLike, import_schema
+from headwater.analysis.template import Rendered, TemplateOptions, is_template, render
+from headwater.errors import Issue
+from headwater.lineage.readings import Reading, restrict
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.result import AnalyzeResult
+from headwater.lineage.script import TIME_LIMIT, analyze_script
+from headwater.lineage.statement import StatementLineage
+from headwater.model.names import TableName, parse_table_name
+from headwater.text import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How to analyse: everything but the text."""
+
+    dialect: str | None = None
+    schema: SchemaLike = None
+    reading: Reading = Reading.FULL
+    collapse: bool = False
+    output: TableName | None = None
+    engine: Engine = "auto"
+    template: TemplateOptions | None = field(default_factory=TemplateOptions)  # None: the text is no template
+    time_limit: float = TIME_LIMIT
+
+
+def analyze(
+    sql: str,
+    dialect: str | None = None,
+    *,
+    schema: SchemaLike = None,
+    reading: Literal["value", "full"] | Reading = "full",
+    collapse: bool = False,
+    output: str | None = None,
+    engine: Engine = "auto",
+    variables: Mapping[str, object] | None = None,
+    name: str | None = None,
+) -> AnalyzeResult:
+    """The lineage of one or more statements.
+
+    `schema` is a `SchemaMetadata`, a mapping of tables to columns, or the path of a schema file. `reading` is "value"
+    for what values are made of, "full" for everything that decides them too. `collapse` leaves out struct and array
+    paths. `output` names the target of bare SELECTs, `variables` are those of a template, `name` is shown with places
+    in the text. Statements that cannot be read are issues in the result, not errors.
+
+    >>> result = analyze("INSERT INTO d SELECT a + b AS c FROM t", schema={"t": ["a", "b"], "d": ["c"]})
+    >>> [str(edge.source) for edge in result.edges]
+    ['t.a', 't.b']
+
+    RAISES: DialectError, SchemaError, InputError.
+    """
+    request = Request(
+        dialect=dialect,
+        schema=schema,
+        reading=Reading(reading),
+        collapse=collapse,
+        output=None if output is None else parse_table_name(output),
+        engine=engine,
+        template=TemplateOptions(variables or {}),
+    )
+    return analyze_sources([Source(sql, name)], request)
+
+
+def analyze_sources(
+    sources: Iterable[Source], request: Request, *, progress: Callable[[Source], None] = lambda source: None
+) -> AnalyzeResult:
+    """The lineage of several texts in order, as if they were one script; `progress` is told of each when it begins.
+
+    RAISES: DialectError, SchemaError, InputError.
+    """
+    front_end, dialect = open_front_end(request.dialect, request.engine)
+    resolver = SchemaResolver(import_schema(request.schema, dialect), dialect=dialect)
+    statements: list[StatementLineage] = []
+    issues: list[Issue] = []
+    kept: dict[str | None, Source] = {}
+    first = 0
+    for source in sources:
+        progress(source)
+        kept[source.name] = source
+        rendered = _rendered(source, request.template)
+        issues += rendered.issues
+        text = Source(rendered.text, source.name)
+        last = -1
+        for lineage in analyze_script(
+            text, front_end, resolver, output=request.output, time_limit=request.time_limit
+        ):
+            last = lineage.index
+            lineage = _moved(lineage, rendered, first, source.name)
+            issues += lineage.issues
+            statements.append(restrict(lineage, request.reading, collapse=request.collapse))
+        first += last + 1
+    return AnalyzeResult(tuple(statements), tuple(issues), request.reading, resolver.resolved(), kept)
+
+
+def _rendered(source: Source, options: TemplateOptions | None) -> Rendered:
+    """The SQL of a source. A text that only looks like a template, and is none, is SQL as it stands."""
+    if options is None or not is_template(source.text):
+        return Rendered(source.text, source)
+    rendered = render(source, options)
+    return rendered if rendered.text else dataclasses.replace(rendered, text=source.text)
+
+
+def _moved(lineage: StatementLineage, rendered: Rendered, first: int, name: str | None) -> StatementLineage:
+    """A statement numbered through all sources, with its places in the template."""
+
+    def place(span: Span | None) -> Span | None:
+        return None if span is None else rendered.span(span)
+
+    index = first + lineage.index
+    lineage = dataclasses.replace(
+        lineage,
+        index=index,
+        source_name=name,
+        issues=tuple(
+            dataclasses.replace(issue, span=place(issue.span), statement_index=index, source_name=name)
+            for issue in lineage.issues
+        ),
+    )
+    if not rendered.starts:
+        return lineage
+    return dataclasses.replace(
+        lineage,
+        span=place(lineage.span),
+        target_span=place(lineage.target_span),
+        sources=tuple(
+            dataclasses.replace(table, spans=tuple(map(rendered.span, table.spans))) for table in lineage.sources
+        ),
+        columns=tuple(dataclasses.replace(column, span=place(column.span)) for column in lineage.columns),
+        edges=tuple(
+            dataclasses.replace(edge, source_span=place(edge.source_span), target_span=place(edge.target_span))
+            for edge in lineage.edges
+        ),
+    )

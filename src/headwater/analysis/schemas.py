@@ -1,0 +1,58 @@
+"""Schemas from wherever users have them: Python values and files."""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from headwater.errors import InputError, SchemaError
+from headwater.lineage.imports import schema_of_csv, schema_of_json, schema_of_mapping
+from headwater.lineage.schema import SchemaMetadata
+from headwater.sql.ddl import schema_of_ddl
+from headwater.text import Source
+
+SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str] | None
+
+
+def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetadata:
+    """A schema from a mapping of tables, or from a file: JSON, an `information_schema` CSV, or DDL in a dialect.
+
+    RAISES: InputError when the file cannot be read, SchemaError when it is not a schema.
+    """
+    match schema:
+        case None:
+            return SchemaMetadata()
+        case SchemaMetadata():
+            return schema
+        case Mapping():
+            return schema_of_mapping(schema)
+        case _:
+            return _schema_of_file(Path(schema), dialect)
+
+
+def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
+    text = read_text(path)
+    match path.suffix.lower():
+        case ".json":
+            return schema_of_json(text)
+        case ".csv":
+            return schema_of_csv(text)
+        case ".sql" | ".ddl":
+            return schema_of_ddl(Source(text, str(path)), dialect)
+    raise SchemaError(
+        f"the kind of the schema file {path} is not known",
+        hint="name it .json, .csv (information_schema) or .sql (DDL)",
+    )
+
+
+def read_text(path: Path) -> str:
+    """The text of a file.
+
+    RAISES: InputError when it cannot be read or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise InputError(f"{path} is not UTF-8 text (byte {err.start})") from err
+    except OSError as err:
+        raise InputError(f"cannot read {path}: {err.strerror}") from err

@@ -1,0 +1,50 @@
+"""`headwater check`: SQL text as a test of its own lineage, for CI."""
+
+from typing import Any
+
+import click
+
+from headwater.cli.issues import github_annotations, render_issue
+from headwater.cli.lineage import analysis_options, run_analysis
+from headwater.cli.options import Flags, command
+from headwater.errors import Severity
+
+
+@command(
+    "check",
+    examples=(
+        "headwater check models/ --dialect bigquery --schema schema.json",
+        "headwater check sql/ --strict --format github",
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="[FILE|FOLDER|-]...", type=click.Path())
+@analysis_options
+@click.option("--strict", is_flag=True, help="Remarks are findings too, not only warnings and errors.")
+@click.option(
+    "-f",
+    "--format",
+    type=click.Choice(["text", "github", "json"]),
+    default="text",
+    show_default=True,
+    help="`github` annotates a pull request.",
+)
+@click.pass_obj
+def check(flags: Flags, paths: tuple[str, ...], strict: bool, format: str, **options: Any) -> int:
+    """Look for what makes lineage wrong or incomplete. Exit code 1 when there are findings.
+
+    Errors are statements that cannot be read; warnings are unknown tables and columns, ambiguous names, schema
+    conflicts; remarks (with --strict) are everything else that makes lineage approximate.
+    """
+    result = run_analysis(flags, paths, **options)
+    findings = [issue for issue in result.issues if strict or issue.severity is not Severity.INFO]
+    if flags.json or format == "json":
+        click.echo(result.to_json())
+    elif format == "github":
+        click.echo(github_annotations(findings), nl=bool(findings))
+    else:
+        for issue in findings:
+            click.echo(render_issue(issue, result.sources.get(issue.source_name)) + "\n")
+    if not flags.quiet:
+        count, of = len(findings), len(result.statements)
+        click.echo(f"{count or 'no'} finding{'s' * (count != 1)} in {of} statement{'s' * (of != 1)}", err=True)
+    return 1 if findings else 0

@@ -1,0 +1,58 @@
+"""How issues look: for people, and as annotations of a pull request."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from headwater.cli.options import Flags
+from headwater.errors import Issue, Severity
+from headwater.text import Source, caret
+
+_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
+_MOST = 20  # shown in full when not asked for more
+
+
+def print_issues(issues: Sequence[Issue], sources: Mapping[str | None, Source], flags: Flags) -> None:
+    """Say on stderr what was found: errors and warnings, and with --verbose everything."""
+    if flags.quiet or flags.json:
+        return
+    shown = [issue for issue in issues if flags.verbose or issue.severity is not Severity.INFO]
+    limit = len(shown) if flags.verbose else _MOST
+    for issue in shown[:limit]:
+        text = render_issue(issue, sources.get(issue.source_name))
+        sys.stderr.write((text if flags.use_color(sys.stderr) else click.unstyle(text)) + "\n\n")
+    if len(shown) > limit:
+        sys.stderr.write(f"… and {len(shown) - limit} more issues (--verbose shows all)\n")
+
+
+def render_issue(issue: Issue, source: Source | None) -> str:
+    """An issue as a paragraph: code, message, place with caret, hint."""
+    head = click.style(f"{issue.severity.value}[{issue.code.name}]", fg=_COLORS[issue.severity], bold=True)
+    lines = [f"{head}: {issue.message}"]
+    if source is not None and issue.span is not None:
+        lines.append(caret(source, issue.span))
+    if issue.hint:
+        lines.append(f"{click.style('hint', fg='cyan')}: {issue.hint}")
+    return "\n".join(lines)
+
+
+def github_annotations(issues: Iterable[Issue]) -> str:
+    """Issues as GitHub workflow commands, which show them beside the lines of a pull request."""
+    level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+    lines = []
+    for issue in issues:
+        place = f"file={_property(issue.source_name or '')}"
+        if issue.span is not None:
+            place += f",line={issue.span.line},col={issue.span.column}"
+        message = f"{issue.message} ({issue.hint})" if issue.hint else issue.message
+        lines.append(f"::{level[issue.severity]} {place},title={issue.code.name}::{_data(message)}")
+    return "\n".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
