@@ -101,7 +101,7 @@ def analyze_sources(
             issues += lineage.issues
             statements.append(restrict(lineage, request.reading, collapse=request.collapse))
         first += last + 1
-    return AnalyzeResult(tuple(statements), tuple(issues), request.reading, resolver.resolved(), kept)
+    return AnalyzeResult(tuple(statements), tuple(issues), request.reading, resolver, kept)
 
 
 def _rendered(source: Source, options: TemplateOptions | None) -> Rendered:

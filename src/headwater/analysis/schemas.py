@@ -5,10 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headwater.errors import InputError, SchemaError
+from headwater.errors import InputError, SchemaError, Severity
 from headwater.lineage.imports import schema_of_csv, schema_of_json, schema_of_mapping
-from headwater.lineage.schema import SchemaMetadata
-from headwater.sql.ddl import schema_of_ddl
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
+from headwater.lineage.script import analyze_script
+from headwater.sql.front import SqlFrontEnd
 from headwater.text import Source
 
 SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str] | None
@@ -43,6 +45,29 @@ def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
         f"the kind of the schema file {path} is not known",
         hint="name it .json, .csv (information_schema) or .sql (DDL)",
     )
+
+
+def schema_of_ddl(source: Source, dialect: str | None = None) -> SchemaMetadata:
+    """The tables that a script of definitions leaves behind: CREATE, ALTER, DROP and so on, in order.
+
+    RAISES: SchemaError at the first statement that cannot be read.
+    """
+    resolver = SchemaResolver(dialect=dialect)
+    for statement in analyze_script(source, SqlFrontEnd(dialect), resolver):
+        for issue in statement.issues:
+            if issue.severity is Severity.ERROR:
+                raise SchemaError(issue.message, hint=issue.hint, span=issue.span, source=source)
+    tables = (
+        SchemaTable(
+            catalog=table.catalog,
+            schema=table.schema,
+            name=table.name,
+            columns=tuple(ColumnSchema(name=column.name, data_type=column.data_type) for column in table.columns),
+            complete=table.complete,
+        )
+        for table in resolver.resolved().tables
+    )
+    return SchemaMetadata(tables=tuple(tables))
 
 
 def read_text(path: Path) -> str:

@@ -10,6 +10,7 @@ from headwater.lineage import wire
 from headwater.lineage.formats import diagrams, openlineage, rows, tree
 from headwater.lineage.formats.html import html
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
+from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ResolvedSchemaMetadata
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge
@@ -33,13 +34,18 @@ class AnalyzeResult:
     statements: tuple[StatementLineage, ...]
     issues: tuple[Issue, ...] = ()
     reading: Reading = Reading.FULL
-    resolved_schema: ResolvedSchemaMetadata | None = field(default=None, repr=False)
+    resolver: SchemaResolver | None = field(default=None, repr=False)
     sources: dict[str | None, Source] = field(default_factory=dict, repr=False)
 
     @property
     def has_errors(self) -> bool:
         """Whether some statement could not be read at all."""
         return any(issue.severity is Severity.ERROR for issue in self.issues)
+
+    @cached_property
+    def resolved_schema(self) -> ResolvedSchemaMetadata | None:
+        """The schema the analysis ended with: imported tables, and those the statements implied."""
+        return self.resolver.resolved() if self.resolver is not None else None
 
     @property
     def edges(self) -> tuple[Edge, ...]:
