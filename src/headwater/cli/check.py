@@ -29,7 +29,7 @@ from headwater.errors import Severity
     help="`github` annotates a pull request.",
 )
 @click.pass_obj
-def check(flags: Flags, paths: tuple[str, ...], strict: bool, format: str, **options: Any) -> int:
+def check(flags: Flags, /, paths: tuple[str, ...], strict: bool, format: str, **options: Any) -> int:
     """Look for what makes lineage wrong or incomplete. Exit code 1 when there are findings.
 
     Errors are statements that cannot be read; warnings are unknown tables and columns, ambiguous names, schema

@@ -56,7 +56,7 @@ def analysis_options(function: Any) -> Any:
 @click.option("--level", type=click.Choice(["column", "table"]), default="column", show_default=True)
 @click.option("--collapse", is_flag=True, help="Leave out paths inside structs and arrays.")
 @click.pass_obj
-def lineage(flags: Flags, paths: tuple[str, ...], format: Any, level: Any, **options: Any) -> int:
+def lineage(flags: Flags, /, paths: tuple[str, ...], format: Any, level: Any, **options: Any) -> int:
     """Show where the columns of SQL text come from.
 
     Statements are read in order and each sees the tables that those before it have made. What could not be resolved
