@@ -33,7 +33,7 @@ endef
 setup: .venv/.installed ## Install everything into .venv, once
 
 demo: setup ## Show what Headwater does, end to end
-	@$(BIN)/headwater doctor
+	@$(PY) examples/demo.py
 
 test: setup ## Run all tests
 	@$(PY) -m pytest

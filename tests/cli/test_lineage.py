@@ -21,7 +21,7 @@ def folder(tmp_path):
 def test_a_tree_of_a_folder(folder):
     run = headwater("lineage", ".", "-s", "schema.json", cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "orders.amount  AGGREGATION  sum(amount)" in run.stdout
+    assert "total = sum(amount)\n   └─ orders.amount  AGGREGATION" in run.stdout.replace("│", " ")
     assert "weekly  CREATE_TABLE_AS_SELECT  deep/b.sql:1:1" in run.stdout
 
 

@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from enum import Enum
 
-from headwater.errors import Issue, Severity
+from headwater.errors import Issue, IssueCode, Severity
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
@@ -79,8 +79,20 @@ def settle_status(lineage: StatementLineage) -> StatementLineage:
         status = Status.ERROR
     elif lineage.status is Status.TABLE_ONLY:
         status = Status.TABLE_ONLY
-    elif any(edge.approximate for edge in lineage.edges) or any(table.approximate for table in lineage.sources):
+    elif _is_doubtful(lineage):
         status = Status.APPROXIMATE
     else:
         status = lineage.status
     return lineage if status is lineage.status else dataclasses.replace(lineage, status=status)
+
+
+_DOUBTS = {IssueCode.UNKNOWN_COLUMN, IssueCode.AMBIGUOUS_COLUMN}
+
+
+def _is_doubtful(lineage: StatementLineage) -> bool:
+    """Whether edges are in doubt, or missing because a name could not be resolved."""
+    return (
+        any(edge.approximate for edge in lineage.edges)
+        or any(table.approximate for table in lineage.sources)
+        or any(issue.code in _DOUBTS for issue in lineage.issues)
+    )

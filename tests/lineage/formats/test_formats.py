@@ -43,8 +43,8 @@ RESULT = AnalyzeResult((STATEMENT,), (ISSUE,), sources={"etl.sql": Source(SQL, "
 def test_tree():
     assert RESULT.to_text("tree") == (
         "d  INSERT  etl.sql:1:1  [approximate]\n"
-        "├─ total\n"
-        "│  └─ o.x  AGGREGATION  sum(o.x * 2)\n"
+        "├─ total = sum(o.x * 2)\n"
+        "│  └─ o.x  AGGREGATION\n"
         "├─ name\n"
         "│  └─ c.name  IDENTITY\n"
         "└─ rows decided by\n"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from headwater.lineage.statement import StatementLineage
-from headwater.model.edges import Edge, InfluenceClass
+from headwater.model.edges import Edge, InfluenceClass, Kind
 
-_LONGEST = 60  # characters of an expression shown
+_LONGEST = 70  # characters of an expression shown
 
 
 def column_tree(statements: Sequence[StatementLineage]) -> str:
@@ -32,11 +32,7 @@ def _statement_lines(statement: StatementLineage) -> Iterator[str]:
         else:
             into.setdefault(edge.target.name, []).append(edge)
     written = {name.split(".")[0].split("[")[0] for name, edges in into.items() if edges}
-    children = [
-        (name, [_edge_line(edge) for edge in edges] or ["(no column)"])
-        for name, edges in into.items()
-        if edges or name not in written
-    ]
+    children = [_column(name, edges) for name, edges in into.items() if edges or name not in written]
     if rows:
         children.append(
             ("rows decided by", [f"{edge.source}  {edge.kind.value}{_doubt(edge.approximate)}" for edge in rows])
@@ -54,12 +50,24 @@ def _title(statement: StatementLineage) -> str:
     return "  ".join(part for part in (target, kind, place.lstrip(":"), note) if part)
 
 
-def _edge_line(edge: Edge) -> str:
+def _column(name: str, edges: list[Edge]) -> tuple[str, list[str]]:
+    """A column and its sources; the expression stands once, with the column, if all sources share it."""
+    shared = {edge.expression for edge in edges}
+    one = edges[0].expression if len(shared) == 1 and any(edge.kind is not Kind.IDENTITY for edge in edges) else None
+    title = f"{name} = {_short(one)}" if one else name
+    return title, [_edge_line(edge, None if one else edge.expression) for edge in edges] or ["(no column)"]
+
+
+def _edge_line(edge: Edge, expression: str | None) -> str:
     parts = [str(edge.source), edge.kind.value]
-    if edge.expression and edge.kind.value != "IDENTITY":
-        text = " ".join(edge.expression.split())
-        parts.append(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    if expression and edge.kind is not Kind.IDENTITY:
+        parts.append(_short(expression))
     return "  ".join(parts) + (" (masked)" if edge.masking else "") + _doubt(edge.approximate)
+
+
+def _short(expression: str) -> str:
+    text = " ".join(expression.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _doubt(reason: str | None) -> str:
