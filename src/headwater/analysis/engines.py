@@ -1,17 +1,43 @@
 """Which front end reads a dialect."""
 
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
+from headwater.errors import EngineError, MissingDependencyError, UsageError
 from headwater.lineage.script import FrontEnd
 from headwater.sql.front import SqlFrontEnd
 
 Engine: TypeAlias = Literal["auto", "zetasql", "sqlglot"]
 
+_GOOGLE_SQL = {"bigquery": "bigquery", "googlesql": "bigquery", "zetasql": "bigquery", "spanner": "spanner"}
+
 
 def open_front_end(dialect: str | None, engine: Engine = "auto") -> tuple[FrontEnd[Any], str]:
     """The front end for a dialect, and the dialect's own name.
 
-    RAISES: DialectError when there is no such dialect, UsageError when the engine does not speak it.
+    GoogleSQL goes to ZetaSQL with the sqlglot front end as fallback; everything else to the sqlglot front end.
+
+    RAISES: DialectError when there is no such dialect, UsageError when the engine does not speak it; with the engine
+    `zetasql`, MissingDependencyError or EngineError when it cannot be started.
     """
-    front_end = SqlFrontEnd(dialect)
-    return front_end, front_end.dialect
+    google = _GOOGLE_SQL.get((dialect or "").strip().lower())
+    if engine == "zetasql" and google is None:
+        raise UsageError(
+            f"ZetaSQL does not speak `{dialect or 'generic SQL'}`", hint="its dialects are bigquery and spanner"
+        )
+    if engine == "sqlglot" or google is None:
+        front_end = SqlFrontEnd("bigquery" if google == "spanner" else dialect)
+        return front_end, google or front_end.dialect
+    try:
+        return _open_google_sql(google, fallback=engine == "auto"), google
+    except (MissingDependencyError, EngineError):
+        if engine == "zetasql":
+            raise
+        return SqlFrontEnd("bigquery"), google
+
+
+def _open_google_sql(dialect: str, *, fallback: bool) -> FrontEnd[Any]:
+    # imported when it is first needed: ZetaSQL's messages take a fifth of a second, and most dialects do without
+    google = import_module("headwater.analysis.google")
+    opened: FrontEnd[Any] = google.open_google_sql(dialect, fallback=fallback)
+    return opened

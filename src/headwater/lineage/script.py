@@ -27,7 +27,7 @@ class Lowered:
     """A statement as a front end understood it.
 
     Usually one write; none for statements that only change the schema, several for a multi-table insert.
-    `table_only` says that the writes have tables but no columns.
+    `table_only` says that the writes have tables but no columns; `approximate`, why it is not certain as a whole.
     """
 
     statement_type: str
@@ -35,6 +35,7 @@ class Lowered:
     effects: tuple[SchemaEffect, ...] = ()
     issues: tuple[Issue, ...] = ()
     table_only: bool = False
+    approximate: str | None = None
     target: TableName | None = None  # of a statement without writes (DROP, ALTER)
 
 
@@ -90,7 +91,11 @@ def _lineages(
         yield StatementLineage(lowered.statement_type, lowered.target, status=status)
     for write in lowered.writes:
         lineage = trace(write, source=source, output=output, deadline=deadline)
-        yield dataclasses.replace(lineage, status=Status.TABLE_ONLY) if lowered.table_only else lineage
+        if lowered.table_only:
+            lineage = dataclasses.replace(lineage, status=Status.TABLE_ONLY)
+        elif lowered.approximate and lineage.status is Status.RESOLVED:
+            lineage = dataclasses.replace(lineage, status=Status.APPROXIMATE)
+        yield lineage
 
 
 def _placed(

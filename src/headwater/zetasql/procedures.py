@@ -28,7 +28,7 @@ from headwater.zetasql.scripting import (
     handles,
     named_value,
     resolve_statement,
-    understand,
+    understand_anyhow,
     value_of,
 )
 
@@ -120,14 +120,16 @@ def _run(
         state.variables[parameter.name.lower()] = named_value(parameter.name, value)
     writes: list[Write] = []
     issues: list[Issue] = []
+    doubt: str | None = None
     for piece in procedure.pieces:
         try:
-            lowered = understand(state, piece, setting)
+            lowered = understand_anyhow(state, piece, setting)
         except CannotResolve as failure:
             issues.append(_opaque(f"in `{procedure.name}`: {failure.message}", call or piece))
             continue
         writes += (dataclasses.replace(write, span=piece.span) for write in lowered.writes)
         issues += lowered.issues
+        doubt = doubt or lowered.approximate
         for effect in lowered.effects:
             issues += setting.resolver.apply(effect)
     results = {each.name: state.variables[each.name.lower()] for each in procedure.parameters if each.out}
@@ -135,7 +137,7 @@ def _run(
     state.reader.schema_changed()
     if call is not None:
         _give_back(state, procedure.parameters, results, call)
-    return Lowered("", tuple(writes), issues=tuple(issues))
+    return Lowered("", tuple(writes), issues=tuple(issues), approximate=doubt)
 
 
 def _give_back(
@@ -171,7 +173,7 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     state.variables |= values
     inside = Setting(source, setting.resolver, inner=True, exact=False, depth=setting.depth + 1)
     try:
-        parts = [understand(state, part, inside) for part in split_script(source, state.reader.engine)]
+        parts = [understand_anyhow(state, part, inside) for part in split_script(source, state.reader.engine)]
     except (CannotResolve, ServiceError) as failure:
         message = f"in EXECUTE IMMEDIATE: {failure.message}"
         return Lowered("EXECUTE_IMMEDIATE", issues=(_opaque(message, piece),))

@@ -11,6 +11,7 @@ from typing import Any
 
 from headwater.text import Source, Span
 from headwater.zetasql.engine import Engine
+from headwater.zetasql.failures import CannotResolve, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.options import language_bytes
 
@@ -30,6 +31,7 @@ class Piece:
     node: Any = None
     conditional: bool = False
     problem: str | None = None
+    problem_span: Span | None = None
 
 
 def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> list[Piece]:
@@ -163,11 +165,13 @@ def _longest(
 ) -> tuple[int, list[Piece]]:
     """Parse up to the first semicolon, or, for a block, to the first one at which it is whole."""
     tries = _MAX_PARTS if _BLOCK.match(data, start) else 1
-    problem = ""
+    problem: CannotResolve | None = None
     for count, end in enumerate(ends[:tries], start=1):
         try:
             return count, list(_parsed(source, engine, data[start:end], start, dialect))
         except ServiceError as err:
-            problem = problem or err.message
+            problem = problem or read_error(err, source, start, end - start)
     end = ends[0]
-    return 1, [Piece(source.span_of_bytes(start, end), start, end, "Broken", problem=problem)]
+    said, place = (problem.message, problem.span) if problem is not None else ("", None)
+    span = source.span_of_bytes(start, end)
+    return 1, [Piece(span, start, end, "Broken", problem=said, problem_span=place)]

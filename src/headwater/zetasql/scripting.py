@@ -5,6 +5,7 @@ loop, it stands for one of several.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -38,7 +39,7 @@ from headwater.zetasql.reader import Reader
 from headwater.zetasql.routines import Procedure
 from headwater.zetasql.script import Piece, location
 from headwater.zetasql.script import unwrap as syntax
-from headwater.zetasql.types import parse_type
+from headwater.zetasql.types import type_bytes
 
 
 @dataclass(slots=True)
@@ -49,6 +50,7 @@ class ScriptState:
     routines: dict[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
     procedures: dict[str, Procedure] = field(default_factory=dict)
     variables: dict[str, Expression] = field(default_factory=dict)  # by name, lower case
+    fallback: "Fallback | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Setting:
     inner: bool = False
     exact: bool = True
     depth: int = 0
+    deadline: float = math.inf
 
     def place(self, start: int) -> Place:
         return Place(self.source, start, self.exact)
@@ -79,6 +82,9 @@ class Setting:
 
         return Surroundings(state.reader.catalog.known, state.routines, state.variables, qualify)
 
+
+Fallback: TypeAlias = Callable[[ScriptState, Piece, Setting, CannotResolve], Lowered]
+"""What to make of a piece that ZetaSQL cannot resolve."""
 
 Handler: TypeAlias = Callable[[ScriptState, Piece, Setting], Lowered]
 _HANDLERS: dict[str, Handler] = {}
@@ -108,6 +114,19 @@ def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
         raise CannotResolve(Reason.UNSUPPORTED, f"there is no lineage rule for {err}", piece.span) from err
 
 
+def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """Understand one piece, by the fallback if need be.
+
+    RAISES: CannotResolve when there is no fallback.
+    """
+    try:
+        return understand(state, piece, setting)
+    except CannotResolve as failure:
+        if state.fallback is None:
+            raise
+        return state.fallback(state, piece, setting, failure)
+
+
 def understand_statement(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     """A statement that ZetaSQL analyses."""
     low, statement = resolve_statement(state, piece, setting)
@@ -124,7 +143,7 @@ def resolve_statement(state: ScriptState, piece: Piece, setting: Setting) -> tup
 
 @handles("Broken")
 def understand_broken(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    raise CannotResolve(Reason.SYNTAX, piece.problem or "the statement cannot be read", piece.span)
+    raise CannotResolve(Reason.SYNTAX, piece.problem or "the statement cannot be read", piece.problem_span)
 
 
 @handles("BreakStatement", "ContinueStatement", "ReturnStatement", "RaiseStatement", "BeginStatement")
@@ -141,16 +160,20 @@ def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     node = piece.node
     value: Expression = LITERAL
     kind, issues = b"", ()
-    if syntax(node.default_value) is not None:
-        value, kind, issues = value_of(state, node.default_value, piece, setting)
-    if syntax(node.type) is not None:
-        place = _place_of(node.type, piece, node)
-        kind = parse_type(setting.text(*place)).SerializeToString()
     names = [identifier.id_string for identifier in node.variable_list.identifier_list]
+    if syntax(node.type) is not None:
+        kind = type_bytes(setting.text(*place_of(node.type, piece, node)))
+        _declare(state, names, kind, LITERAL)  # also when the default cannot be resolved
+    if syntax(node.default_value) is not None:
+        value, found, issues = value_of(state, node.default_value, piece, setting)
+        _declare(state, names, kind or found, value)
+    return Lowered("DECLARE", _reads("DECLARE", names, [value] * len(names)), issues=issues)
+
+
+def _declare(state: ScriptState, names: list[str], kind: bytes, value: Expression) -> None:
     for name in names:
         state.reader.catalog.variables[name] = kind
-        state.variables[name.lower()] = value
-    return Lowered("DECLARE", _reads("DECLARE", names, [value] * len(names)), issues=issues)
+        state.variables[name.lower()] = named_value(name, value)
 
 
 @handles("SingleAssignment")
@@ -186,7 +209,7 @@ def understand_condition(state: ScriptState, piece: Piece, setting: Setting) -> 
 @handles("ForInStatement")
 def understand_for(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     """`FOR row IN (query)`: the variable is a struct of the query's columns."""
-    place = _place_of(piece.node.query, piece, piece.node)
+    place = place_of(piece.node.query, piece, piece.node)
     low, statement = resolve_statement(state, dataclasses.replace(piece, start=place[0], end=place[1]), setting)
     query = unwrap(statement)
     relation = low.scan(query.query)
@@ -222,7 +245,7 @@ def named_value(name: str, value: Expression) -> Expression:
 
 def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> tuple[Expression, bytes, Any]:
     """The lowered expression of a syntax node inside a piece, its type, and what was found on the way."""
-    start, end = _place_of(node, piece, piece.node)
+    start, end = place_of(node, piece, piece.node)
     return _resolved_value(state, start, end, setting)
 
 
@@ -234,7 +257,7 @@ def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) 
     return low.expression(resolved), kind, tuple(low.issues)
 
 
-def _place_of(node: Any, piece: Piece, whole: Any) -> tuple[int, int]:
+def place_of(node: Any, piece: Piece, whole: Any) -> tuple[int, int]:
     """The byte range of a part of a piece in the source: syntax nodes count from where the parse began."""
     offset = piece.start - location(whole).start
     inner = location(node)

@@ -1,0 +1,64 @@
+"""GoogleSQL with a fallback: ZetaSQL first, then by name, then by table.
+
+ZetaSQL is the real analyzer: it needs the columns of every table and forgives nothing. A statement that it cannot
+resolve goes to the sqlglot front end, which resolves by name what it can, and the statement is marked approximate with
+ZetaSQL's message. What that cannot read either keeps its tables.
+"""
+
+import dataclasses
+
+from headwater.errors import Issue, Severity
+from headwater.lineage.script import Lowered
+from headwater.sql.front import SqlFrontEnd
+from headwater.sql.split import split_inner
+from headwater.zetasql.failures import CannotResolve, Reason
+from headwater.zetasql.frontend import GoogleSqlFrontEnd
+from headwater.zetasql.script import Piece
+from headwater.zetasql.scripting import ScriptState, Setting
+from headwater.zetasql.tables import code_of, named_tables
+
+_CONDITIONS = frozenset({"IfStatement", "WhileStatement", "ForInStatement"})
+
+
+def open_google_sql(dialect: str, *, fallback: bool) -> GoogleSqlFrontEnd:
+    """A front end for `bigquery` or `spanner`; without `fallback`, what ZetaSQL cannot resolve keeps its tables only.
+
+    RAISES: MissingDependencyError or EngineError when ZetaSQL cannot be started.
+    """
+    return GoogleSqlFrontEnd(dialect=dialect, fallback=resolve_by_name if fallback else None)
+
+
+def resolve_by_name(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
+    """A statement that ZetaSQL gave up, as the sqlglot front end understands it.
+
+    RAISES: the failure, when that front end cannot read it either.
+    """
+    if (not piece.kind.endswith("Statement") and piece.kind != "Broken") or piece.kind in _CONDITIONS:
+        raise failure
+    source = setting.source
+    start, end = source.character_at(piece.start), source.character_at(piece.end)
+    statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
+    if statement is None:
+        raise failure
+    lowered = SqlFrontEnd("bigquery").lower(
+        statement, source=source, resolver=setting.resolver, deadline=setting.deadline
+    )
+    if any(issue.severity is Severity.ERROR for issue in lowered.issues):
+        raise failure
+    if failure.reason is Reason.UNKNOWN_FUNCTION:
+        lowered = _with_tables(state, piece, setting, lowered)
+    code = code_of(failure.reason)
+    if not any(issue.code is code for issue in lowered.issues):  # it was not noticed there: say it
+        message = f"resolved by name only: {failure.message}"
+        issue = Issue(code, Severity.WARNING, message, failure.span or piece.span)
+        lowered = dataclasses.replace(lowered, issues=(issue, *lowered.issues))
+    return dataclasses.replace(lowered, approximate=failure.message)
+
+
+def _with_tables(state: ScriptState, piece: Piece, setting: Setting, lowered: Lowered) -> Lowered:
+    """The same with every table that the text names: those handed to an unknown table function are read, too."""
+    if len(lowered.writes) != 1:
+        return lowered
+    write = lowered.writes[0]
+    scans = named_tables(state, piece, setting)
+    return dataclasses.replace(lowered, writes=(dataclasses.replace(write, relations=(*write.relations, *scans)),))
