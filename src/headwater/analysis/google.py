@@ -1,8 +1,8 @@
 """GoogleSQL with a fallback: ZetaSQL first, then by name, then by table.
 
 ZetaSQL is the real analyzer: it needs the columns of every table and forgives nothing. A statement that it cannot
-resolve goes to the sqlglot front end, which resolves by name what it can, and the statement is marked approximate with
-ZetaSQL's message. What that cannot read either keeps its tables.
+resolve goes to the sqlglot front end, which resolves by name what it can, and the statement is marked approximate,
+with ZetaSQL's message. What that cannot read either keeps its tables.
 """
 
 import dataclasses
