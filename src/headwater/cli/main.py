@@ -20,6 +20,7 @@ COMMANDS = {
     "completion": "headwater.cli.completion:completion",
     "doctor": "headwater.cli.doctor:doctor",
     "explain": "headwater.cli.explain:explain",
+    "lake": "headwater.cli.lake:lake",
     "lineage": "headwater.cli.lineage:lineage",
 }
 """Command → where it is defined. A module is imported when its command is asked for."""

@@ -131,6 +131,12 @@ def snapshot_id(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def data_file_facts(name: str) -> tuple[int, int]:
+    """The level a data file was written to, and its sequence. REQUIRES: `is_data_file(name)`."""
+    level, sequence, _ = name.split("-", 2)
+    return int(level), int(sequence)
+
+
 def wal_sequence(name: str) -> int | None:
     """The sequence in the name of a log, None if it is not one."""
     match = _WAL.fullmatch(name)

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from headwater.errors import SchemaError, StorageError
+from headwater.errors import AlreadyExistsError, SchemaError, StorageError
 from headwater.files import Appending, Files, Held, Locking, open_files
 from headwater.lake.batch import Kind
 from headwater.lake.cache import BlockCache, shared_cache
@@ -34,7 +34,7 @@ from headwater.lake.stored import delete_values, stored_batch, stored_values
 from headwater.lake.treestats import TreeStats, tree_stats
 from headwater.lake.types import arrow_schema, conform
 from headwater.lake.upkeep import Upkeep
-from headwater.lake.version import FileVersionLog, VersionLog
+from headwater.lake.version import FileVersionLog, Version, VersionLog
 from headwater.lake.wal import WAL, RecordType, encode_record
 from headwater.lake.write import FileWriter
 from headwater.model.schema import Schema, check_schema
@@ -75,7 +75,7 @@ class LSMTree:
         self._rule = merge_rule(schema, schema.options)
         self._key_at = tuple(schema.names.index(name) for name in schema.primary_keys)
         self._held = self._lock()
-        shelf = Shelf(
+        self.shelf = Shelf(
             files=self.files,
             path_of=self.paths.data_file,
             codec=self._codec,
@@ -83,7 +83,7 @@ class LSMTree:
             schema_of=schema_of or (lambda schema_id: schema),
         )
         self._upkeep = Upkeep(
-            shelf,
+            self.shelf,
             log or FileVersionLog(self.files, self.paths),
             FileWriter(self.files, self.paths, self.schema, self.options),
             rule=self._rule,
@@ -176,6 +176,11 @@ class LSMTree:
         return self._reads.explain_scan(self._bound(lower), self._bound(upper))
 
     @property
+    def version(self) -> Version:
+        """The live data files."""
+        return self._upkeep.state.version
+
+    @property
     def stats(self) -> TreeStats:
         """Levels, memory, amplification, cache."""
         return tree_stats(self._upkeep.state, self._upkeep.cache, self.stalls, self.stalled_seconds)
@@ -187,13 +192,10 @@ class LSMTree:
         try:
             if not self.read_only:
                 self.flush()
+                self._drop_empty_wal()
         finally:
             self._closed = True
             self._upkeep.settle()
-            if not self.read_only:
-                self._active.close_wal()
-                if self._active.wal is not None:
-                    self.files.delete(self.paths.wal(self._active.sequence))
             if self._held is not None:
                 self._held.close()
 
@@ -223,16 +225,32 @@ class LSMTree:
         self._begin_memtable()
 
     def _begin_memtable(self) -> None:
-        sequence = max(
-            [self._upkeep.state.version.next_sequence, *(t.sequence + 1 for t in self._upkeep.state.memtables)]
-        )
-        wal = None
-        if self.options.wal_enabled and not self.read_only and isinstance(self.files, Appending):
-            appender = self.files.appender(self.paths.wal(sequence))
-            interval = self.options.wal_interval_millis
-            wal = WAL(appender, sequence, fsync=self.options.wal_fsync, interval_millis=interval)
+        state = self._upkeep.state
+        sequence = max([state.version.next_sequence, *(table.sequence + 1 for table in state.memtables)])
+        wal = self._begin_wal(sequence)
+        sequence = sequence if wal is None else wal.sequence
         self._active = MemTable(self._codec, self._rule, sequence=sequence, wal=wal)
         self._upkeep.push(self._active)
+
+    def _begin_wal(self, sequence: int) -> WAL | None:
+        """A new log with this sequence, or the next one that a failed attempt has not left behind."""
+        if not self.options.wal_enabled or self.read_only or not isinstance(self.files, Appending):
+            return None
+        while True:
+            try:
+                appender = self.files.appender(self.paths.wal(sequence))
+            except AlreadyExistsError:
+                sequence += 1
+                continue
+            interval = self.options.wal_interval_millis
+            return WAL(appender, sequence, fsync=self.options.wal_fsync, interval_millis=interval)
+
+    def _drop_empty_wal(self) -> None:
+        """Everything is in data files: the log of the active memtable holds nothing."""
+        with self._writing:
+            self._active.close_wal()
+            if self._active.wal is not None and not len(self._active):
+                self.files.delete(self.paths.wal(self._active.sequence))
 
     def _write(self, writes: list[tuple[RecordType, NativeKey, bytes, tuple[Any, ...]]]) -> None:
         """Log writes, put them in memory, and wait for the log."""
@@ -282,9 +300,10 @@ class LSMTree:
             self._upkeep.flush_soon(full)
 
     def _rotate(self) -> MemTable:
+        """Begin a new memtable; the full one takes no more writes. Nothing changes if that fails."""
         full = self._active
-        full.state = MemTableState.IMMUTABLE
         self._begin_memtable()
+        full.state = MemTableState.IMMUTABLE
         return full
 
     def _require_open(self) -> None:

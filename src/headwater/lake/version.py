@@ -5,6 +5,7 @@ next version, all of it or none. `FileVersionLog` keeps versions as files of the
 version log too: there, an edit becomes a snapshot.
 """
 
+import uuid
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,7 @@ class Version:
     next_sequence: int = 1
     written_bytes: int = 0  # by flushes and compactions, ever: what write amplification is measured by
     flushed_bytes: int = 0
+    commit: str = ""  # unique to the commit that made this version
 
     def runs(self) -> list[SortedRun]:
         """The sorted runs, newest first."""
@@ -136,18 +138,26 @@ class FileVersionLog:
         return self._latest
 
     def commit(self, edit: VersionEdit) -> Version:
-        version = edit.apply(self.latest())
+        version = replace(edit.apply(self.latest()), commit=uuid.uuid4().hex)
         body = msgspec.json.encode(version)
+        data = body + b"\n%08x\n" % zlib.crc32(body)
+        path = self._paths.version(version.number)
         try:
-            self._files.put_if_absent(self._paths.version(version.number), [body, b"\n%08x\n" % zlib.crc32(body)])
-        except AlreadyExistsError as err:
-            raise StorageError(
-                f"{self._paths.folder or 'the tree'} is being written to by another process",
-                hint="one process writes a tree at a time; close the other one",
-            ) from err
+            self._files.put_if_absent(path, data)
+        except StorageError as err:
+            if not self._is_ours(path, data):
+                self._latest = None
+                raise _refused(self._paths, err) from err
         self._latest = version
         self._forget(number for number in self._numbers() if number <= version.number - _KEPT)
         return version
+
+    def _is_ours(self, path: str, data: bytes) -> bool:
+        """Whether a write that reported an error took effect after all; versions are unique by their `commit`."""
+        try:
+            return self._files.get(path) == data
+        except StorageError:
+            return False
 
     def _forget(self, numbers: Iterable[int]) -> None:
         for number in numbers:
@@ -165,3 +175,12 @@ class FileVersionLog:
                 f"{path} is damaged", hint="`headwater lake repair` rebuilds it from the data files"
             )
         return msgspec.json.decode(body, type=Version)
+
+
+def _refused(paths: PathFactory, err: StorageError) -> StorageError:
+    if not isinstance(err, AlreadyExistsError):
+        return err
+    return StorageError(
+        f"{paths.folder or 'the tree'} is being written to by another process",
+        hint="one process writes a tree at a time; close the other one",
+    )

@@ -8,7 +8,6 @@ from headwater.lake.batch import SortedBatch
 from headwater.lake.formats.columnar import ColumnarWriter
 from headwater.lake.formats.facts import FileFacts
 from headwater.lake.formats.protocol import DataWriter
-from headwater.lake.keys import KeyCodec
 from headwater.lake.layout import PathFactory, new_data_file
 from headwater.lake.options import FileFormat, StorageOptions
 from headwater.lake.sst.writer import SSTableWriter
@@ -24,7 +23,6 @@ class FileWriter:
         self._paths = paths
         self._schema = schema
         self._options = options
-        self._codec = KeyCodec(schema)
 
     def write(self, batches: Iterable[SortedBatch], *, level: int, sequence: int) -> list[DataFile]:
         """Write batches, given in key order, as files of about the target size; level 0 is always one file.
@@ -49,7 +47,7 @@ class FileWriter:
             self._files.delete(self._paths.data_file(file.name))
 
     def _new_writer(self, level: int) -> DataWriter:
-        options, facts = self._options, FileFacts(self._codec, self._schema.id)
+        options, facts = self._options, FileFacts(self._schema)
         top = level >= options.levels - 1
         compression = options.top_compression if top else options.compression
         if options.file_format is FileFormat.SST:

@@ -3,17 +3,17 @@
 from collections import defaultdict
 
 from headwater.lake.batch import SortedBatch
-from headwater.lake.keys import KeyCodec, NativeKey, as_bytes
+from headwater.lake.keys import NativeKey, as_bytes
 from headwater.lake.sst.meta import ColumnMeta, TableMeta
 from headwater.lake.stats import ColumnStats, column_stats, merge_stats, trimmed
+from headwater.model.schema import Schema
 
 
 class FileFacts:
     """Counts, bounds and statistics of the rows of one file."""
 
-    def __init__(self, codec: KeyCodec, schema_id: int) -> None:
-        self._codec = codec
-        self._schema_id = schema_id
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
         self._stats: defaultdict[str, list[ColumnStats]] = defaultdict(list)
         self._first: NativeKey = b""
         self._last: NativeKey = b""
@@ -33,9 +33,10 @@ class FileFacts:
     def meta(self, *, compression: str, blocks: int) -> TableMeta:
         """The facts in their stored form."""
         return TableMeta(
-            schema_id=self._schema_id,
-            number_keys=self._codec.is_number,
-            columns=tuple(ColumnMeta(f.id, f.name, str(f.type)) for f in self._codec.stored),
+            schema_id=self._schema.id,
+            columns=tuple(ColumnMeta(f.id, f.name, str(f.type)) for f in self._schema.fields),
+            key=self._schema.primary_keys,
+            number_keys=isinstance(self._first, int),
             rows=self.rows,
             deletes=self._deletes,
             min_key=as_bytes(self._first),

@@ -1,5 +1,6 @@
 """From the values of one column in groups of rows to one value per group, all groups at once."""
 
+import decimal
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,8 +78,8 @@ def _narrowed(values: pa.Array, type: pa.DataType) -> pa.Array:
     if values.type == type:
         return values
     if pa.types.is_decimal(type):
-        limit = pa.scalar(10 ** (type.precision - type.scale), pa.decimal128(38, 0))
-        fits = pc.less(pc.abs(values), limit)
+        largest = decimal.Decimal(10**type.precision - 1).scaleb(-type.scale)
+        fits = pc.less_equal(pc.abs(values), pa.scalar(largest, values.type))
         values = pc.if_else(fits, values, pa.scalar(None, values.type))
     return values.cast(type, safe=False)
 

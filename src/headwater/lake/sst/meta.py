@@ -12,7 +12,7 @@ import msgspec
 from headwater.errors import CorruptFileError
 from headwater.lake.sst.format import corrupt
 from headwater.lake.stats import ColumnStats
-from headwater.model.schema import Field
+from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
 _CHECKSUMS = struct.Struct("<IIII")
@@ -21,23 +21,21 @@ META_TRAILER = _CHECKSUMS.size
 
 @dataclass(frozen=True, slots=True)
 class ColumnMeta:
-    """One stored column."""
+    """One column of the table."""
 
     id: int
     name: str
     type: str
 
-    def field(self) -> Field:
-        return Field(self.id, self.name, parse_type(self.type))
-
 
 @dataclass(frozen=True, slots=True)
 class TableMeta:
-    """What a data file holds, whichever format it has. Keys are encoded (`RowKey`)."""
+    """What a data file holds, whichever format it has. `min_key` and `max_key` are encoded (`RowKey`)."""
 
     schema_id: int
-    number_keys: bool
-    columns: tuple[ColumnMeta, ...]
+    columns: tuple[ColumnMeta, ...]  # in the order of the schema
+    key: tuple[str, ...]
+    number_keys: bool  # then the key column is not among the stored columns
     rows: int
     deletes: int
     min_key: bytes
@@ -47,8 +45,17 @@ class TableMeta:
     blocks: int = 0
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        return tuple(column.field() for column in self.columns)
+    def schema(self) -> Schema:
+        """The schema the file was written under, without what a file does not need."""
+        columns = self.columns
+        fields = tuple(Field(c.id, c.name, parse_type(c.type), nullable=c.name not in self.key) for c in columns)
+        return Schema(fields, self.key, id=self.schema_id)
+
+    @property
+    def stored(self) -> tuple[Field, ...]:
+        """The columns blocks hold, all of them nullable: a delete has no values."""
+        gone = self.key if self.number_keys else ()
+        return tuple(Field(c.id, c.name, parse_type(c.type)) for c in self.columns if c.name not in gone)
 
 
 @dataclass(frozen=True, slots=True)

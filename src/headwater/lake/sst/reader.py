@@ -54,7 +54,7 @@ class SSTableReader:
         if sums.bloom != zlib.crc32(stored):
             raise corrupt(self.path, "Bloom filter", bloom_at.offset)
         self.bloom = BloomFilter(stored)
-        self.fields = self.meta.fields
+        self.fields = self.meta.stored
         self._schema = arrow_schema(self.fields)
         self._check_tiling()
 

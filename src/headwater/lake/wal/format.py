@@ -76,6 +76,17 @@ def read_log(data: bytes, path: str) -> LogContent:
     return LogContent([record for record, _ in records], end if end < len(data) else None)
 
 
+def salvage(data: bytes) -> list[bytes]:
+    """The bytes of every whole record of a damaged log, in order."""
+    records, at = [], next_record(data, 0)
+    while at is not None:
+        found = _record_at(data, at)
+        assert found is not None
+        records.append(data[at : found[1]])
+        at = next_record(data, found[1])
+    return records
+
+
 def next_record(data: bytes, start: int) -> int | None:
     """Where the first whole record at or after `start` begins."""
     return next((at for at in range(start, len(data)) if _record_at(data, at) is not None), None)

@@ -61,6 +61,7 @@ class WAL:
             if self._timer is not None:
                 self._timer.cancel()
             self._appender.close()
+            self._synced = self.size  # writers that still wait are covered
 
     def _sync(self) -> None:
         self._refuse_if_broken()

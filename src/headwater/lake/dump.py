@@ -1,0 +1,60 @@
+"""What an SSTable holds, for people: a summary, its rows, and its bytes with their meaning."""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from headwater.files import Files
+from headwater.lake.batch import Kind, to_rows
+from headwater.lake.keys import KeyCodec, RowKey
+from headwater.lake.sst.reader import SSTableReader
+
+
+def describe_table(files: Files, path: str, size: int) -> dict[str, Any]:
+    """Header, meta and one entry per block."""
+    table = SSTableReader(files, path, size)
+    header, meta = table.check_header(), table.meta
+    codec = KeyCodec(meta.schema)
+    return {
+        "file": path,
+        "size": size,
+        "created": header.created_millis,
+        "compression": meta.compression,
+        "schema": f"{meta.schema_id}: " + ", ".join(f"{c.name} {c.type}" for c in meta.columns),
+        "key": ", ".join(meta.key),
+        "rows": meta.rows,
+        "deletes": meta.deletes,
+        "first key": codec.values(codec.native(RowKey(meta.min_key))),
+        "last key": codec.values(codec.native(RowKey(meta.max_key))),
+        "bloom": f"{table.bloom.total_bits} bits, {table.bloom.hash_count} hashes",
+        "blocks": [
+            {
+                "block": number,
+                "offset": entry.handle.offset,
+                "size": entry.handle.size,
+                "rows": entry.rows,
+                "first key": str(codec.values(entry.first_key)),
+            }
+            for number, entry in enumerate(table.index.entries)
+        ],
+    }
+
+
+def dump_rows(files: Files, path: str, size: int) -> Iterator[str]:
+    """Every row as a JSON object, with what it does as `_kind`."""
+    table = SSTableReader(files, path, size)
+    schema = table.meta.schema
+    codec = KeyCodec(schema)
+    for block in table.load_many(range(len(table.index))):
+        batch = block.batch()
+        rows = to_rows(batch, codec, schema.names).to_pylist(maps_as_pydicts="lossy")
+        for at, row in enumerate(rows):
+            kind = Kind.PUT if batch.kinds is None else Kind(batch.kinds[at])
+            yield json.dumps({"_kind": kind.name} | row, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

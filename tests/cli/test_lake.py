@@ -1,0 +1,84 @@
+"""`headwater lake`, run as a person runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headwater.lake import LSMTree
+from headwater.lake.torture import SCHEMA
+
+
+def lake(*args: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headwater", "lake", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    with LSMTree(tmp_path / "t", SCHEMA) as tree:
+        tree.put_many((key, f"value {key}") for key in range(300))
+        tree.flush()
+        tree.delete(7)
+    return tmp_path / "t"
+
+
+def flip(file: Path, position: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[position] ^= 0xFF
+    file.write_bytes(bytes(data))
+
+
+def test_levels(tree: Path) -> None:
+    shown = lake("levels", tree)
+    assert shown.returncode == 0, shown.stderr
+    assert "amplification: write 1.00, read 2 runs" in shown.stdout
+    stats = json.loads(lake("levels", tree, "--json").stdout)
+    assert [(level["level"], level["rows"], level["deletes"]) for level in stats["levels"]] == [(0, 301, 1)]
+
+
+def test_sst_dump(tree: Path) -> None:
+    file = min((tree / "data").glob("*.sst"))
+    facts = json.loads(lake("sst-dump", file, "--json").stdout)
+    assert (facts["rows"], facts["first key"], facts["last key"]) == (300, [0], [299])
+    rows = [json.loads(line) for line in lake("sst-dump", file, "--rows").stdout.splitlines()]
+    assert rows[7] == {"_kind": "PUT", "id": 7, "value": "value 7"}
+    assert lake("sst-dump", tree / "none.sst").returncode == 2
+
+
+def test_verify_and_repair(tree: Path) -> None:
+    assert lake("verify", tree).returncode == 0
+    file = min((tree / "data").glob("*.sst"))
+    flip(file, 100)
+    found = lake("verify", tree)
+    assert found.returncode == 1
+    assert f"{file.name}: the block at byte 32 is damaged" in found.stdout
+    assert lake("fsck", tree).returncode == 1
+    assert f"{file.name}: kept 0 of 300 rows" in lake("repair", tree).stdout
+    assert lake("fsck", tree).returncode == 0
+    assert file.with_name(f"{file.name}.damaged").exists()
+
+
+def test_fsck_removes_what_belongs_to_nothing(tree: Path) -> None:
+    orphan = tree / "data" / "0-00099-00000000000000aa.sst"
+    orphan.write_bytes(min((tree / "data").glob("*.sst")).read_bytes())
+    assert json.loads(lake("fsck", tree, "--json").stdout)["orphans"] == [orphan.name]
+    assert f"{orphan.name}: removed" in lake("fsck", tree, "--repair").stdout
+    assert not orphan.exists()
+
+
+def test_torture(tmp_path: Path) -> None:
+    run = lake("torture", tmp_path / "t", "--rounds", 1, "--json")
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["problems"] == []
+    again = lake("torture", tmp_path / "t")
+    assert again.returncode == 2
+    assert "is not empty" in again.stderr
+
+
+def test_no_tree_here(tmp_path: Path) -> None:
+    run = lake("levels", tmp_path)
+    assert run.returncode == 2
+    assert "error[bad-input]" in run.stderr
