@@ -30,13 +30,13 @@ def run(command: str, *, head: int | None = None, expect: int = 0) -> None:
 def lineage() -> None:
     shop = "examples/shop"
     say("1. Where do the columns of these Snowflake scripts come from?")
-    run(f"headwater lineage {shop}/snowflake -d snowflake -s {shop}/schema.sql", head=45)
+    run(f"headwater lineage {shop}/snowflake -d snowflake -s {shop}/schemas/shop.sql", head=45)
     say("2. The same as a diagram, by table")
-    run(f"headwater lineage {shop}/snowflake -d snowflake -s {shop}/schema.sql --format mermaid --level table")
+    run(f"headwater lineage {shop}/snowflake -d snowflake -s {shop}/schemas/shop.sql --format mermaid --level table")
     say("3. BigQuery, read by the real ZetaSQL: structs, arrays, variables and temporary tables keep their lineage")
-    run(f"headwater lineage {shop}/bigquery -d bigquery --reading value")
+    run(f"headwater lineage {shop}/bigquery -d bigquery -s {shop}/schemas/web.sql --reading value")
     say("4. A typo, found before it is deployed (exit code 1, so that CI stops)")
-    run(f"headwater check {shop}/typo.sql -s {shop}/schema.sql", expect=1)
+    run(f"headwater check {shop}/typo.sql -s {shop}/schemas/shop.sql", expect=1)
 
 
 def main() -> None:

@@ -43,11 +43,10 @@ def _statement_lines(statement: StatementLineage) -> Iterator[str]:
 
 
 def _title(statement: StatementLineage) -> str:
-    target = str(statement.target) if statement.target else "SELECT" if statement.columns else ""
     place = f"{statement.source_name or ''}:{statement.span}" if statement.span else statement.source_name or ""
-    kind = statement.statement_type if target != statement.statement_type else ""
     note = "" if statement.status.value == "resolved" else f"[{statement.status.value}]"
-    return "  ".join(part for part in (target, kind, place.lstrip(":"), note) if part)
+    parts = (str(statement.target or ""), statement.statement_type, place.lstrip(":"), note)
+    return "  ".join(part for part in parts if part)
 
 
 def _column(name: str, edges: list[Edge]) -> tuple[str, list[str]]:
