@@ -50,6 +50,7 @@ class ScriptCatalog:
     table_functions: dict[Path, bytes] = field(default_factory=dict)  # TableValuedFunctionProto
     procedures: dict[Path, bytes] = field(default_factory=dict)  # ProcedureProto
     variables: dict[str, bytes] = field(default_factory=dict)  # name → TypeProto
+    hidden: frozenset[int] = frozenset()  # builtin signatures that give way to functions of the script
     _built: Catalog | None = None
 
     def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
@@ -73,13 +74,15 @@ class ScriptCatalog:
     def catalog(self) -> Catalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""
         parts = (self.functions, self.table_functions, self.procedures, self.variables)
-        key = (self.dialect, frozenset(self.entries.values()), *(frozenset(part.items()) for part in parts))
+        names = (frozenset(part.items()) for part in parts)
+        key = (self.dialect, frozenset(self.entries.values()), self.hidden, *names)
         if self._built is None or self._built.key != key:
             self._built = Catalog(key, base_catalog(self.dialect) + self._content())
         return self._built
 
     def _content(self) -> bytes:
         root = messages.SimpleCatalogProto()
+        root.builtin_function_options.exclude_function_ids.extend(sorted(self.hidden))
         folders: dict[Path, Any] = {(): root}
         for entry in self.entries.values():
             _fill_table(_folder(folders, entry.path[:-1]).table.add(), entry)
@@ -103,9 +106,10 @@ def find_table(path: Path, resolver: SchemaResolver) -> KnownTable | None:
     if len(parts) > 1 and parts[-2].upper() == "INFORMATION_SCHEMA":
         return _information_schema(parts)
     name = TableName(parts)
-    table = resolver.resolve(name)
-    if table.resolution is not Resolution.UNKNOWN and table.complete:
-        return table
+    for spelling in (name, TableName.of(".".join(parts))):  # some schemas have the whole path as one name
+        table = resolver.resolve(spelling)
+        if table.resolution is not Resolution.UNKNOWN and table.complete:
+            return table
     return _matching(name, resolver) if parts[-1].endswith("*") else None
 
 

@@ -5,10 +5,12 @@ import re
 from typing import Any
 
 from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.effects import ColumnDefinition, CreateTable
 from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Computed, Expression, Project, Subquery, SubqueryKind, Write
 from headwater.text import Source
-from headwater.zetasql.catalog import split_path
+from headwater.zetasql.catalog import find_table, split_path
 from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower.lowering import LITERAL, Lowering, Place, Surroundings, message_type, unwrap
@@ -29,8 +31,10 @@ from headwater.zetasql.scripting import (
     named_value,
     resolve_statement,
     understand_anyhow,
+    understand_statement,
     value_of,
 )
+from headwater.zetasql.tables import target_path
 
 _MAX_DEPTH = 8  # procedures that call each other, or strings that execute strings
 
@@ -55,6 +59,20 @@ def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting)
         state.reader.catalog.functions.pop(path, None)
         state.reader.catalog.table_functions.pop(path, None)
     return Lowered("DROP_FUNCTION")
+
+
+@handles("AuxLoadDataStatement")
+def understand_load(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+    """LOAD DATA makes its table when there is none; ZetaSQL wants to see it before."""
+    path = target_path(piece.node)
+    if path is None or find_table(path, setting.resolver) is not None:
+        return understand_statement(state, piece, setting)
+    before = setting.resolver.fork()
+    before.apply(CreateTable(TableName(split_path(path)), (ColumnDefinition("placeholder", "STRING"),)))
+    try:
+        return understand_statement(state, piece, dataclasses.replace(setting, resolver=before, inner=True))
+    finally:
+        state.reader.schema_changed()
 
 
 @handles("CreateProcedureStatement")

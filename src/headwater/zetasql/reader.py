@@ -1,5 +1,6 @@
 """From the text of a statement to its resolved tree, with the catalog as it is at that point of the script."""
 
+from functools import lru_cache
 from typing import Any
 
 from headwater.errors import EngineCrashError, TimeLimitError
@@ -10,8 +11,8 @@ from headwater.zetasql.engine import Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower import Place
-from headwater.zetasql.messages import service
-from headwater.zetasql.options import analyzer_bytes, language_bytes
+from headwater.zetasql.messages import options, service
+from headwater.zetasql.options import analyzer_bytes, language_bytes, language_options
 
 _SCRIPT_TABLES = 40
 """Up to this many tables, a script has one catalog of all it names; beyond, each statement has its own."""
@@ -30,7 +31,10 @@ class Reader:
     def begin(self, text: str) -> None:
         """A new script: find the tables it names, all at once."""
         self.catalog = ScriptCatalog(
-            self.dialect, functions=self.catalog.functions, table_functions=self.catalog.table_functions
+            self.dialect,
+            functions=self.catalog.functions,
+            table_functions=self.catalog.table_functions,
+            hidden=self.catalog.hidden,
         )
         self._script_paths = None
         self._stale = True
@@ -40,6 +44,12 @@ class Reader:
             return  # some statement is wrong: each is asked for its tables alone
         if len(paths) <= _SCRIPT_TABLES:
             self._script_paths = paths
+
+    def hide_builtin(self, name: str) -> None:
+        """Let a function of the script take the place of ZetaSQL's own of that name: two of a name end the engine."""
+        ids = _builtin_ids(self.engine, self.dialect).get(name.lower())
+        if ids:
+            self.catalog.hidden |= ids
 
     def schema_changed(self) -> None:
         """Look the tables up again before the next statement."""
@@ -106,3 +116,15 @@ class Reader:
             return read_error(err, place.source, place.start, size)
         failure = read_error(err, Source(text), 0, size)
         return CannotResolve(failure.reason, failure.message)
+
+
+@lru_cache(4)
+def _builtin_ids(engine: Engine, dialect: str) -> dict[str, frozenset[int]]:
+    """The signature ids of each builtin function, by name."""
+    request = options.ZetaSQLBuiltinFunctionOptionsProto(language_options=language_options(dialect))
+    answer = engine.call("GetBuiltinFunctions", request, service.GetBuiltinFunctionsResponse)
+    found: dict[str, frozenset[int]] = {}
+    for each in answer.function:
+        ids = frozenset(int(signature.context_id) for signature in each.signature)
+        found[each.name_path[-1].lower()] = found.get(each.name_path[-1].lower(), frozenset()) | ids
+    return found

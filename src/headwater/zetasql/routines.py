@@ -12,6 +12,7 @@ from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.lower import Place, Routine, Specialized
 from headwater.zetasql.lower.expressions import type_of
 from headwater.zetasql.lower.lowering import unwrap
+from headwater.zetasql.lower.shapes import given_columns
 from headwater.zetasql.messages import function, function_enums, types
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece
@@ -63,6 +64,8 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
             proto.parse_resume_location.byte_position = 0
             proto.templated_sql_function_argument_name.extend(names)
         reader.catalog.functions[path] = proto.SerializeToString()
+        if len(path) == 1:
+            reader.hide_builtin(path[0])
     specialize = _function_body(reader, node, names, resolver) if templated else None
     has_body = unwrap(node.function_expression) is not None or (templated and node.code and not node.is_aggregate)
     name = ".".join(split_path(tuple(create.name_path)))
@@ -134,7 +137,7 @@ def _typed(names: tuple[str, ...], call: Any) -> str:
     from_types = []
     for name, argument in zip(names, call.argument_list):
         if argument.HasField("scan"):
-            columns = argument.argument_column_list
+            columns = given_columns(argument)
             inside = ", ".join(f"`{column.name}` {type_text(column.type)}" for column in columns)
             from_types.append(f"`{name}` TABLE<{inside}>")
         else:

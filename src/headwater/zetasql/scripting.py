@@ -210,7 +210,8 @@ def understand_condition(state: ScriptState, piece: Piece, setting: Setting) -> 
 def understand_for(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     """`FOR row IN (query)`: the variable is a struct of the query's columns."""
     place = place_of(piece.node.query, piece, piece.node)
-    low, statement = resolve_statement(state, dataclasses.replace(piece, start=place[0], end=place[1]), setting)
+    inner = dataclasses.replace(setting, inner=True)  # the tables of a script that ZetaSQL lists do not include these
+    low, statement = resolve_statement(state, dataclasses.replace(piece, start=place[0], end=place[1]), inner)
     query = unwrap(statement)
     relation = low.scan(query.query)
     names = output_names(column.name for column in query.output_column_list)

@@ -51,11 +51,39 @@ def lower_argument(low: Lowering, node: Any) -> Expression:
 
 @lowers("Cast")
 def lower_cast(low: Lowering, node: Any) -> Expression:
-    """CAST as written; a coercion that ZetaSQL put in has no place in the text and changes nothing."""
-    inner = low.expression(node.expr)
+    """CAST as written; a coercion that ZetaSQL put in has no place in the text, and at most renames fields."""
+    inner = coerce(low.expression(node.expr), type_of(unwrap(node.expr)), node.parent.type)
     if location(node) is None:
         return inner
     return Call("safe_cast" if node.return_null_on_error else "cast", (inner,))
+
+
+def coerce(value: Expression, given: Any, wanted: Any) -> Expression:
+    """A value under the field names of another type: fields meet by position, not by name."""
+    if given.type_kind == types.TYPE_ARRAY and wanted.type_kind == types.TYPE_ARRAY:
+        inner = given.array_type.element_type, wanted.array_type.element_type
+        return value if _same_names(*inner) else MakeArray((coerce(Element(value), *inner),))
+    if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT or _same_names(given, wanted):
+        return value
+    made = dict(enumerate(value.fields)) if isinstance(value, MakeStruct) else {}
+    fields = []
+    pairs = zip(field_names(given), field_names(wanted), given.struct_type.field, wanted.struct_type.field)
+    for at, (old, new, one, other) in enumerate(pairs):
+        part = made[at][1] if at in made else GetField(value, old)
+        fields.append((new, coerce(part, one.field_type, other.field_type)))
+    return MakeStruct(tuple(fields))
+
+
+def _same_names(given: Any, wanted: Any) -> bool:
+    """Whether two types have the same field names, all the way down."""
+    if given.type_kind == types.TYPE_ARRAY and wanted.type_kind == types.TYPE_ARRAY:
+        return _same_names(given.array_type.element_type, wanted.array_type.element_type)
+    if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT:
+        return True
+    pairs = zip(given.struct_type.field, wanted.struct_type.field)
+    return field_names(given) == field_names(wanted) and all(
+        _same_names(one.field_type, other.field_type) for one, other in pairs
+    )
 
 
 @lowers("MakeStruct")

@@ -21,6 +21,7 @@ from headwater.model.relation import (
     TableFunction,
     With,
 )
+from headwater.zetasql.builtins import PSEUDO_COLUMNS
 from headwater.zetasql.lower.calls import body_lowering
 from headwater.zetasql.lower.expressions import scan_columns
 from headwater.zetasql.lower.lowering import LITERAL, Lowering, Routine, builds, unwrap
@@ -111,9 +112,15 @@ def _inputs(low: Lowering, node: Any) -> list[Branch]:
     inputs = []
     for argument in node.argument_list:
         if argument.HasField("scan"):
-            columns = argument.argument_column_list or scan_columns(argument.scan)
+            columns = given_columns(argument)
             inputs.append(Branch(low.scan(argument.scan), tuple(map(low.id, columns))))
     return inputs
+
+
+def given_columns(argument: Any) -> list[Any]:
+    """The columns of a table argument; pseudo-columns are not handed over."""
+    columns = argument.argument_column_list or scan_columns(argument.scan)
+    return [column for column in columns if column.name not in PSEUDO_COLUMNS]
 
 
 def _inlined(low: Lowering, node: Any, routine: Routine, attributes: tuple[Attribute, ...]) -> Relation | None:

@@ -1,0 +1,76 @@
+-- schema: t(a INT64, b INT64, n STRING), u(a INT64, z INT64)
+
+-- case: unknown table
+SELECT x.k, x.v FROM missing AS x WHERE x.w > 1;
+--> k <- missing.k IDENTITY
+--> v <- missing.v IDENTITY
+--> * | missing.w FILTER
+--! UNKNOWN_TABLE
+
+-- case: unknown table beside a known one
+SELECT t.a, m.k FROM t JOIN missing AS m ON m.id = t.b;
+--> a <- t.a IDENTITY
+--> k <- missing.k IDENTITY
+--> * | missing.id JOIN, t.b JOIN
+--! UNKNOWN_TABLE
+
+-- case: unknown table into a known one
+INSERT INTO u (a, z) SELECT m.p, m.q FROM missing AS m;
+--> u.a <- missing.p IDENTITY
+--> u.z <- missing.q IDENTITY
+--! UNKNOWN_TABLE
+
+-- case: what an unknown table makes is known then
+CREATE TABLE d.x AS SELECT m.p, m.q FROM missing AS m;
+SELECT p + 1 AS r FROM d.x;
+--> d.x.p <- missing.p IDENTITY
+--> d.x.q <- missing.q IDENTITY
+--! UNKNOWN_TABLE
+--> r <- d.x.p TRANSFORMATION
+--! APPROXIMATE_LINEAGE
+
+-- case: unknown function
+SELECT mystery(a, b) AS r FROM t;
+--> r <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--! APPROXIMATE_LINEAGE
+
+-- case: unknown column
+SELECT nope, a FROM t;
+--> nope
+--> a <- t.a IDENTITY
+--! UNKNOWN_COLUMN
+
+-- case: a type error
+SELECT a + n AS r, b FROM t;
+--> r <- t.a TRANSFORMATION, t.n TRANSFORMATION
+--> b <- t.b IDENTITY
+--! APPROXIMATE_LINEAGE
+
+-- case: star over an unknown table
+CREATE TABLE d.x AS SELECT * FROM missing;
+--> d.x.* <- missing.* IDENTITY ?
+--! UNKNOWN_TABLE
+--! APPROXIMATE_LINEAGE
+
+-- case: prediction by a model
+SELECT * FROM ML.PREDICT(MODEL d.m, (SELECT a, b FROM t));
+--! APPROXIMATE_LINEAGE
+--! APPROXIMATE_LINEAGE
+
+-- case: unknown table in a variable
+DECLARE m INT64 DEFAULT (SELECT MAX(k) FROM missing);
+SELECT a + m AS r FROM t;
+--> <result> <- missing
+--! UNKNOWN_TABLE
+--> r <- t.a TRANSFORMATION
+
+-- case: unknown table in a procedure
+CREATE PROCEDURE ds.p() BEGIN INSERT INTO u (a) SELECT m.k FROM missing AS m; END;
+--> u.a <- missing.k IDENTITY
+--! UNKNOWN_TABLE
+
+-- case: columns without types
+CREATE TABLE d.x (p INT64, q STRING);
+SELECT p, q FROM d.x;
+--> p <- d.x.p IDENTITY
+--> q <- d.x.q IDENTITY
