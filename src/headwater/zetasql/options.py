@@ -52,15 +52,14 @@ _SYSTEM_VARIABLES: Mapping[str, int] = {
 @cache
 def language_options(dialect: str = "bigquery") -> Any:
     """The LanguageOptionsProto of `bigquery` or `spanner`. REQUIRES: the caller does not change it."""
-    names = _desirable() | set(_BIGQUERY_TOO.split())
-    names -= set(_REFUSED.split())
+    features = _desirable() | _numbers(_BIGQUERY_TOO)
+    features -= _numbers(_REFUSED)
     if dialect == "spanner":
-        names -= set(_NOT_IN_SPANNER.split())
-        names.add("SPANNER_LEGACY_DDL")
+        features -= _numbers(_NOT_IN_SPANNER)
     return options.LanguageOptionsProto(
         name_resolution_mode=language.NAME_RESOLUTION_DEFAULT,
         product_mode=language.PRODUCT_EXTERNAL,
-        enabled_language_features=sorted({language.LanguageFeature.Value(f"FEATURE_{name}") for name in names}),
+        enabled_language_features=sorted(features),
         reserved_keywords=["QUALIFY", "MATCH_RECOGNIZE"] if dialect == "bigquery" else [],
     )
 
@@ -101,10 +100,14 @@ def _add_partition_columns(columns: Any) -> None:
         columns.add(name=name).type.type_kind = kind
 
 
-def _desirable() -> set[str]:
+def _numbers(names: str) -> set[int]:
+    return {language.LanguageFeature.Value(f"FEATURE_{name}") for name in names.split()}
+
+
+def _desirable() -> set[int]:
     found = set()
     for value in language.DESCRIPTOR.enum_types_by_name["LanguageFeature"].values:
         traits = value.GetOptions().Extensions[language.language_feature_options]
         if traits.ideally_enabled and not traits.in_development and not value.name.startswith("__"):
-            found.add(value.name.removeprefix("FEATURE_"))
+            found.add(value.number)
     return found
