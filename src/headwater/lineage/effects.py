@@ -93,4 +93,14 @@ class UseColumns:
     span: Span | None = None
 
 
-SchemaEffect: TypeAlias = CreateTable | CopyTable | DropTable | RenameTable | SwapTables | AlterColumns | UseColumns
+@dataclass(frozen=True, slots=True)
+class UseNamespace:
+    """Names without a schema mean another one from here on."""
+
+    schema: str | None
+    catalog: str | None = None
+
+
+SchemaEffect: TypeAlias = (
+    CreateTable | CopyTable | DropTable | RenameTable | SwapTables | AlterColumns | UseColumns | UseNamespace
+)

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import assert_never
 
+import msgspec
+
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.effects import (
     AlterColumns,
@@ -27,6 +29,7 @@ from headwater.lineage.effects import (
     SchemaEffect,
     SwapTables,
     UseColumns,
+    UseNamespace,
 )
 from headwater.lineage.known import KnownTable, alter_columns, compare
 from headwater.lineage.schema import (
@@ -124,6 +127,9 @@ class SchemaResolver:
 
     def apply(self, effect: SchemaEffect, *, statement_index: int | None = None) -> list[Issue]:
         """Let a statement change the schema; returns the conflicts this brings to light."""
+        if isinstance(effect, UseNamespace):
+            self._use_namespace(effect)
+            return []
         if not self.schema.allow_implied:
             return []
         match effect:
@@ -250,6 +256,12 @@ class SchemaResolver:
             statement_index=statement_index if table.statement_index is None else table.statement_index,
             updated_at=self._now(),
         )
+
+    def _use_namespace(self, effect: UseNamespace) -> None:
+        changes = {"default_schema": effect.schema} if effect.schema else {}
+        if effect.catalog:
+            changes["default_catalog"] = effect.catalog
+        self.schema = msgspec.structs.replace(self.schema, **changes)
 
     def _forget(self, name: TableName) -> None:
         for key in self._candidates(name, ()):

@@ -9,6 +9,7 @@ from headwater.lineage.effects import (
     RenameTable,
     SchemaEffect,
     SwapTables,
+    UseNamespace,
 )
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
@@ -69,6 +70,20 @@ def lower_drop(lowering: Lowering, node: Node) -> Lowered:
     names = [lowering.table_name(each)[0] for each in tables]
     effects = tuple(DropTable(name) for name in names)
     return Lowered(f"DROP_{kind.replace(' ', '_')}", effects=effects, target=lowering.resolver.resolve(names[0]).name)
+
+
+@states(exp.Use)
+def lower_use(lowering: Lowering, node: Node) -> Lowered:
+    """USE names the schema (or, where it says so, the catalog) of the names that follow."""
+    if not isinstance(node.this, exp.Table):
+        return Lowered("USE")
+    *outer, last = lowering.table_name(node.this)[0].parts
+    kind = str(node.args.get("kind") or "").upper()
+    if kind in ("ROLE", "WAREHOUSE"):
+        return Lowered("USE")
+    if kind in ("CATALOG", "DATABASE") and lowering.dialect in ("snowflake", "databricks", "trino") and not outer:
+        return Lowered("USE", effects=(UseNamespace(None, last),))
+    return Lowered("USE", effects=(UseNamespace(last, outer[-1] if outer else None),))
 
 
 @states(exp.TruncateTable)

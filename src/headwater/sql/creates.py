@@ -18,6 +18,8 @@ from headwater.text import Span
 def lower_create(lowering: Lowering, node: Node) -> Lowered:
     kind = str(node.args.get("kind") or "").upper()
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
+    if kind == "FUNCTION" and isinstance(node.this, exp.UserDefinedFunction):
+        lowering.functions[node.this.this.name.lower()] = node
     if kind not in ("TABLE", "VIEW", "EXTERNAL TABLE", "DYNAMIC TABLE") or not isinstance(table, exp.Table):
         return Lowered(f"CREATE_{kind.replace(' ', '_') or 'OBJECT'}")
     if isinstance(node.expression, exp.Query):
@@ -43,6 +45,10 @@ def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowere
         ]
     statement_type = _type_of_create(node, kind)
     target, name, span = _target(lowering, node, table)
+    properties = node.args.get("properties")
+    to = properties.find(exp.ToTableProperty) if properties is not None else None
+    if to is not None:  # a materialized view that writes into a table of its own (ClickHouse)
+        target = lowering.resolver.resolve(lowering.table_name(to.this)[0]).name
     write = Write(statement_type, target, assignments_by_name(query), (query.relation,), target_span=span)
     keeps_existing = bool(node.args.get("exists"))
     effect = created(name, query, temporary=is_temporary(node), keeps_existing=keeps_existing)

@@ -27,11 +27,12 @@ _NOTHING = Literal()
 
 
 @lowers(
-    *(exp.Literal, exp.Null, exp.Boolean, exp.Parameter, exp.Placeholder, exp.Var, exp.DataType, exp.Star),
+    *(exp.Literal, exp.Null, exp.Boolean, exp.Placeholder, exp.Var, exp.DataType, exp.Star),
     *(exp.SessionParameter, exp.HexString, exp.BitString, exp.ByteString, exp.RawString, exp.National),
     *(exp.JSONPath, exp.Introducer, exp.NextValueFor, exp.Pseudocolumn),
 )
 def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """What comes from no column."""
     meta = node._meta
     if meta and "start" in meta and (lowering.leftmost is None or meta["start"] < lowering.leftmost):
         lowering.leftmost = meta["start"]

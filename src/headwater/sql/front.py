@@ -12,6 +12,7 @@ from headwater.lineage.effects import SchemaEffect, UseColumns
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered, failed
 from headwater.lineage.values import OutOfTime
+from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.sql import (
     alterations,
@@ -19,20 +20,27 @@ from headwater.sql import (
     expressions,
     generators,
     inserts,
+    loads,
     lookup,
     merges,
+    multi,
     nested,
     pivots,
     updates,
 )
+from headwater.sql.blocks import enter_blocks
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
+from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.rough import lower_roughly, lower_tokens
-from headwater.sql.split import Piece, split_statements
+from headwater.sql.split import Piece, split_inner, split_statements
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
-REGISTERED = (alterations, creates, expressions, generators, inserts, lookup, merges, nested, pivots, updates)
+REGISTERED = (
+    *(alterations, creates, expressions, generators, inserts, loads, lookup),
+    *(merges, multi, nested, pivots, updates),
+)
 """The modules whose functions lower the nodes: importing them registers them."""
 
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns of, we report as issues
@@ -46,15 +54,17 @@ class SqlFrontEnd:
 
     def __init__(self, dialect: str | None = None) -> None:
         self.dialect = canonical_dialect(dialect)
+        self._functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
 
     def split(self, source: Source) -> Iterable[Piece]:
         """Cut a script into statements, in order."""
-        return split_statements(source, self.dialect)
+        self._functions.clear()
+        return enter_blocks(split_statements(source, self.dialect), source, self.dialect)
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
         try:
-            tree = self._parse(statement)
+            tree = parse_piece(statement, self.dialect)
         except ParseError as err:
             return _syntax_error(statement, source, err)
         except (SqlglotError, ValueError, RecursionError) as err:
@@ -69,19 +79,27 @@ class SqlFrontEnd:
             tokens=statement.tokens,
             offset=statement.offset,
             deadline=deadline,
+            functions=self._functions,
         )
         return _lower_tree(lowering, tree, statement)
 
-    def _parse(self, statement: Piece) -> Node | None:
-        if not statement.tokens:
-            return None
-        trees = sqlglot_dialect(self.dialect).parser().parse(list(statement.tokens), statement.text)
-        return next((tree for tree in trees if tree is not None), None)
+
+def parse_piece(statement: Piece, dialect: str) -> Node | None:
+    """sqlglot's tree of one statement.
+
+    RAISES: ParseError and other errors of sqlglot.
+    """
+    if not statement.tokens:
+        return None
+    trees = sqlglot_dialect(dialect).parser().parse(list(statement.tokens), statement.text)
+    return next((tree for tree in trees if tree is not None), None)
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
     if lower is None:
+        if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):
+            return Lowered((tree.name if isinstance(tree, exp.Command) else tree.key).upper())
         if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
             return failed("UNKNOWN", "this is an expression, not a statement", statement.span)
         return _unsupported(lowering, tree, statement)
@@ -101,6 +119,13 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     return dataclasses.replace(lowered, effects=(*uses, *lowered.effects), issues=(*lowered.issues, *lowering.issues))
 
 
+_WITHOUT_LINEAGE = (
+    *(exp.Set, exp.Transaction, exp.Commit, exp.Rollback, exp.Describe, exp.Show, exp.Comment, exp.Grant),
+    *(exp.Analyze, exp.Kill, exp.Pragma, exp.Refresh, exp.Uncache, exp.Declare, exp.Semicolon, exp.Revoke),
+)
+_SILENT = frozenset({"SET", "SHOW", "EXPLAIN", "VACUUM", "GRANT", "REVOKE", "OPTIMIZE", "RESET", "ANALYZE", "FETCH"})
+
+
 def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     name = (tree.name if isinstance(tree, exp.Command) else tree.key).upper() or "UNKNOWN"
     issue = Issue(
@@ -109,11 +134,43 @@ def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         f"statements of the kind {name} have no column lineage here",
         statement.span,
     )
-    if isinstance(tree, exp.Command):
+    if isinstance(tree, exp.Execute):
+        lowered = Lowered(name, table_only=True)
+    elif isinstance(tree, exp.Command):
+        if name == "UNLOAD":
+            unloaded = _lower_unload(lowering, statement)
+            if unloaded is not None:
+                return unloaded
         lowered = lower_tokens(lowering, statement.tokens, name)
     else:
         lowered = lower_roughly(lowering, tree, name)
     return dataclasses.replace(lowered, issues=(issue,))
+
+
+def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
+    """UNLOAD ('query') TO 'path': the parser keeps it as text, the query is inside."""
+    source = lowering.source
+    found = find_unload(source.text, statement.span.start, statement.span.end)
+    if found is None:
+        return None
+    start, end, path = found
+    quoted = source.text[start - 1] == "'"
+    for piece in split_inner(source, lowering.dialect, start=start, end=end, quoted=quoted):
+        tree = parse_piece(piece, lowering.dialect)
+        inner = Lowering(
+            source=source,
+            resolver=lowering.resolver,
+            dialect=lowering.dialect,
+            tokens=piece.tokens,
+            offset=piece.offset,
+            functions=lowering.functions,
+        )
+        lowered = _lower_tree(inner, tree, piece)
+        writes = tuple(
+            dataclasses.replace(write, statement_type="UNLOAD", target=TableName.of(path)) for write in lowered.writes
+        )
+        return dataclasses.replace(lowered, statement_type="UNLOAD", writes=writes)
+    return None
 
 
 def _syntax_error(statement: Piece, source: Source, err: ParseError) -> Lowered:

@@ -19,7 +19,7 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Column, DerivedItem, ElementItem, StoredItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.tables import add_opaque, adds, alias_names, beside, name_item
+from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item
 from headwater.text import Span
 
 _Named = tuple[str, str, Span | None]
@@ -54,6 +54,13 @@ def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: Relation |
         inner.set("alias", node.args.get("alias"))
         return add_unnest(lowering, inner, scope, before)
     return _add_function(lowering, node, scope, before)
+
+
+@adds(exp.Stream)
+def add_stream(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """STREAM(t): the table, as it grows."""
+    inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
+    return add_item(lowering, inner, scope, before)
 
 
 @adds(exp.Func)

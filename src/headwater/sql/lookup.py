@@ -32,11 +32,24 @@ def lower_column(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     this = args["this"]
     if type(this) is exp.Star:
         return MakeStruct(())
+    if type(this) is exp.Parameter:  # t.$1: a column of a file, by position
+        return lower_parameter(lowering, this, scope)
     table = args.get("table")
     if table is None:
         return resolve_name(lowering, this, scope)
     parts = [part for part in (args.get("catalog"), args.get("db"), table, this) if part is not None]
     return resolve_path(lowering, parts, scope)
+
+
+@lowers(exp.Parameter)
+def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A parameter comes from nowhere, but `$1` over a file or a stage is its first column."""
+    files = [named for named in scope.items if named.item.is_open and named.names[-1:] != ("",)]
+    if lowering.dialect == "snowflake" and len(files) == 1 and isinstance(node.this, exp.Literal):
+        column = files[0].item.ask(f"${node.this.name}", f"${node.this.name}")
+        if column is not None:
+            return _refer(column, lowering.span(node.this))
+    return Literal()
 
 
 @lowers(exp.Identifier)

@@ -83,11 +83,13 @@ class Lowering:
         tokens: Sequence[Any] = (),
         offset: int = 0,
         deadline: float | None = None,
+        functions: dict[str, Node] | None = None,
     ) -> None:
         self.source = source
         self.resolver = resolver
         self.dialect = dialect
         self.offset = offset
+        self.functions = functions if functions is not None else {}  # SQL functions by key, as CREATE nodes
         self.issues: list[Issue] = []
         self.stored: list[StoredItem] = []
         self.leftmost: int | None = None  # the position of the first name of the expression being lowered
@@ -95,6 +97,7 @@ class Lowering:
         self._regions: Regions | None = None
         self._deadline = deadline
         self._next_id = 0
+        self._placeless = False
         self._told: set[tuple[Any, ...]] = set()
         self._fold = _FOLDS[resolver.case.columns]
 
@@ -161,10 +164,18 @@ class Lowering:
 
     # --------------------------------------------------------------------------------------------- spans
 
+    def without_spans(self, node: Node, scope: Scope) -> Expression:
+        """Lower an expression that stands somewhere else in the text, or in another text."""
+        before, self._placeless = self._placeless, True
+        try:
+            return self.expression(node, scope)
+        finally:
+            self._placeless = before
+
     def span(self, node: Node) -> Span | None:
         """The span of a name, function or literal, as the parser kept it."""
         meta = node._meta
-        if not meta:
+        if not meta or self._placeless:
             return None
         start = meta.get("start")
         if start is None:
@@ -188,7 +199,7 @@ class Lowering:
 
     def claim(self, position: int | None) -> Span | None:
         """The span of the outermost expression around a character that nobody has claimed yet."""
-        if position is None or not self._tokens:
+        if position is None or not self._tokens or self._placeless:
             return None
         return self._placed(self._all_regions().claim(position))
 

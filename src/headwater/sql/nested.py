@@ -138,6 +138,8 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     build = _BY_NAME.get(name)
     if build is not None:
         return build(lowering, node, scope)
+    if name in lowering.functions:
+        return _through_function(lowering, node, scope)
     plain = [each for each in node.expressions if not isinstance(each, exp.Lambda)]
     args = [lowering.expression(each, scope) for each in plain]
     lowering.span(node)
@@ -180,6 +182,27 @@ def _bind(
         key = lowering.key(parameter) if isinstance(parameter, exp.Identifier) else lowering.key_of(parameter.name)
         inner.locals[key] = Column(parameter.name, key, Ref(id))
     return inner, tuple(bindings)
+
+
+def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """A call of a SQL function the script has defined: its body, with the arguments in the place of parameters."""
+    name = node.name.lower()
+    definition = lowering.functions.pop(name)  # a function that calls itself is not entered again
+    try:
+        args = [lowering.expression(each, scope) for each in node.expressions]
+        body = definition.expression
+        body = body.this if isinstance(body, exp.Return | exp.Paren) else body
+        if not isinstance(body, exp.Expr) or isinstance(body, exp.Heredoc | exp.Literal | exp.RawString):
+            return Call(name, tuple(args), opaque=f"the body of {name} is not SQL")
+        parameters = definition.this.expressions
+        values = args + [Literal()] * (len(parameters) - len(args))
+        inner, bindings = _bind(lowering, parameters, values, Scope())
+        saved, lowering.leftmost = lowering.leftmost, None
+        lowered = lowering.without_spans(body, inner)
+        lowering.leftmost = saved
+        return Let(bindings, Call(name, (lowered,)))
+    finally:
+        lowering.functions[name] = definition
 
 
 # ------------------------------------------------------------------------------- functions known by name only

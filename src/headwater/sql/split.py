@@ -32,9 +32,11 @@ def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
         yield from _pieces(source, source.text, tokens, 0)
 
 
-def split_inner(source: Source, dialect: str, *, start: int, end: int) -> Iterator[Piece]:
-    """The statements inside a part of the text: a quoted body, the query of an UNLOAD."""
+def split_inner(source: Source, dialect: str, *, start: int, end: int, quoted: bool = False) -> Iterator[Piece]:
+    """The statements inside a part of the text: a body, or (`quoted`) the query in the quotes of an UNLOAD."""
     text = source.text[start:end]
+    if quoted:  # '' stands for ' here; the length stays, so positions do
+        text = text.replace("''", " '")
     tokens = _tokens(text, dialect)
     if tokens is not None:
         yield from _pieces(source, text, tokens, start)

@@ -1,0 +1,166 @@
+"""Procedural code: the statements inside blocks, branches, loops and bodies, without what is around them.
+
+Every branch is entered, in the order of the text: lineage asks what may flow, not what will. Declarations and control
+words are dropped; a body in quotes is cut into statements of its own.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.split import Piece, split_inner
+from headwater.text import Source
+
+_STATEMENTS = frozenset(
+    {
+        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH", "COPY"),
+        *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
+    }
+)
+_HEADS = frozenset(
+    {
+        *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO"),
+    }
+)
+_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
+_BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
+_QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
+_DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLARE a …; b …; BEGIN
+
+
+def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Iterator[Piece]:
+    """The statements of a script, with those inside procedural code in the place of the code."""
+    declaring = False
+    for piece in pieces:
+        first = _word(piece.tokens, 0)
+        if declaring:
+            declaring = first != "BEGIN"
+        if declaring:
+            continue
+        if first not in _HEADS:
+            yield piece
+            continue
+        if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
+            declaring = True
+            continue
+        body = _quoted_body(piece)
+        if body is not None:
+            inner = split_inner(source, dialect, start=body[0], end=body[1])
+            yield from enter_blocks(inner, source, dialect)
+            continue
+        tokens, declaring = _unwrap(piece.tokens, dialect)
+        if tokens:
+            yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
+
+
+def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
+    """A statement without the control words before and after it; True if declarations follow instead of one."""
+    while tokens:
+        first, second = _word(tokens, 0), _word(tokens, 1)
+        if first == "BEGIN":
+            if second in _TRANSACTION or len(tokens) == 1:
+                return (tokens, False) if second in _TRANSACTION else ((), False)
+            tokens = tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH") else tokens[1:]
+        elif first in ("END", "GO"):
+            tokens = _after_end(tokens)
+        elif first in ("ELSE", "LOOP", "REPEAT"):
+            tokens = tokens[1:]
+        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
+            tokens = _after_condition(tokens)
+        elif first == "RETURN":
+            return (tokens[2:], False) if second == "QUERY" else ((), False)
+        elif first in ("CREATE", "ALTER") and not _BODIES.isdisjoint(_words(tokens[:6])):
+            return _body(tokens, dialect)
+        else:
+            break
+    return _without_tail(tokens), False
+
+
+def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
+    """What follows END, END IF, END LOOP label: in T-SQL, maybe the next statement."""
+    at = 1
+    while at < len(tokens) and _word(tokens, at) not in _STATEMENTS - {"IF", "WHILE", "LOOP"}:
+        if _word(tokens, at) == "ELSE":
+            break
+        at += 1
+    return tokens[at:]
+
+
+def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
+    """What follows IF … THEN, WHILE … DO, FOR … LOOP, or (T-SQL) the condition of IF and WHILE."""
+    depth = 0
+    for at, token in enumerate(tokens[1:], start=1):
+        kind = token.token_type
+        if kind in (TokenType.L_PAREN, TokenType.CASE):
+            depth += 1
+        elif kind in (TokenType.R_PAREN, TokenType.END):
+            depth -= 1
+        elif depth == 0:
+            word = token.text.upper()
+            if word in ("THEN", "DO", "LOOP"):
+                return tokens[at + 1 :]
+            if word in _STATEMENTS and word not in ("IF", "SET"):
+                return tokens[at:]
+    return ()
+
+
+def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
+    """The first statement of a procedure's body, or whether declarations come before it."""
+    if "FUNCTION" in _words(tokens[:6]) and "BEGIN" not in _words(tokens):
+        return tokens, False  # a function that is one expression or query
+    depth = 0
+    for at, token in enumerate(tokens):
+        kind, word = token.token_type, token.text.upper()
+        if kind is TokenType.L_PAREN:
+            depth += 1
+        elif kind is TokenType.R_PAREN:
+            depth -= 1
+        elif depth == 0 and word == "BEGIN":
+            return _unwrap(tokens[at:], dialect)
+        elif depth == 0 and word in ("AS", "IS"):
+            after = _word(tokens, at + 1)
+            if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
+                return _unwrap(tokens[at + 1 :], dialect)
+            if "BEGIN" not in _words(tokens[at:]):
+                return (), True
+    return (), False
+
+
+def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
+    """A statement without the END that follows it where no semicolon does (T-SQL)."""
+    opened = 0
+    for at, token in enumerate(tokens):
+        if token.token_type is TokenType.CASE:
+            opened += 1
+        elif token.token_type is TokenType.END:
+            if opened == 0:
+                return tokens[:at]
+            opened -= 1
+    return tokens
+
+
+def _quoted_body(piece: Piece) -> tuple[int, int] | None:
+    """The inside of `AS $$ … $$`, as a range of the text."""
+    if _word(piece.tokens, 0) != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6])):
+        return None
+    for token in piece.tokens:
+        if token.token_type in _QUOTED:
+            text = piece.text[token.start : token.end + 1]
+            begin = text.find("$", 1) + 1
+            return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin
+    return None
+
+
+def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
+    span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
+    return Piece(span, piece.text, tuple(tokens), piece.offset)
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    return tokens[at].text.upper() if at < len(tokens) else ""
+
+
+def _words(tokens: Sequence[Any]) -> set[str]:
+    return {token.text.upper() for token in tokens}
