@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cases import Case, found, normalize, read_cases, rewrite
+from golden_cases import Case, found, normalize, read_cases, rewrite
 
 
 class GoldenFile(pytest.File):

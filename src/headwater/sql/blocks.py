@@ -18,10 +18,11 @@ _STATEMENTS = frozenset(
         *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
     }
 )
+_JUMPS = ("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL")
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO"),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", *_JUMPS),
     }
 )
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
@@ -45,6 +46,11 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
             declaring = True
             continue
+        if _is_swallowed(piece):
+            piece = _read_command(piece, source, dialect)
+        if first == "REPLACE":
+            yield _as_insert(piece)
+            continue
         body = _quoted_body(piece)
         if body is not None:
             inner = split_inner(source, dialect, start=body[0], end=body[1])
@@ -53,6 +59,32 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         tokens, declaring = _unwrap(piece.tokens, dialect)
         if tokens:
             yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
+
+
+def _is_swallowed(piece: Piece) -> bool:
+    """Whether the tokenizer took the first word for a command and kept the rest of the piece as one string."""
+    if len(piece.tokens) != 2 or piece.tokens[1].token_type is not TokenType.STRING:
+        return False
+    head = piece.tokens[0]
+    rest = piece.text[head.end + 1 : head.end + 100].lstrip()
+    return head.token_type is TokenType.COMMAND or rest[:1] not in ("'", '"')
+
+
+def _as_insert(piece: Piece) -> Piece:
+    """REPLACE INTO writes as INSERT INTO does."""
+    head = piece.tokens[0]
+    insert = type(head)(TokenType.INSERT, "INSERT", head.line, head.col, head.start, head.end)
+    return Piece(piece.span, piece.text, (insert, *piece.tokens[1:]), piece.offset)
+
+
+def _read_command(piece: Piece, source: Source, dialect: str) -> Piece:
+    """A piece whose first word made the tokenizer keep the rest as text: with the rest as tokens."""
+    head = piece.tokens[0]
+    start = piece.offset + head.end + 1
+    rest = list(split_inner(source, dialect, start=start, end=piece.span.end))
+    if len(rest) != 1:
+        return piece
+    return Piece(piece.span, rest[0].text, (head, *rest[0].tokens), rest[0].offset)
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -69,6 +101,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             tokens = tokens[1:]
         elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
             tokens = _after_condition(tokens)
+        elif first in _JUMPS:
+            return (), False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
         elif first in ("CREATE", "ALTER") and not _BODIES.isdisjoint(_words(tokens[:6])):
@@ -142,8 +176,9 @@ def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
 
 
 def _quoted_body(piece: Piece) -> tuple[int, int] | None:
-    """The inside of `AS $$ … $$`, as a range of the text."""
-    if _word(piece.tokens, 0) != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6])):
+    """The inside of `AS $$ … $$` or `DO $$ … $$`, as a range of the text."""
+    first = _word(piece.tokens, 0)
+    if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
     for token in piece.tokens:
         if token.token_type in _QUOTED:

@@ -24,7 +24,11 @@ def is_temporary(node: Node) -> bool:
 
 def column_definitions(lowering: Lowering, nodes: Iterable[Node]) -> tuple[ColumnDefinition, ...]:
     """The columns of a table definition, with the types as the dialect writes them."""
-    return tuple(column_definition(lowering, each) for each in nodes if isinstance(each, exp.ColumnDef))
+    return tuple(
+        column_definition(lowering, each) if isinstance(each, exp.ColumnDef) else ColumnDefinition(each.name)
+        for each in nodes
+        if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column)
+    )
 
 
 def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:

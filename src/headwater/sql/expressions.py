@@ -177,7 +177,7 @@ def _values(node: Node) -> Iterator[Node]:
             yield from (each for each in value if isinstance(each, exp.Expr))
 
 
-_NAMES: dict[type, tuple[str, bool]] = {}
+_NAMES: dict[type, tuple[str, bool]] = {exp.SHA1Digest: ("sha1", False), exp.SHA2Digest: ("sha2", False)}
 _NOT_AGGREGATES = (
     *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.RowNumber),
     *(exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile),

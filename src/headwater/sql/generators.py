@@ -56,10 +56,10 @@ def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: Relation |
     return _add_function(lowering, node, scope, before)
 
 
-@adds(exp.Stream)
-def add_stream(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """STREAM(t): the table, as it grows."""
-    inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
+@adds(exp.Stream, exp.Final)
+def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """STREAM(t), t FINAL: the table."""
+    inner = node.this.this if isinstance(node, exp.Stream) and isinstance(node.this, exp.Subquery) else node.this
     return add_item(lowering, inner, scope, before)
 
 
@@ -98,6 +98,8 @@ def _add_generated(
 ) -> Relation:
     """Columns made per row. Without names of their own, a single one has the name of the alias."""
     defaults, values = made
+    if values and len(names) > len(values):  # the fields of a struct, the keys and values of a map
+        values = [*values, *[values[-1]] * (len(names) - len(values))]
     alias = node.args.get("alias")
     if not names and len(values) == 1 and alias is not None and alias.this is not None:
         names = [(alias.name, lowering.key(alias.this), lowering.span(alias.this))]
@@ -161,7 +163,12 @@ def _explode_pairs(lowering: Lowering, function: Node, scope: Scope) -> _Generat
 
 def _posexplode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "col", "value"], [Literal(), Element(value), Element(value)]
+    return ["pos", "col", "value"], [Literal(), Element(value)]
+
+
+def _variant_explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    value = lowering.expression(_argument(function), scope)
+    return ["pos", "key", "value"], [Literal(), Call("variant_explode", (value,)), Element(value)]
 
 
 def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
@@ -248,6 +255,8 @@ _BY_NAME: dict[str, _Generator] = {
     "json_each": _explode_pairs,
     "jsonb_each": _explode_pairs,
     "jsonb_each_text": _explode_pairs,
+    "variant_explode": _variant_explode,
+    "variant_explode_outer": _variant_explode,
     "string_split": _transformed,
     "regexp_split_to_table": _transformed,
     "split_to_table": _transformed,

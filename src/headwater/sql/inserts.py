@@ -125,6 +125,13 @@ def _by_target_name(lowering: Lowering, target: StoredItem, query: Query) -> tup
     return tuple(result)
 
 
+def _inserted_value(node: Node) -> Node:
+    """VALUES(x), MySQL's way to say excluded.x."""
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "VALUES" and node.expressions:
+        return exp.Column(this=node.expressions[0], table=exp.to_identifier("excluded"))
+    return node
+
+
 def _on_conflict(
     lowering: Lowering, node: Node, *, target: StoredItem, assignments: tuple[Assignment, ...], scope: Scope
 ) -> tuple[Assignment, ...]:
@@ -139,9 +146,7 @@ def _on_conflict(
     for each in node.args.get("expressions") or ():
         if not isinstance(each, exp.EQ):
             continue
-        value = each.expression
-        if isinstance(value, exp.Anonymous) and value.name.upper() == "VALUES" and value.expressions:
-            value = exp.Column(this=value.expressions[0], table=exp.to_identifier("excluded"))
+        value = each.expression.transform(_inserted_value, copy=False)
         identifier = each.this.this if isinstance(each.this, exp.Column) else each.this
         own = Scope(outer=inside)
         own.items.append(inside.items[1])

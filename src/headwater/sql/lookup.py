@@ -25,6 +25,9 @@ _NOT_COLUMNS = frozenset(
 )
 """Names that engines answer without a column."""
 
+_NEVER_COLUMNS = _NOT_COLUMNS - {"user", "level", "uid", "oid", "default"}
+"""Those that no table has as a column of its own."""
+
 
 @lowers(exp.Column)
 def lower_column(lowering: Lowering, node: Node, scope: Scope) -> Expression:
@@ -73,9 +76,17 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     for field in fields:
         if isinstance(field, exp.Identifier):
             result = GetField(result, field.name)
+        elif isinstance(field, exp.Literal):  # tuple.1: by position
+            result = _nth_field(result, field.name)
         elif isinstance(field, exp.Func):  # a method: x.f(y)
             return lowering.expression(field, scope)
     return result
+
+
+def _nth_field(operand: Expression, position: str) -> Expression:
+    if isinstance(operand, MakeStruct) and position.isdigit() and 0 < int(position) <= len(operand.fields):
+        return operand.fields[int(position) - 1][1]
+    return GetField(operand, position)
 
 
 def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expression:
@@ -152,7 +163,7 @@ def find_name(
         if first_open is None:
             first_open = [named for named in level.items if named.item.is_open] or None
         level = level.outer
-    if sure or first_open is None:
+    if sure or first_open is None or key.lower() in _NEVER_COLUMNS:
         return None
     return _from_open(lowering, name, key, first_open, span)
 

@@ -17,7 +17,7 @@ def lower_multi_insert(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
     build_ctes(lowering, node.args.get("with_"), scope)
     source = node.args["source"]
-    if isinstance(source, exp.Query):
+    if isinstance(node.expressions[0], exp.ConditionalInsert):
         writes = _from_query(lowering, node, source, scope)
     else:
         writes = [_from_table(lowering, insert, source, scope) for insert in node.expressions]

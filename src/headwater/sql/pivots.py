@@ -49,6 +49,10 @@ def _pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None
             call = dataclasses.replace(call, condition=condition)
         made.append(Computed(Attribute(lowering.new_id(), name.name, lowering.span(name)), call))
     kept = [column for column in scope.items[0].item.star() if column.key not in used]
+    group = node.args.get("group")
+    if group is not None:
+        keys_of_group = {lowering.key_of(each.name) for each in group.expressions}
+        kept = [column for column in kept if column.key in keys_of_group]
     groups = [Computed(Attribute(lowering.new_id(), column.name), column.expression) for column in kept]
     columns = kept + [
         Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
@@ -116,4 +120,4 @@ def _plain_pivot(lowering: Lowering, node: Node) -> Node:
             IssueCode.APPROXIMATE_LINEAGE, "the columns that PIVOT makes depend on the data", hint="list them with IN"
         )
     columns = [exp.to_identifier(name, quoted=True) for name in names]
-    return exp.Pivot(expressions=list(aggregates), fields=fields, columns=columns, unpivot=False)
+    return exp.Pivot(expressions=list(aggregates), fields=fields, columns=columns, group=node.args.get("group"))

@@ -38,12 +38,14 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     ctes = build_ctes(lowering, args.get("with_"), scope)
     relation = from_clause(lowering, node, scope)
     scope.windows = {lowering.key_of(each.this.name): each for each in args.get("windows") or ()}
+    _lower_scalars(lowering, args.get("with_"), scope)
     where_first = lowering.dialect not in _ALIASES_IN_WHERE
     if where_first:
         relation = _filter(lowering, args.get("where"), relation, scope)
     selected = lower_select_list(lowering, node, scope)
     if not where_first:
         relation = _filter(lowering, args.get("where"), relation, scope)
+    relation = _filter(lowering, args.get("prewhere"), relation, scope)
     relation = _filter(lowering, args.get("connect"), relation, scope)
     keys = group_keys(lowering, args.get("group"), scope, selected)
     if keys:
@@ -106,7 +108,17 @@ def build_ctes(lowering: Lowering, clause: Node | None, scope: Scope) -> tuple[C
     if clause is None:
         return ()
     recursive = bool(clause.args.get("recursive")) or lowering.dialect in _RECURSIVE_WITHOUT_SAYING
-    return tuple(_build_cte(lowering, each, scope, recursive) for each in clause.expressions)
+    queries = [each for each in clause.expressions if isinstance(each.this, exp.Query)]
+    return tuple(_build_cte(lowering, each, scope, recursive) for each in queries)
+
+
+def _lower_scalars(lowering: Lowering, clause: Node | None, scope: Scope) -> None:
+    """WITH <expression> AS <name> (ClickHouse): a name for a value, over the columns of FROM."""
+    for each in clause.expressions if clause is not None else ():
+        if not isinstance(each.this, exp.Query):
+            alias = each.args["alias"].this
+            key = lowering.key(alias)
+            scope.aliases[key] = Column(alias.name, key, lowering.expression(each.this, scope))
 
 
 def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) -> Cte:
@@ -114,10 +126,6 @@ def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) ->
     id, key = lowering.new_id(), lowering.key(alias.this)
     names = alias_names(lowering, alias)
     body = node.this
-    if not isinstance(body, exp.Query):  # WITH <expression> AS <name>: ClickHouse
-        value = lowering.expression(body, scope)
-        scope.aliases[key] = Column(alias.this.name, key, value)
-        return Cte(id, alias.this.name, Values((), ()), ())
     while isinstance(body, exp.Subquery) and not body.args.get("with_") and isinstance(body.this, exp.Query):
         body = body.this
     if recursive and isinstance(body, exp.SetOperation):

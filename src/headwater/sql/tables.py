@@ -155,7 +155,11 @@ def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation 
 
 def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     """A table function whose body is not known: every column depends on all arguments."""
-    function = node.this if isinstance(node, exp.Table | exp.Lateral) else node
+    function = node.this if isinstance(node, exp.Table | exp.Lateral | exp.TableFromRows) else node
+    if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
+        function = function.expressions[0]
+    while isinstance(function, exp.Dot):  # package.function
+        function = function.expression
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
     args = tuple(lowering.expression(each, scope) for each in function.args.get("expressions") or ())
     names = alias_names(lowering, node.args.get("alias"))

@@ -36,7 +36,7 @@ def states(*types: type) -> Callable[[_LowerStatement], _LowerStatement]:
 def lower_select(lowering: Lowering, node: Node) -> Lowered:
     into = node.args.get("into")
     query = lowering.query(node, None)
-    if into is not None and into.this is not None:
+    if isinstance(into, exp.Into) and into.this is not None:
         name, _ = lowering.table_name(into.this)
         write = Write(
             "SELECT_INTO",
