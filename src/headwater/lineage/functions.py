@@ -72,15 +72,15 @@ _GROUPS: dict[FunctionRule, str] = {
         sumif avgif minif maxif anyif uniqif uniqexactif quantileif argmaxif argminif sum_if avg_if grouparrayif
     """,
     _MASKS: """
-        count count_distinct count_if countif count_big approx_count_distinct approx_distinct ndv hll hll_count
-        approx_count_distinct_agg uniq uniqexact uniqcombined uniqcombined64 uniqhll12 uniqtheta regr_count
-        hash hash_agg md5 md5_hex md5_binary md5_number_lower64 md5_number_upper64 md5_digest sha sha1 sha1_hex
-        sha1_binary sha2 sha2_hex sha2_binary sha224 sha256 sha384 sha512 fingerprint farm_fingerprint murmurhash
-        murmur3_32 murmurhash3_32 murmurhash3_64 murmurhash3_128 xxhash32 xxhash64 xxh3 xxhash64_spark crc32 crc32c
-        checksum binary_checksum checksum_agg hashbytes ora_hash standard_hash halfmd5 siphash64 siphash128 cityhash64
-        city_hash64 farmhash64 farmfingerprint64 metrohash64 javahash hivehash spooky_hash_v2_32 spooky_hash_v2_64 digest
-        hmac hmac_md5 hmac_sha1 hmac_sha256 hmac_sha512 mask mask_first_n mask_last_n mask_show_first_n mask_show_last_n
-        mask_hash
+        """ count count_distinct count_if countif count_big approx_count_distinct approx_distinct ndv hll
+        hll_count approx_count_distinct_agg uniq uniqexact uniqcombined uniqcombined64 uniqhll12 uniqtheta
+        regr_count hash hash_agg md5 md5_hex md5_binary md5_number_lower64 md5_number_upper64 md5_digest sha
+        sha1 sha1_hex sha1_binary sha2 sha2_hex sha2_binary sha224 sha256 sha384 sha512 fingerprint
+        farm_fingerprint murmurhash murmur3_32 murmurhash3_32 murmurhash3_64 murmurhash3_128 xxhash32 xxhash64
+        xxh3 xxhash64_spark crc32 crc32c checksum binary_checksum checksum_agg hashbytes ora_hash standard_hash
+        halfmd5 siphash64 siphash128 cityhash64 city_hash64 farmhash64 farmfingerprint64 metrohash64 javahash
+        hivehash spooky_hash_v2_32 spooky_hash_v2_64 digest hmac hmac_md5 hmac_sha1 hmac_sha256 hmac_sha512 mask
+        mask_first_n mask_last_n mask_show_first_n mask_show_last_n mask_hash
     """,
 }
 
