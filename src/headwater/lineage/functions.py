@@ -72,7 +72,7 @@ _GROUPS: dict[FunctionRule, str] = {
         sumif avgif minif maxif anyif uniqif uniqexactif quantileif argmaxif argminif sum_if avg_if grouparrayif
     """,
     _MASKS: """
-        """ count count_distinct count_if countif count_big approx_count_distinct approx_distinct ndv hll
+        count count_distinct count_if countif count_big approx_count_distinct approx_distinct ndv hll
         hll_count approx_count_distinct_agg uniq uniqexact uniqcombined uniqcombined64 uniqhll12 uniqtheta
         regr_count hash hash_agg md5 md5_hex md5_binary md5_number_lower64 md5_number_upper64 md5_digest sha
         sha1 sha1_hex sha1_binary sha2 sha2_hex sha2_binary sha224 sha256 sha384 sha512 fingerprint
