@@ -22,6 +22,7 @@ class GoldenFile(pytest.File):
         for case in cases:
             item = GoldenItem.from_parent(self, name=case.name.replace(" ", "-"))
             item.case, item.schema, item.dialect = case, schema, dialect
+            item.add_marker(pytest.mark.golden)
             yield item
 
 

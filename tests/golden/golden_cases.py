@@ -13,6 +13,8 @@ A file is a header and cases:
 Left of `|` are value edges, right of it indirect ones; `d.*` is the table as a whole. A column that nothing flows
 into stands alone. After a kind, `masked` says that the value is hidden and `?` that the edge is approximate. Tables
 without columns (`table-only`) are `--> d <- t, u`. A line `--! CODE` expects an issue. Order does not matter.
+
+The folder is the dialect; `googlesql` goes through ZetaSQL, all others through sqlglot's parser.
 """
 
 import re
@@ -20,13 +22,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from headwater.analysis.engines import open_front_end
 from headwater.errors import IssueCode, Severity
 from headwater.lineage import SchemaResolver, StatementLineage, Status
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
 from headwater.lineage.statement import RESULT
 from headwater.model.edges import Edge, InfluenceClass
-from headwater.sql import SqlFrontEnd
 from headwater.text import Source
 
 _TABLE = re.compile(r"([\w.\"`#-]+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
@@ -57,16 +59,29 @@ def _schema(header: str) -> dict[str, dict[str, str | None]]:
     text = " ".join(line.removeprefix("-- schema:") for line in header.split("\n") if line.startswith("-- schema:"))
     tables: dict[str, dict[str, str | None]] = {}
     for name, columns in _TABLE.findall(text):
-        pairs = [column.strip().split(None, 1) for column in re.split(r",(?![^<(]*[>)])", columns)]
+        pairs = [column.strip().split(None, 1) for column in _split_columns(columns)]
         tables[name] = {pair[0]: pair[1] if len(pair) > 1 else None for pair in pairs}
     return tables
 
 
+def _split_columns(text: str) -> list[str]:
+    """Cut at the commas that are not inside a type."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
+
+
 def found(sql: str, dialect: str, schema: dict[str, dict[str, str | None]]) -> list[str]:
     """The lines that describe what the analysis found."""
-    resolver = SchemaResolver(schema_of_mapping(schema), dialect=dialect)
+    front_end, name = open_front_end(dialect, "auto" if dialect == "googlesql" else "sqlglot")
+    resolver = SchemaResolver(schema_of_mapping(schema), dialect=name)
     lines: list[str] = []
-    for lineage in analyze_script(Source(sql), SqlFrontEnd(dialect), resolver):
+    for lineage in analyze_script(Source(sql), front_end, resolver):
         lines += describe(lineage)
     return lines
 

@@ -1,4 +1,4 @@
--- schema: t(a, b, c, d), u(x, y, z), ev(id, arr ARRAY<STRUCT<k STRING>>, m MAP<STRING STRING>, s STRUCT<p INT>, j, tags ARRAY<STRING>)
+-- schema: t(a, b, c, d), u(x, y, z), ev(id, arr ARRAY<STRUCT<k STRING>>, m MAP<STRING, STRING>, s STRUCT<p INT>, j, tags ARRAY<STRING>)
 
 -- case: lateral view explode
 SELECT id, e FROM ev LATERAL VIEW explode(tags) x AS e;
