@@ -1,13 +1,14 @@
 """What an SSTable holds, for people: a summary, its rows, and its bytes with their meaning."""
 
-import base64
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from headwater.files import Files
 from headwater.lake.batch import Kind, to_rows
+from headwater.lake.formats.jsonlines import plain
 from headwater.lake.keys import KeyCodec, RowKey
+from headwater.lake.row import python_rows
 from headwater.lake.sst.reader import SSTableReader
 
 
@@ -48,13 +49,7 @@ def dump_rows(files: Files, path: str, size: int) -> Iterator[str]:
     codec = KeyCodec(schema)
     for block in table.load_many(range(len(table.index))):
         batch = block.batch()
-        rows = to_rows(batch, codec, schema.names).to_pylist(maps_as_pydicts="lossy")
+        rows = python_rows(to_rows(batch, codec, schema.names))
         for at, row in enumerate(rows):
             kind = Kind.PUT if batch.kinds is None else Kind(batch.kinds[at])
-            yield json.dumps({"_kind": kind.name} | row, default=_plain, ensure_ascii=False)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+            yield json.dumps({"_kind": kind.name} | row, default=plain, ensure_ascii=False)

@@ -136,7 +136,28 @@ class RowCodec:
 
 def python_value(scalar: pa.Scalar) -> Any:
     """An Arrow value as rows show it: maps are dictionaries."""
-    return scalar.as_py(maps_as_pydicts="lossy")
+    return _with_dicts(scalar.as_py(), scalar.type)
+
+
+def python_rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    """Arrow data as rows, each a dictionary."""
+    rows: list[dict[str, Any]] = data.to_pylist()
+    for field in data.schema:
+        if pa.types.is_nested(field.type):
+            for row in rows:
+                row[field.name] = _with_dicts(row[field.name], field.type)
+    return rows
+
+
+def _with_dicts(value: Any, type: pa.DataType) -> Any:
+    """A Python value with the pairs that Arrow makes of a map turned into a dictionary."""
+    if value is None or not pa.types.is_nested(type):
+        return value
+    if pa.types.is_map(type):
+        return {key: _with_dicts(item, type.item_type) for key, item in value}
+    if pa.types.is_struct(type):
+        return {field.name: _with_dicts(value[field.name], field.type) for field in type}
+    return [_with_dicts(item, type.value_type) for item in value]
 
 
 def rows_to_arrow(rows: Sequence[tuple[Any, ...]], fields: tuple[Field, ...]) -> pa.RecordBatch:

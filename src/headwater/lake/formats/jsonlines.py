@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from headwater.lake.row import python_type
+from headwater.lake.row import python_rows, python_type
 from headwater.lake.types import model_type
 
 
 def write_json_lines(table: pa.Table) -> bytes:
     """Binary values become base64, times ISO text, decimals text."""
-    rows = table.to_pylist(maps_as_pydicts="lossy")
-    return "".join(json.dumps(row, default=_plain, ensure_ascii=False) + "\n" for row in rows).encode()
+    lines = (json.dumps(row, default=plain, ensure_ascii=False) + "\n" for row in python_rows(table))
+    return "".join(lines).encode()
 
 
 def read_json_lines(data: bytes, schema: pa.Schema) -> pa.Table:
@@ -28,7 +28,8 @@ def read_json_lines(data: bytes, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """A value JSON does not have, as text."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

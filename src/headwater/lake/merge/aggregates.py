@@ -68,7 +68,8 @@ def _grouped(column: pa.Array, groups: Groups, function: str, options: pc.Functi
 def _reduced(function: str) -> Callable[[pa.Array, Groups], pa.Array]:
     def compute(column: pa.Array, groups: Groups) -> pa.Array:
         skip = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
-        return _narrowed(_grouped(column, groups, function, skip), column.type)
+        wide = column.cast(pa.decimal128(38, column.type.scale)) if pa.types.is_decimal(column.type) else column
+        return _narrowed(_grouped(wide, groups, function, skip), column.type)
 
     return compute
 
