@@ -45,14 +45,14 @@ class BlockCache:
 
     def get(self, key: Hashable) -> Sized | None:
         """The block of that name, which is now the most recently used."""
-        with self._lock:
-            block = self._blocks.get(key)
-            if block is None:
-                self._misses += 1
-                return None
-            self._hits += 1
-            self._blocks.move_to_end(key)
-            return block
+        try:
+            self._blocks.move_to_end(key)  # one step of the interpreter: no lock is needed for a hit
+            block = self._blocks[key]
+        except KeyError:
+            self._misses += 1
+            return None
+        self._hits += 1
+        return block
 
     def peek(self, key: Hashable) -> Sized | None:
         """The block of that name, if it is there, leaving order and statistics alone: for scans."""

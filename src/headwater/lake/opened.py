@@ -15,7 +15,7 @@ from headwater.lake.cache import BlockCache
 from headwater.lake.evolve import Adapter, adapter
 from headwater.lake.formats.columnar import ColumnarReader
 from headwater.lake.formats.protocol import DataBlock, DataReader
-from headwater.lake.keys import KeyCodec, Keys, NativeKey
+from headwater.lake.keys import KeyCodec, Keys, NativeKey, as_bytes
 from headwater.lake.sst.reader import SSTableReader
 from headwater.lake.version import DataFile, SortedRun
 from headwater.model.schema import Schema
@@ -47,7 +47,9 @@ class OpenFile:
 
     def __init__(self, shelf: Shelf, file: DataFile) -> None:
         self.file = file
+        self.name = file.name
         self._shelf = shelf
+        self._cache = shelf.cache
         self._number = shelf.codec.is_number
         self.min_key = self._native(file.min_key)
         self.max_key = self._native(file.max_key)
@@ -59,27 +61,22 @@ class OpenFile:
     def reader(self) -> DataReader:
         return self._reader if self._reader is not None else self._open()
 
-    def find(self, key: NativeKey, encoded: bytes, trace: Trace | None = None) -> tuple[int, tuple[Any, ...]] | None:
-        """The kind and the stored values of a key's row."""
+    def find(self, key: NativeKey, trace: Trace | None = None) -> tuple[int, tuple[Any, ...]] | None:
+        """The kind and the stored values of a key's row.
+
+        A block in the cache answers faster than the Bloom filter, so the filter is asked only to save a read.
+        """
         reader = self._reader if self._reader is not None else self._open()
-        if not reader.might_contain(encoded):
-            if trace is not None:
-                trace.note(file=self.file.name, level=self.file.level, bloom="no")
-            return None
         number = reader.block_of(key)
         if number < 0:
             return None
-        cache, name = self._shelf.cache, (self.file.name, number)
-        block: DataBlock | None = cache.get(name)  # type: ignore[assignment]
-        if trace is not None:
-            trace.note(
-                file=self.file.name, level=self.file.level, bloom="maybe", block=number, cached=block is not None
-            )
+        block: DataBlock | None = self._cache.get((self.name, number))  # type: ignore[assignment]
         if block is None:
-            block = reader.load(number)
-            cache.put(name, block)
-            if trace is not None:
-                trace.steps[-1]["bytes"] = block.nbytes
+            block = self._load(reader, number, key, trace)
+            if block is None:
+                return None
+        elif trace is not None:
+            trace.note(file=self.name, level=self.file.level, block=number, cached=True)
         at = block.find(key)
         if at < 0:
             return None
@@ -112,6 +109,19 @@ class OpenFile:
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         return self.reader.boundaries()
 
+    def _load(self, reader: DataReader, number: int, key: NativeKey, trace: Trace | None) -> DataBlock | None:
+        """A block from the file, into the cache; None if the Bloom filter says that the key is not there."""
+        worth_it = reader.might_contain(as_bytes(key))
+        block = reader.load(number) if worth_it else None
+        if block is not None:
+            self._cache.put((self.name, number), block)
+        if trace is not None:
+            probe = (
+                {"bloom": "maybe", "bytes": block.nbytes, "cached": False} if block is not None else {"bloom": "no"}
+            )
+            trace.note(file=self.name, level=self.file.level, block=number, **probe)
+        return block
+
     def _block(self, number: int) -> DataBlock:
         name = (self.file.name, number)
         block: DataBlock | None = self._shelf.cache.get(name)  # type: ignore[assignment]
@@ -141,10 +151,14 @@ class OpenRun:
     def __init__(self, level: int, files: list[OpenFile]) -> None:
         self.level = level
         self.files = files
+        self._only = files[0] if len(files) == 1 else None
         self._ends = [file.max_key for file in files]
 
     def file_of(self, key: NativeKey) -> OpenFile | None:
         """The only file that can hold a key."""
+        only = self._only
+        if only is not None:
+            return only if only.min_key <= key <= only.max_key else None  # type: ignore[operator]
         at = bisect_left(self._ends, key)
         if at == len(self._ends):
             return None

@@ -8,7 +8,7 @@ import pyarrow as pa
 from headwater.errors import NotFoundError
 from headwater.lake.batch import Kind, SortedBatch, concat, to_rows
 from headwater.lake.formats.columnar import BatchBlock
-from headwater.lake.keys import KeyCodec, NativeKey, as_bytes
+from headwater.lake.keys import KeyCodec, NativeKey
 from headwater.lake.memtable import native_keys
 from headwater.lake.merge import MergeRule, merge_batches
 from headwater.lake.opened import OpenFile, OpenRun, Trace
@@ -48,8 +48,8 @@ class Reads:
 
     def multi_get(self, keys: Sequence[NativeKey]) -> list[Row | None]:
         """The rows of many keys, in their order."""
-        if not keys:
-            return []
+        if self._newest_wins and self._are_sparse(keys):
+            return [self.get(key) for key in keys]
         with self._upkeep.pins.reading(self._upkeep.state) as state:
             wanted = native_keys(sorted(set(keys)), self._codec)
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
@@ -143,16 +143,20 @@ class Reads:
             "steps": steps,
         }
 
+    def _are_sparse(self, keys: Sequence[NativeKey]) -> bool:
+        """Whether there are too few keys to a block to decode blocks as a whole."""
+        return len(keys) < 32 or len(keys) * 64 < sum(file.rows for file in self._upkeep.state.version.files)
+
     def _newest(self, state: TreeState, key: NativeKey, trace: Trace | None) -> tuple[int, tuple[Any, ...]] | None:
         for memtable in state.memtables:
-            entry = memtable.find(key)
-            if entry is not None:
-                return entry.kind, entry.values
-        encoded = as_bytes(key)
+            if memtable.rows:
+                entry = memtable.find(key)
+                if entry is not None:
+                    return entry.kind, entry.values
         for run in state.runs:
             file = run.file_of(key)
             if file is not None:
-                found = file.find(key, encoded, trace)
+                found = file.find(key, trace)
                 if found is not None:
                     return found
         return None

@@ -52,4 +52,6 @@ class RowBuilder:
         at = self._key_at
         if at < 0:
             return Row(self._names, stored)
+        if at == 0:
+            return Row(self._names, self._codec.values(key) + stored)
         return Row(self._names, stored[:at] + self._codec.values(key) + stored[at:])

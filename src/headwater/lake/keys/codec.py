@@ -72,6 +72,9 @@ class KeyCodec:
 
         RAISES: SchemaError when it does not fit the key columns.
         """
+        bias = self._bias
+        if type(key) is int and -bias <= key < bias:
+            return key + bias  # the common case first: one integer column
         if isinstance(key, RowKey):
             return int.from_bytes(key.encoded, "big") if self.is_number else key.encoded
         try:

@@ -2,11 +2,13 @@
 
     bits per key (4) · hash count (4) · total bits (8) · bit array
 
-Position i of a key with hash h is `(low32(h) + i · (high32(h) | 1)) mod total bits`; bit p is bit p mod 8 of byte
-p div 8. Hashes are MurmurHash3 of the encoded key.
+The positions of a key are `a, a + b, a + 2b, …` modulo n, the total of bits, with `a = low32(h) · n div 2³²` and
+`b = (high32(h) · n div 2³²) | 1` for its hash h: MurmurHash3 of the encoded key. Bit p is bit p mod 8 of byte
+p div 8.
 """
 
 import struct
+from collections.abc import Iterator
 
 import mmh3
 import numpy as np
@@ -16,6 +18,7 @@ from headwater.errors import CorruptFileError
 from headwater.lake.keys.murmur import Hashes
 
 _PREFIX = struct.Struct("<IIQ")
+_AT_ONCE = 16_384  # keys: their positions stay in the processor's cache
 
 
 class BloomFilter:
@@ -28,7 +31,7 @@ class BloomFilter:
             raise CorruptFileError("a Bloom filter is cut off")
         self.bits_per_key, self.hash_count, self.total_bits = _PREFIX.unpack(data[: _PREFIX.size])
         self._bits = bytes(data[_PREFIX.size :])
-        if len(self._bits) * 8 < self.total_bits:
+        if not 0 < self.total_bits <= len(self._bits) * 8:
             raise CorruptFileError("a Bloom filter is cut off")
         self._steps = range(self.hash_count)
         self._array = np.frombuffer(self._bits, np.uint8)
@@ -38,23 +41,17 @@ class BloomFilter:
         """The stored form of a filter over keys with these hashes."""
         total = max(64, -(-len(hashes) * bits_per_key // 8) * 8)
         marks = np.zeros(total, np.bool_)  # one byte per bit: scattering bytes is faster than setting bits
-        start, step = _halves(hashes)
-        position = start % np.uint64(total)
-        step %= np.uint64(total)
-        for _ in range(hash_count):
-            marks[position] = True
-            position += step
-            np.subtract(position, np.uint64(total), out=position, where=position >= total)
+        for start in range(0, len(hashes), _AT_ONCE):
+            for positions in _positions(hashes[start : start + _AT_ONCE], total, hash_count):
+                marks[positions] = True
         return _PREFIX.pack(bits_per_key, hash_count, total) + np.packbits(marks, bitorder="little").tobytes()
 
     def might_contain(self, key: bytes) -> bool:
         """Whether a key may be there; False is certain."""
         digest: int = mmh3.hash64(key, signed=False)[0]
         total, bits = self.total_bits, self._bits
-        if not total:
-            return True
-        position = (digest & 0xFFFFFFFF) % total
-        step = (digest >> 32 | 1) % total
+        position = (digest & 0xFFFFFFFF) * total >> 32
+        step = (digest >> 32) * total >> 32 | 1
         for _ in self._steps:
             if not bits[position >> 3] >> (position & 7) & 1:
                 return False
@@ -65,11 +62,9 @@ class BloomFilter:
 
     def might_contain_many(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
         """`might_contain` for many keys by their hashes."""
-        start, step = _halves(hashes)
         result = np.ones(len(hashes), np.bool_)
-        for turn in self._steps:
-            position = (start + np.uint64(turn) * step) % np.uint64(self.total_bits)
-            result &= (self._array[position >> np.uint64(3)] >> (position & np.uint64(7)).astype(np.uint8)) & 1 == 1
+        for position in _positions(hashes, self.total_bits, self.hash_count):
+            result &= (self._array[position >> 3] >> (position & 7).astype(np.uint8)) & 1 == 1
         return result
 
     @property
@@ -77,5 +72,12 @@ class BloomFilter:
         return len(self._bits)
 
 
-def _halves(hashes: Hashes) -> tuple[Hashes, Hashes]:
-    return hashes & np.uint64(0xFFFFFFFF), (hashes >> np.uint64(32)) | np.uint64(1)
+def _positions(hashes: Hashes, total: int, count: int) -> Iterator[npt.NDArray[np.int64]]:
+    """The first position of every key, then the second of every key, and so on."""
+    size = np.uint64(total)
+    position = (hashes & np.uint64(0xFFFFFFFF)) * size >> np.uint64(32)
+    step = (hashes >> np.uint64(32)) * size >> np.uint64(32) | np.uint64(1)
+    for _ in range(count):
+        yield position.view(np.int64)
+        position += step
+        np.minimum(position, position - size, out=position)  # below zero wraps to a huge number: the remainder
