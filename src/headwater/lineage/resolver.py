@@ -40,11 +40,13 @@ from headwater.lineage.schema import (
     SchemaMetadata,
     SchemaTable,
 )
-from headwater.model.names import TableName, fold
+from headwater.model.names import CaseRule, TableName, fold
 from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
 _Key = tuple[str, ...]
+_MOST_IMPORTS = 8
+_IMPORTS: dict[tuple[int, CaseRule, Callable[[], str]], tuple[SchemaMetadata, dict[_Key, KnownTable]]] = {}
 
 
 def _utc_now() -> str:
@@ -64,12 +66,10 @@ class SchemaResolver:
         self.schema = schema or SchemaMetadata()
         self.case = self.schema.case_sensitivity.rule(dialect)
         self._now = now
-        self._imported: dict[_Key, KnownTable] = {}
+        self._imported = self._imported_tables()
         self._implied: dict[_Key, KnownTable] = {}
         self._moved: dict[_Key, KnownTable | None] = {}  # imported tables the text has renamed, swapped
         self._spelled: dict[_Key, TableName] = {}
-        for table in self.schema.tables:
-            self._import(table)
 
     def fork(self) -> "SchemaResolver":
         """The same knowledge, to go on separately: what is applied to one is not seen by the other."""
@@ -276,7 +276,18 @@ class SchemaResolver:
 
     # --------------------------------------------------------------------------------------------- names
 
-    def _import(self, table: SchemaTable) -> None:
+    def _imported_tables(self) -> dict[_Key, KnownTable]:
+        """The given tables by the names they can be asked for; worked out once for a schema that is used often."""
+        key = (id(self.schema), self.case, self._now)
+        kept = _IMPORTS.get(key)
+        if kept is None:
+            while len(_IMPORTS) >= _MOST_IMPORTS:
+                _IMPORTS.pop(next(iter(_IMPORTS)), None)
+            tables = {name: known for table in self.schema.tables for name, known in self._import(table)}
+            kept = _IMPORTS[key] = (self.schema, tables)  # the schema is held, so that its id stays its own
+        return dict(kept[1])
+
+    def _import(self, table: SchemaTable) -> Iterator[tuple[_Key, KnownTable]]:
         columns = tuple(
             ColumnDefinition(
                 column.name,
@@ -292,8 +303,8 @@ class SchemaResolver:
         )
         # A name in a schema file is not quoted: it stands for itself and for what the dialect makes of it.
         for parts in {table.parts, known.name.parts}:
-            self._imported[parts] = known
-            self._imported[self._fold(parts)] = known
+            yield parts, known
+            yield self._fold(parts), known
 
     def _qualify(self, name: TableName) -> TableName:
         parts, schema = name.parts, self.schema
