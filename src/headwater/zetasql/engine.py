@@ -89,11 +89,8 @@ class Engine:
 
     def analyze(self, text: str, options: bytes, catalog: Catalog) -> Any:
         """The resolved statement: an AnyResolvedStatementProto."""
-        return self._analyze(service.AnalyzeRequest(sql_statement=text), options, catalog).resolved_statement
-
-    def analyze_expression(self, text: str, options: bytes, catalog: Catalog) -> Any:
-        """The resolved expression: an AnyResolvedExprProto."""
-        return self._analyze(service.AnalyzeRequest(sql_expression=text), options, catalog).resolved_expression
+        answer = self.analyze_raw(service.AnalyzeRequest(sql_statement=text), options, catalog)
+        return service.AnalyzeResponse.FromString(answer).resolved_statement
 
     def call(self, method: str, request: Any, response: type[_Answer]) -> _Answer:
         """Any other request of the local service that needs no catalog."""
@@ -101,13 +98,15 @@ class Engine:
         answer = self._run(lambda session: session.backend.call(method, body))
         return response.FromString(answer)  # type: ignore[attr-defined,no-any-return]
 
-    def _analyze(self, request: Any, options: bytes, catalog: Catalog) -> Any:
+    def analyze_raw(self, request: Any, options: bytes, catalog: Catalog) -> bytes:
+        """The answer to an AnalyzeRequest without options and catalog: a serialized AnalyzeResponse."""
+
         def ask(session: Session) -> bytes:
             request.registered_catalog_id = session.catalog_id(catalog)
             # serialized messages may be joined: the options, the same for all statements, are serialized once
             return session.backend.call("Analyze", request.SerializeToString() + options)
 
-        return service.AnalyzeResponse.FromString(self._run(ask))
+        return self._run(ask)
 
     def _run(self, ask: Callable[[Session], bytes]) -> bytes:
         try:

@@ -1,12 +1,18 @@
-"""From the text of a statement to its resolved tree, with the catalog as it is at that point of the script."""
+"""From the text of a statement to its resolved tree, with the catalog as it is at that point of the script.
+
+Registering a catalog takes longer than resolving a small statement, and asking ZetaSQL for the tables of a text takes
+a parse. So a text is resolved with the catalog at hand, which keeps the tables of earlier texts. Only when that fails,
+or when a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
+"""
 
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.text import Source
-from headwater.zetasql.catalog import Path, ScriptCatalog
+from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry
 from headwater.zetasql.engine import Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
@@ -14,8 +20,9 @@ from headwater.zetasql.lower import Place
 from headwater.zetasql.messages import options, service
 from headwater.zetasql.options import analyzer_bytes, language_bytes, language_options
 
-_SCRIPT_TABLES = 40
-"""Up to this many tables, a script has one catalog of all it names; beyond, each statement has its own."""
+_SCRIPT_TABLES = 40  # up to this many, the tables of a script are registered all at once
+_KEPT_COLUMNS = 20_000  # tables of earlier scripts are kept up to so many columns
+_kept: WeakKeyDictionary[Engine, dict[str, dict[Path, TableEntry]]] = WeakKeyDictionary()
 
 
 class Reader:
@@ -25,25 +32,27 @@ class Reader:
         self.engine = engine
         self.dialect = dialect
         self.catalog = ScriptCatalog(dialect)
+        self._script = ""
         self._script_paths: list[Path] | None = None
-        self._stale = True
+        self._checked: set[Path] = set()
+        self._resolver: SchemaResolver | None = None
 
     def begin(self, text: str) -> None:
-        """A new script: find the tables it names, all at once."""
+        """A new script. Tables of earlier ones stay in the catalog: they cost nothing once they are there."""
         self.catalog = ScriptCatalog(
             self.dialect,
+            entries=dict(_kept.get(self.engine, {}).get(self.dialect, {})),
             functions=self.catalog.functions,
             table_functions=self.catalog.table_functions,
             hidden=self.catalog.hidden,
         )
+        self._script = text
         self._script_paths = None
-        self._stale = True
-        try:
-            paths = self.engine.table_names(text, language_bytes(self.dialect), script=True)
-        except (ServiceError, EngineCrashError, TimeLimitError):
-            return  # some statement is wrong: each is asked for its tables alone
-        if len(paths) <= _SCRIPT_TABLES:
-            self._script_paths = paths
+        self._checked = set()
+
+    def schema_changed(self) -> None:
+        """Do not trust what was looked up before."""
+        self._checked = set()
 
     def hide_builtin(self, name: str) -> None:
         """Let a function of the script take the place of ZetaSQL's own of that name: two of a name end the engine."""
@@ -51,22 +60,13 @@ class Reader:
         if ids:
             self.catalog.hidden |= ids
 
-    def schema_changed(self) -> None:
-        """Look the tables up again before the next statement."""
-        self._stale = True
-
     def statement(self, text: str, place: Place, resolver: SchemaResolver, *, inner: bool = False) -> Any:
         """The resolved statement. `inner` says that the text is not itself part of the script (a string, a body).
 
         RAISES: CannotResolve.
         """
-        try:
-            self._prepare(text, resolver, inner)
-            return self._analyze(text)
-        except ServiceError as err:
-            raise self._failure(err, text, place) from err
-        except (EngineCrashError, TimeLimitError) as err:
-            raise CannotResolve(Reason.CRASH, err.message) from err
+        request = service.AnalyzeRequest(sql_statement=text)
+        return self._resolve(request, text, place, resolver, inner).resolved_statement
 
     def expression(
         self, text: str, place: Place, resolver: SchemaResolver, *, columns: dict[str, Any] | None = None
@@ -75,17 +75,10 @@ class Reader:
 
         RAISES: CannotResolve.
         """
-        request = service.AnalyzeRequest()
+        request = service.AnalyzeRequest(sql_expression=text)
         for name, kind in (columns or {}).items():
             request.options.expression_columns.add(name=name).type.CopyFrom(kind)
-        try:
-            self._prepare(f"SELECT {text}", resolver, True)
-            options = analyzer_bytes(self.dialect) + bytes(request.SerializeToString())
-            return self.engine.analyze_expression(text, options, self.catalog.catalog())
-        except ServiceError as err:
-            raise self._failure(err, text, place) from err
-        except (EngineCrashError, TimeLimitError) as err:
-            raise CannotResolve(Reason.CRASH, err.message) from err
+        return self._resolve(request, f"SELECT {text}", place, resolver, True).resolved_expression
 
     def table_names(self, text: str) -> list[Path]:
         """The tables a statement names, without resolving it; none when it does not parse."""
@@ -94,21 +87,77 @@ class Reader:
         except (ServiceError, EngineCrashError, TimeLimitError):
             return []
 
-    def _analyze(self, text: str) -> Any:
+    # ------------------------------------------------------------------------------------------ resolving
+
+    def _resolve(self, request: Any, text: str, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
+        try:
+            answer = self._first_try(request, resolver)
+            if answer is None:
+                self._look_up(text, resolver, inner)
+                answer = self._analyze(request)
+        except ServiceError as err:
+            raise self._failure(err, request.sql_statement or request.sql_expression, place) from err
+        except (EngineCrashError, TimeLimitError) as err:
+            raise CannotResolve(Reason.CRASH, err.message) from err
+        return service.AnalyzeResponse.FromString(answer)
+
+    def _first_try(self, request: Any, resolver: SchemaResolver) -> bytes | None:
+        """The answer with the catalog at hand; None when it must not be trusted."""
+        try:
+            answer = self._analyze(request)
+        except ServiceError as err:
+            if "Syntax error" in err.message:
+                raise
+            return None
+        return answer if self._is_current(answer, resolver) else None
+
+    def _is_current(self, answer: bytes, resolver: SchemaResolver) -> bool:
+        """Whether each table in an answer is what its path means now. Names are looked for in the bytes: one that is
+        there by chance is checked in vain, and that is all."""
+        if resolver is not self._resolver:
+            self._resolver, self._checked = resolver, set()
+        used = [
+            entry
+            for key, entry in self.catalog.entries.items()
+            if key not in self._checked and entry.full_name.encode() in answer
+        ]
+        return all(self._check(entry, resolver) for entry in used)
+
+    def _check(self, entry: TableEntry, resolver: SchemaResolver) -> bool:
+        key = tuple(part.lower() for part in entry.path)
+        self.catalog.add_tables([entry.path], resolver)
+        self._checked.add(key)
+        return self.catalog.entries.get(key) == entry
+
+    def _look_up(self, text: str, resolver: SchemaResolver, inner: bool) -> None:
+        """Put the tables of a text in the catalog; for a statement of the script, those of the whole script."""
+        self._resolver, self._checked = resolver, set()
+        if not inner and self._script_paths is None:
+            self._script_paths = self._tables_of_script()
+        paths = self._script_paths if self._script_paths and not inner else self.table_names(text)
+        self.catalog.add_tables(paths, resolver)
+        columns = sum(len(entry.columns) for entry in self.catalog.entries.values())
+        if columns > _KEPT_COLUMNS:
+            wanted = {tuple(part.lower() for part in path) for path in paths}
+            self.catalog.entries = {key: entry for key, entry in self.catalog.entries.items() if key in wanted}
+        _kept.setdefault(self.engine, {})[self.dialect] = dict(self.catalog.entries)
+
+    def _tables_of_script(self) -> list[Path]:
+        """All tables that the script names; none when they are too many, or when some statement is wrong."""
+        try:
+            paths = self.engine.table_names(self._script, language_bytes(self.dialect), script=True)
+        except (ServiceError, EngineCrashError, TimeLimitError):
+            return []
+        return paths if len(paths) <= _SCRIPT_TABLES else []
+
+    def _analyze(self, request: Any) -> bytes:
         catalog = self.catalog.catalog()
         try:
-            return self.engine.analyze(text, analyzer_bytes(self.dialect), catalog)
+            return self.engine.analyze_raw(request, analyzer_bytes(self.dialect), catalog)
         except ServiceError as err:
             if "Positional parameters are not supported" not in err.message:
                 raise
-            return self.engine.analyze(text, analyzer_bytes(self.dialect, positional=True), catalog)
-
-    def _prepare(self, text: str, resolver: SchemaResolver, inner: bool) -> None:
-        if self._script_paths is None or inner:
-            self.catalog.add_tables(self.engine.table_names(text, language_bytes(self.dialect)), resolver)
-        if self._stale and self._script_paths is not None:
-            self.catalog.add_tables(self._script_paths, resolver)
-            self._stale = False
+            return self.engine.analyze_raw(request, analyzer_bytes(self.dialect, positional=True), catalog)
 
     def _failure(self, err: ServiceError, text: str, place: Place) -> CannotResolve:
         size = len(text.encode())

@@ -37,10 +37,39 @@ class Piece:
 def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> list[Piece]:
     """The pieces of a script, in order."""
     data = source.text.encode()
+    plain = _split_plain(source, data)
+    if plain is not None:
+        return plain
     try:
         return list(_parsed(source, engine, data, 0, dialect))
     except ServiceError:
         return list(_split_roughly(source, engine, data, dialect))
+
+
+def _split_plain(source: Source, data: bytes) -> list[Piece] | None:
+    """The statements of a script without blocks, variables or routines: no parse is needed to cut it at semicolons.
+
+    None when there is anything that does not begin as a plain statement does.
+    """
+    pieces = []
+    for start, end in _rough_ranges(data):
+        if not _PLAIN.match(data, start, end):
+            return None
+        end = start + len(data[start:end].rstrip())
+        pieces.append(Piece(source.span_of_bytes(start, end), start, end, "Statement"))
+    return pieces
+
+
+def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> Piece:
+    """A plain piece with its syntax node; as it is when it cannot be parsed."""
+    if piece.node is not None or piece.kind == "Broken":
+        return piece
+    data = source.text[source.character_at(piece.start) : source.character_at(piece.end)].encode()
+    try:
+        parsed = list(_parsed(source, engine, data, piece.start, dialect))
+    except ServiceError:
+        return piece
+    return parsed[0] if parsed else piece
 
 
 def _parsed(source: Source, engine: Engine, data: bytes, start: int, dialect: str) -> Iterator[Piece]:
@@ -139,25 +168,38 @@ _ROUGH = re.compile(
 _BLOCK = re.compile(
     rb"\s*(?:\w+\s*:\s*)?(?:IF|BEGIN|LOOP|WHILE|FOR|REPEAT|CASE|CREATE\b.{0,60}\bPROCEDURE)\b", re.I | re.S
 )
+_PLAIN = re.compile(
+    rb"""
+    \( | (?:SELECT|WITH|FROM|INSERT|UPDATE|DELETE|MERGE|TRUNCATE|EXPORT\s+DATA|ALTER\s+TABLE|DROP\s+(?:TABLE|VIEW))\b
+    | CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?
+      (?:TABLE(?!\s+FUNCTION)|VIEW|MATERIALIZED\s+VIEW|SNAPSHOT\s+TABLE)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _BLANK = re.compile(rb"(?:\s|--[^\n]*(?:\n|$)|\#[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 _MAX_PARTS = 100
 
 
 def _split_roughly(source: Source, engine: Engine, data: bytes, dialect: str) -> Iterator[Piece]:
-    ends = [match.start() for match in _ROUGH.finditer(data) if match.group() == b";"]
-    if not ends or data[ends[-1] + 1 :].strip():
-        ends.append(len(data))
-    begin, at = 0, 0
-    while at < len(ends):
-        blank = _BLANK.match(data, begin, ends[at])
-        start = blank.end() if blank else begin
-        if start >= ends[at]:
-            begin, at = ends[at] + 1, at + 1
-            continue
-        taken, pieces = _longest(source, engine, data, start, ends[at:], dialect)
+    ranges = list(_rough_ranges(data))
+    at = 0
+    while at < len(ranges):
+        ends = [end for _, end in ranges[at:]]
+        taken, pieces = _longest(source, engine, data, ranges[at][0], ends, dialect)
         yield from pieces
         at += taken
-        begin = ends[at - 1] + 1
+
+
+def _rough_ranges(data: bytes) -> Iterator[tuple[int, int]]:
+    """The byte ranges between semicolons that hold more than blanks and comments."""
+    ends = [match.start() for match in _ROUGH.finditer(data) if match.group() == b";"]
+    begin = 0
+    for end in (*ends, len(data)):
+        blank = _BLANK.match(data, begin, end)
+        start = blank.end() if blank else begin
+        if start < end:
+            yield start, end
+        begin = end + 1
 
 
 def _longest(

@@ -8,7 +8,7 @@ from headwater.model.names import TableName
 from headwater.model.relation import Relation, Scan, Write
 from headwater.zetasql.catalog import Path, split_path
 from headwater.zetasql.failures import CannotResolve, Reason
-from headwater.zetasql.script import Piece, unwrap
+from headwater.zetasql.script import Piece, parse_piece, unwrap
 from headwater.zetasql.scripting import ScriptState, Setting, place_of
 
 _TARGET_FIELDS = ("target_path", "name")
@@ -18,6 +18,7 @@ _NO_TARGET = frozenset({"QueryStatement", "CallStatement", "ExportDataStatement"
 def tables_only(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
     """The tables a statement reads and the one it writes; an error when it is no GoogleSQL at all."""
     span = failure.span or piece.span
+    piece = parse_piece(setting.source, piece, state.reader.engine, state.reader.dialect)
     if piece.node is None or failure.reason is Reason.SYNTAX:
         return failed("UNKNOWN", failure.message, span)
     target = None if piece.kind in _NO_TARGET or _is_expression(piece) else target_path(piece.node)
