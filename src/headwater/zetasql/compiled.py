@@ -31,7 +31,7 @@ from typing import Any
 import wasmtime
 
 from headwater.errors import EngineError, MissingDependencyError
-from headwater.zetasql.runtime import new_engine
+from headwater.zetasql.runtime import new_engine, release_at_exit
 
 try:
     import fcntl
@@ -113,7 +113,7 @@ def _load(engine: Any, path: Path) -> Any:
         seen = {"size": stat.st_size, "mtime": stat.st_mtime_ns}
         if any(record.get(name) != value for name, value in seen.items()) and record.get("sha256") != _digest(path):
             return None
-        return wasmtime.Module.deserialize_file(engine, str(path))
+        return release_at_exit(wasmtime.Module.deserialize_file(engine, str(path)))
     except (OSError, ValueError, AttributeError, wasmtime.WasmtimeError):
         return None
 
@@ -185,7 +185,7 @@ def _compile_in_child(wasm: Path, target: Path, progress: Progress) -> None:
 
 def _compile(engine: Any, wasm: Path) -> Any:
     try:
-        return wasmtime.Module.from_file(engine, str(wasm))
+        return release_at_exit(wasmtime.Module.from_file(engine, str(wasm)))
     except wasmtime.WasmtimeError as err:
         raise EngineError(f"`{wasm}` is not a WebAssembly module: {err}") from err
 

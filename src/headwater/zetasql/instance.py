@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import wasmtime
 
 from headwater.errors import EngineCrashError, TimeLimitError
+from headwater.zetasql.runtime import release_at_exit
 from headwater.zetasql.wasi import Surroundings
 
 _SERVICE = "ZetaSqlLocalService_"
@@ -49,11 +50,11 @@ class WasmBackend:
 
     def __init__(self, engine: Any, module: Any, clock: "Clock") -> None:
         self.clock = clock
-        self.store = wasmtime.Store(engine)
+        self.store = release_at_exit(wasmtime.Store(engine))
         self.store.set_wasi(wasmtime.WasiConfig())
         self.store.set_epoch_deadline(_UNLIMITED)
         self.surroundings = Surroundings()
-        linker = wasmtime.Linker(engine)
+        linker = release_at_exit(wasmtime.Linker(engine))
         linker.define_wasi()
         self.surroundings.define(linker)
         self.exports: Mapping[str, Any] = dict(linker.instantiate(self.store, module).exports(self.store).items())
@@ -143,7 +144,10 @@ class Clock:
         while True:
             self._busy.wait()
             time.sleep(_TICK)
-            self.engine.increment_epoch()
+            try:
+                self.engine.increment_epoch()
+            except ValueError:  # released: the process is ending
+                return
             with self._lock:
                 if self._active == 0:
                     self._busy.clear()

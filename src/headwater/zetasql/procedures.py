@@ -69,6 +69,7 @@ def understand_load(state: ScriptState, piece: Piece, setting: Setting) -> Lower
         return understand_statement(state, piece, setting)
     before = setting.resolver.fork()
     before.apply(CreateTable(TableName(split_path(path)), (ColumnDefinition("placeholder", "STRING"),)))
+    state.reader.catalog.add_tables([path], before)
     try:
         return understand_statement(state, piece, dataclasses.replace(setting, resolver=before, inner=True))
     finally:

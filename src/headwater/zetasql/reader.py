@@ -1,8 +1,8 @@
 """From the text of a statement to its resolved tree, with the catalog as it is at that point of the script.
 
 Registering a catalog takes longer than resolving a small statement, and asking ZetaSQL for the tables of a text takes
-a parse. So a text is resolved with the catalog at hand, which keeps the tables of earlier texts. Only when that fails,
-or when a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
+a parse. So a text is resolved with the catalog at hand, which keeps the tables of earlier texts. Only if that fails,
+or if a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
 """
 
 from functools import lru_cache

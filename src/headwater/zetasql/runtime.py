@@ -1,7 +1,10 @@
 """How wasmtime is set up for ZetaSQL: shared memory, a deep stack, and calls that can be interrupted."""
 
+import atexit
 import ctypes
 import sys
+import weakref
+from contextlib import suppress
 from typing import Any
 
 import wasmtime
@@ -23,7 +26,29 @@ def new_engine() -> Any:
     stack = _stack_size()
     if stack and _set_async_stack(config, 2 * stack):
         config.max_wasm_stack = stack
-    return wasmtime.Engine(config)
+    return release_at_exit(wasmtime.Engine(config))
+
+
+def release_at_exit(owned: Any) -> Any:
+    """Let the system take an object of wasmtime's back when the process ends.
+
+    Objects that are still there when Python takes its modules apart cannot free themselves any more, and would say so
+    on stderr.
+    """
+    _owned.append(weakref.ref(owned))
+    return owned
+
+
+def _release() -> None:
+    for reference in _owned:
+        owned = reference()
+        if owned is not None:
+            with suppress(ValueError, AttributeError):
+                owned._consume()
+
+
+_owned: list[weakref.ref[Any]] = []
+atexit.register(_release)
 
 
 def _stack_size() -> int | None:
