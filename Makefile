@@ -30,7 +30,12 @@ endef
 .venv-bench/.installed: pyproject.toml
 	$(call install,.venv-bench,bench)
 
-setup: .venv/.installed ## Install everything into .venv, once
+# The engine is compiled into the user's cache, which all checkouts share.
+.venv/.warm: .venv/.installed
+	@$(BIN)/headwater warmup
+	@touch $@
+
+setup: .venv/.warm ## Install everything into .venv, once
 
 demo: setup ## Show what Headwater does, end to end
 	@$(PY) examples/demo.py

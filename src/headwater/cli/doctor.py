@@ -61,6 +61,15 @@ def _java(flags: Flags) -> Finding:
     return Finding("Java", "ok", f"{java.version} at {java.home} (found by {java.origin})")
 
 
+def _zetasql(flags: Flags) -> Finding:
+    from headwater.zetasql.compiled import compiled_path
+
+    place, release = compiled_path(), version("zetasql")
+    if place is None:
+        return Finding("ZetaSQL", "optional", f"{release}, not compiled yet", "`headwater warmup` does it now")
+    return Finding("ZetaSQL", "ok", f"{release}, compiled in {place.parent}")
+
+
 def _package(name: str, *, extra: str | None = None) -> Callable[[Flags], Finding]:
     def look(flags: Flags) -> Finding:
         try:
@@ -79,7 +88,7 @@ CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
     ("warehouse", _warehouse),
     ("Java", _java),
     ("pyspark", _package("pyspark")),
-    ("zetasql", _package("zetasql")),
+    ("ZetaSQL", _zetasql),
     ("sqlglot", _package("sqlglot")),
     ("pyarrow", _package("pyarrow")),
     ("duckdb", _package("duckdb")),

@@ -62,6 +62,14 @@ def load_module(progress: Progress | None = None) -> tuple[Any, Any]:
 def warmup(progress: Progress | None = None) -> Path | None:
     """Compile the module now if need be, and return its place in the cache (None when no folder can be written)."""
     load_module(progress)
+    return compiled_path()
+
+
+def compiled_path() -> Path | None:
+    """Where the compiled module is kept, None if it is not compiled yet.
+
+    RAISES: MissingDependencyError when there is nothing to compile.
+    """
     name = f"{cache_key(wasm_path())}.cwasm"
     return next((folder / name for folder in cache_folders() if (folder / name).exists()), None)
 
