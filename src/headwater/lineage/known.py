@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headwater.errors import SchemaError
-from headwater.lineage.effects import ColumnDefinition
+from headwater.lineage.effects import AlterColumns, ColumnDefinition
 from headwater.lineage.schema import Origin, TableConstraintInfo
 from headwater.model.names import Case, TableName, fold
 from headwater.model.relation import Resolution
@@ -95,25 +95,19 @@ def compare(given: KnownTable, defined: Iterable[ColumnDefinition], case: Case) 
 
 
 def alter_columns(
-    columns: tuple[ColumnDefinition, ...],
-    *,
-    add: Iterable[ColumnDefinition] = (),
-    drop: Iterable[str] = (),
-    rename: Iterable[tuple[str, str]] = (),
-    retype: Iterable[ColumnDefinition] = (),
-    case: Case,
+    columns: tuple[ColumnDefinition, ...], effect: AlterColumns, case: Case
 ) -> tuple[ColumnDefinition, ...]:
     """The columns after an ALTER TABLE; adding one that is there changes nothing."""
     result = {fold(column.name, case): column for column in columns}
-    for name in drop:
+    for name in effect.drop:
         result.pop(fold(name, case), None)
-    for column in add:
+    for column in effect.add:
         result.setdefault(fold(column.name, case), column)
-    for column in retype:
+    for column in effect.retype:
         known = result.get(fold(column.name, case))
         if known is not None:
             result[fold(column.name, case)] = dataclasses.replace(known, type=column.type)
-    renamed = {fold(old, case): new for old, new in rename}
+    renamed = {fold(old, case): new for old, new in effect.rename}
     return tuple(
         dataclasses.replace(column, name=renamed[key]) if key in renamed else column for key, column in result.items()
     )

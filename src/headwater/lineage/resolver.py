@@ -201,14 +201,7 @@ class SchemaResolver:
 
     def _alter(self, effect: AlterColumns, statement_index: int | None) -> list[Issue]:
         table = self.resolve(effect.name)
-        changed = alter_columns(
-            table.columns,
-            add=effect.add,
-            drop=effect.drop,
-            rename=effect.rename,
-            retype=effect.retype,
-            case=self.case.columns,
-        )
+        changed = alter_columns(table.columns, effect, self.case.columns)
         if table.resolution is Resolution.IMPORTED:
             return self._alter_imported(table, changed, effect)
         key = self._fold(table.name.parts)

@@ -49,10 +49,7 @@ def trace(
     try:
         edges = tuple(tracer.edges())
     except (OutOfTime, RecursionError) as stop:
-        why = "takes too long to analyse" if isinstance(stop, OutOfTime) else "is nested too deeply to analyse"
-        found.append(
-            Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, f"the statement {why}: only its tables are kept")
-        )
+        found.append(given_up(stop))
         status = Status.TABLE_ONLY
     return settle_status(
         StatementLineage(
@@ -67,6 +64,13 @@ def trace(
             target_span=write.target_span,
         )
     )
+
+
+def given_up(stop: Exception) -> Issue:
+    """The issue for a statement that could not be followed to its columns."""
+    why = "takes too long to analyse" if isinstance(stop, OutOfTime) else "is nested too deeply to analyse"
+    message = f"the statement {why}: only its tables are kept"
+    return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message)
 
 
 def _output_columns(assignments: tuple[Assignment, ...]) -> tuple[OutputColumn, ...]:

@@ -51,7 +51,7 @@ def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowere
         target = lowering.resolver.resolve(lowering.table_name(to.this)[0]).name
     write = Write(statement_type, target, assignments_by_name(query), (query.relation,), target_span=span)
     keeps_existing = bool(node.args.get("exists"))
-    effect = created(name, query, temporary=is_temporary(node), keeps_existing=keeps_existing)
+    effect = created(lowering, name, query, temporary=is_temporary(node), keeps_existing=keeps_existing)
     return Lowered(statement_type, (write,), (effect,))
 
 

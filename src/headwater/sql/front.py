@@ -11,6 +11,7 @@ from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.effects import SchemaEffect, UseColumns
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered, failed
+from headwater.lineage.trace import given_up
 from headwater.lineage.values import OutOfTime
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
@@ -73,14 +74,9 @@ class SqlFrontEnd:
         if tree is None:
             return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
         lowering = Lowering(
-            source=source,
-            resolver=resolver,
-            dialect=self.dialect,
-            tokens=statement.tokens,
-            offset=statement.offset,
-            deadline=deadline,
-            functions=self._functions,
+            source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
+        lowering.functions = self._functions
         return _lower_tree(lowering, tree, statement)
 
 
@@ -106,8 +102,10 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     try:
         lowered = lower(lowering, tree)
     except (OutOfTime, RecursionError) as stop:
-        why = "takes too long to analyse" if isinstance(stop, OutOfTime) else "is nested too deeply to analyse"
-        issue = Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, f"the statement {why}", statement.span)
+        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
+    except Exception as err:  # a tree of a shape we have not met: the other statements must not suffer for it
+        message = f"the statement has a shape that is not understood here ({type(err).__name__}: {err})"
+        issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, message, statement.span)
         return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
     for item in lowering.stored:
         item.settle()
@@ -157,14 +155,8 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     quoted = source.text[start - 1] == "'"
     for piece in split_inner(source, lowering.dialect, start=start, end=end, quoted=quoted):
         tree = parse_piece(piece, lowering.dialect)
-        inner = Lowering(
-            source=source,
-            resolver=lowering.resolver,
-            dialect=lowering.dialect,
-            tokens=piece.tokens,
-            offset=piece.offset,
-            functions=lowering.functions,
-        )
+        inner = Lowering(source=source, resolver=lowering.resolver, dialect=lowering.dialect, piece=piece)
+        inner.functions = lowering.functions
         lowered = _lower_tree(inner, tree, piece)
         writes = tuple(
             dataclasses.replace(write, statement_type="UNLOAD", target=TableName.of(path)) for write in lowered.writes

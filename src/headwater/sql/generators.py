@@ -17,9 +17,9 @@ from headwater.model.relation import (
     Ref,
     Relation,
 )
-from headwater.sql.items import Column, DerivedItem, ElementItem, StoredItem, renamed
+from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item
+from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
 
 _Named = tuple[str, str, Span | None]
@@ -38,7 +38,7 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
     if isinstance(offset, exp.Identifier):
         values.append(Literal())
         names = [*names[: len(values) - 1], (offset.name, lowering.key(offset), lowering.span(offset))]
-    return _add_generated(lowering, node, scope, before=before, names=names, made=(["unnest"], values))
+    return _add_generated(lowering, node, scope, before, (names, ["unnest"], values))
 
 
 @adds(exp.Lateral, exp.TableFromRows)
@@ -74,30 +74,25 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         function = function.expressions[0]
     file = _file_read(function)
     if file is not None:
-        known = lowering.resolver.resolve(TableName.of(file))
-        stored = StoredItem(known, lowering.resolver.case.columns, lowering.new_id, lowering.span(function))
-        lowering.stored.append(stored)
+        stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
         scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
         return beside(before, stored.scan)
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
         return add_opaque(lowering, node, scope, before)
-    made = generate(lowering, function, scope)
     names = alias_names(lowering, node.args.get("alias"))
-    return _add_generated(lowering, node, scope, before=before, names=names, made=made)
+    return _add_generated(lowering, node, scope, before, (names, *generate(lowering, function, scope)))
 
 
 def _add_generated(
     lowering: Lowering,
     node: Node,
     scope: Scope,
-    *,
     before: Relation | None,
-    names: Sequence[_Named],
-    made: _Generated,
+    made: tuple[Sequence[_Named], Sequence[str], Sequence[Expression]],
 ) -> Relation:
     """Columns made per row. Without names of their own, a single one has the name of the alias."""
-    defaults, values = made
+    names, defaults, values = made
     if values and len(names) > len(values):  # the fields of a struct, the keys and values of a map
         values = [*values, *[values[-1]] * (len(names) - len(values))]
     alias = node.args.get("alias")

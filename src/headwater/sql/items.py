@@ -40,8 +40,11 @@ class NewId(Protocol):
 class StoredItem:
     """A stored table. Its scan lists the columns that were asked for, and is complete once lowering is."""
 
-    def __init__(self, table: KnownTable, case: Case, new_id: NewId, span: Span | None) -> None:
+    def __init__(
+        self, table: KnownTable, case: Case, *, new_id: NewId, types: dict[int, str], span: Span | None
+    ) -> None:
         self.table = table
+        self._types = types  # of the statement's columns, by id
         self.used: list[str] = []  # names that an open table was asked for
         self._case = case
         self._new_id = new_id
@@ -92,7 +95,9 @@ class StoredItem:
         self._attributes.append(Attribute(id, name))
         if name in self.table.doubts or name == WILDCARD:
             self._doubtful.append(id)
-        column = Column(name, key, Ref(id), type=known.type if known is not None else None)
+        if known is not None and known.type is not None:
+            self._types[id] = known.type
+        column = Column(name, key, Ref(id))
         self._columns[key] = column
         return column
 

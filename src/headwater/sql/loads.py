@@ -71,7 +71,7 @@ def lower_cache(lowering: Lowering, node: Node) -> Lowered:
     query = lowering.query(node.expression, None)
     name, _ = lowering.table_name(node.this)
     write = Write("CACHE_TABLE", name, assignments_by_name(query), (query.relation,))
-    return Lowered("CACHE_TABLE", (write,), (created(name, query, temporary=True),))
+    return Lowered("CACHE_TABLE", (write,), (created(lowering, name, query, temporary=True),))
 
 
 def _unload(lowering: Lowering, statement_type: str, query: Query, files: Sequence[Node]) -> Lowered:

@@ -93,7 +93,7 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     """What an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
-    found = find_name(lowering, identifier.name, key, scope, span=span)
+    found = find_name(lowering, identifier, scope, span=span)
     if found is not None:
         return found
     whole = _whole_row(lowering, key, scope)
@@ -112,12 +112,12 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         if named is not None:
             return _column_of(lowering, named, parts, count)
     span = lowering.cover(parts[0], parts[-1])
-    found = find_name(lowering, parts[0].name, keys[0], scope, span=span, sure=True)
+    found = find_name(lowering, parts[0], scope, span=span, sure=True)
     if found is not None:
         return _fields(found, parts[1:])
     if len(parts) == 2 and _is_sequence(lowering, parts[1]):
         return Literal()
-    loose = find_name(lowering, parts[0].name, keys[0], scope, span=span, sure=False)
+    loose = find_name(lowering, parts[0], scope, span=span)
     if loose is not None and len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
         return _fields(loose, parts[1:])
     lowering.report(
@@ -140,12 +140,13 @@ def _is_sequence(lowering: Lowering, last: Node) -> bool:
 
 
 def find_name(
-    lowering: Lowering, name: str, key: str, scope: Scope, *, span: Span | None, sure: bool = False
+    lowering: Lowering, identifier: Node, scope: Scope, *, span: Span | None, sure: bool = False
 ) -> Expression | None:
     """The column an unqualified name means, from the innermost scope that has it; None if none has.
 
     With `sure`, only columns known to exist count.
     """
+    name, key = identifier.name, lowering.key(identifier)
     level: Scope | None = scope
     first_open: list[Named] | None = None
     while level is not None:

@@ -5,7 +5,7 @@ The modules beside this one register functions for sqlglot's node types with `@l
 it, and a node type is supported by adding one function.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from headwater.model.names import Case, TableName
 from headwater.model.relation import Computed, Expression, Relation
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
+from headwater.sql.split import Piece
 from headwater.text import Source, Span
 
 Node: TypeAlias = Any  # sqlglot's expressions: compiled, and typed only by their class
@@ -80,20 +81,19 @@ class Lowering:
         source: Source,
         resolver: SchemaResolver,
         dialect: str,
-        tokens: Sequence[Any] = (),
-        offset: int = 0,
+        piece: Piece | None = None,
         deadline: float | None = None,
-        functions: dict[str, Node] | None = None,
     ) -> None:
         self.source = source
         self.resolver = resolver
         self.dialect = dialect
-        self.offset = offset
-        self.functions = functions if functions is not None else {}  # SQL functions by key, as CREATE nodes
+        self.offset = piece.offset if piece is not None else 0
+        self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
         self.issues: list[Issue] = []
         self.stored: list[StoredItem] = []
+        self.types: dict[int, str] = {}  # of columns whose type is known, by id
         self.leftmost: int | None = None  # the position of the first name of the expression being lowered
-        self._tokens = tokens
+        self._tokens = piece.tokens if piece is not None else ()
         self._regions: Regions | None = None
         self._deadline = deadline
         self._next_id = 0

@@ -57,9 +57,8 @@ def _lower_item(lowering: Lowering, item: Node, position: int, *, scope: Scope, 
     elif isinstance(item, exp.Column):
         span = lowering.span(item.this)
         expression = lowering.expression(item, scope)
-        selected.columns.append(
-            _output(lowering, expression, name=item.name, key=lowering.key(item.this), span=span, selected=selected)
-        )
+        column = Column(item.name, lowering.key(item.this), expression, span)
+        selected.columns.append(_output(lowering, column, selected))
     elif isinstance(item, exp.Aliases):
         _lower_aliases(lowering, item, scope, selected)
     elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
@@ -74,10 +73,8 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     if alias is not None and isinstance(value, exp.Column) and not isinstance(value.this, exp.Star):
         name_span = lowering.span(alias)
         expression = lowering.expression(value, scope)
-        key = lowering.key(alias)
-        selected.columns.append(
-            _output(lowering, expression, name=alias.name, key=key, span=name_span, selected=selected)
-        )
+        column = Column(alias.name, lowering.key(alias), expression, name_span)
+        selected.columns.append(_output(lowering, column, selected))
         return
     name_span = lowering.span(alias) if alias is not None else None
     start = alias._meta.get("start") if alias is not None and alias._meta else lowering.first_position(value)
@@ -86,20 +83,18 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     span = _without_alias(lowering, whole, name_span)
     name = alias.name if alias is not None else output_name(lowering, value, position)
     key = lowering.key(alias) if alias is not None else lowering.key_of(name)
-    column = Computed(Attribute(lowering.new_id(), name, name_span), expression, span)
-    selected.computed.append(column)
-    selected.columns.append(Column(name, key, Ref(column.attribute.id), name_span or span, _type_of(value)))
+    made = Computed(Attribute(lowering.new_id(), name, name_span), expression, span)
+    selected.computed.append(made)
+    selected.columns.append(Column(name, key, Ref(made.attribute.id), name_span or span, _type_of(value)))
 
 
-def _output(
-    lowering: Lowering, expression: Expression, *, name: str, key: str, span: Span | None, selected: SelectList
-) -> Column:
+def _output(lowering: Lowering, column: Column, selected: SelectList) -> Column:
     """A column that is selected by name: it stays what it is, under the name it gets here."""
-    if isinstance(expression, Ref):
-        return Column(name, key, expression, span)
-    column = Computed(Attribute(lowering.new_id(), name, span), expression, span)
-    selected.computed.append(column)
-    return Column(name, key, Ref(column.attribute.id), span)
+    if isinstance(column.expression, Ref):
+        return column
+    made = Computed(Attribute(lowering.new_id(), column.name, column.span), column.expression, column.span)
+    selected.computed.append(made)
+    return Column(column.name, column.key, Ref(made.attribute.id), column.span)
 
 
 def _without_alias(lowering: Lowering, whole: Span | None, alias: Span | None) -> Span | None:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from headwater.errors import IssueCode
+from headwater.lineage.known import KnownTable
 from headwater.model.relation import (
     Attribute,
     Call,
@@ -120,7 +121,13 @@ def open_table(lowering: Lowering, node: Node, *, report: bool = True) -> Stored
     span = lowering.table_span(node)
     if report and known.resolution is Resolution.UNKNOWN:
         lowering.add_issue(lowering.resolver.unknown_table(known, span))
-    item = StoredItem(known, lowering.resolver.case.columns, lowering.new_id, span)
+    return store(lowering, known, span)
+
+
+def store(lowering: Lowering, table: KnownTable, span: Span | None) -> StoredItem:
+    """A stored table as an item of this statement."""
+    case = lowering.resolver.case.columns
+    item = StoredItem(table, case, new_id=lowering.new_id, types=lowering.types, span=span)
     lowering.stored.append(item)
     return item
 

@@ -11,6 +11,7 @@ from headwater.model.names import TableName
 from headwater.model.relation import (
     WILDCARD,
     Assignment,
+    OneOf,
     Ref,
     Write,
 )
@@ -46,7 +47,7 @@ def lower_select(lowering: Lowering, node: Node) -> Lowered:
             target_span=lowering.cover(into.this.this),
         )
         temporary = bool(into.args.get("temporary")) or name.name.startswith("#")
-        return Lowered("SELECT_INTO", (write,), (created(name, query, temporary=temporary),))
+        return Lowered("SELECT_INTO", (write,), (created(lowering, name, query, temporary=temporary),))
     return Lowered("SELECT", (Write("SELECT", None, assignments_by_name(query), (query.relation,)),))
 
 
@@ -70,15 +71,25 @@ def assign(name: str, column: Column, target_span: Span | None = None) -> Assign
     return Assignment(name, column.expression, span=span or column.span, target_span=target_span or column.span)
 
 
-def created(name: TableName, query: Query, *, temporary: bool = False, keeps_existing: bool = False) -> SchemaEffect:
+def created(
+    lowering: Lowering, name: TableName, query: Query, *, temporary: bool = False, keeps_existing: bool = False
+) -> SchemaEffect:
     """The table that a query's result becomes."""
     columns = tuple(
-        ColumnDefinition(assignment.column, column.type)
+        ColumnDefinition(assignment.column, column.type or _type_of(lowering, column))
         for assignment, column in zip(assignments_by_name(query), query.columns)
         if not column.is_wildcard
     )
     complete = not any(column.is_wildcard for column in query.columns)
     return CreateTable(name, columns, temporary=temporary, keeps_existing=keeps_existing, complete=complete)
+
+
+def _type_of(lowering: Lowering, column: Column) -> str | None:
+    """The type of a column that is taken over as it is."""
+    expression = column.expression
+    if isinstance(expression, OneOf) and len(expression.options) == 1:
+        expression = expression.options[0]
+    return lowering.types.get(expression.column) if isinstance(expression, Ref) else None
 
 
 def identifier_of(node: Node) -> Node:
