@@ -205,6 +205,8 @@ class _Tracer:
         self._bind_unseen()
         tables: dict[TableName, SourceTable] = {}
         for scan in sorted(self.bindings.scans, key=_place):
+            if scan is self.write.target_scan:
+                continue
             known = tables.get(scan.table)
             spans = (*(known.spans if known else ()), *([scan.span] if scan.span else ()))
             resolution = (

@@ -68,7 +68,7 @@ class SqlFrontEnd:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
             return _syntax_error(statement, source, err)
-        except (SqlglotError, ValueError, RecursionError) as err:
+        except Exception as err:  # the parser fails in many ways on what is not SQL
             why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
             return failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
         if tree is None:
@@ -154,7 +154,10 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     start, end, path = found
     quoted = source.text[start - 1] == "'"
     for piece in split_inner(source, lowering.dialect, start=start, end=end, quoted=quoted):
-        tree = parse_piece(piece, lowering.dialect)
+        try:
+            tree = parse_piece(piece, lowering.dialect)
+        except SqlglotError:
+            return None
         inner = Lowering(source=source, resolver=lowering.resolver, dialect=lowering.dialect, piece=piece)
         inner.functions = lowering.functions
         lowered = _lower_tree(inner, tree, piece)

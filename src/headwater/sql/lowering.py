@@ -127,7 +127,8 @@ class Lowering:
     def key(self, identifier: Node) -> str:
         """The form of a column or alias under which it is compared."""
         args = identifier.args
-        return self._fold(args["this"], args.get("quoted"))
+        name = args.get("this")
+        return self._fold(name if type(name) is str else identifier.name, args.get("quoted"))
 
     def key_of(self, name: str) -> str:
         """The key of a name that was not quoted."""

@@ -211,7 +211,8 @@ def _exceptions(
     """EXCEPT, REPLACE and RENAME of a star."""
     args = star.args
     dropped = {lowering.key_of(each.name) for each in args.get("except_") or ()}
-    replaced: dict[str, Node] = {lowering.key(each.args["alias"]): each for each in args.get("replace") or ()}
+    replacing = [each for each in args.get("replace") or () if isinstance(each, exp.Alias)]
+    replaced: dict[str, Node] = {lowering.key(each.args["alias"]): each for each in replacing}
     given: dict[str, Node] = {
         lowering.key_of(each.this.name): each.args["alias"] for each in args.get("rename") or ()
     }

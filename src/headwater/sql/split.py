@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import TokenType
-from sqlglot.errors import SqlglotError
 
 from headwater.sql.dialects import sqlglot_dialect
 from headwater.text import Source, Span
@@ -45,7 +44,7 @@ def split_inner(source: Source, dialect: str, *, start: int, end: int, quoted: b
 def _tokens(text: str, dialect: str) -> list[Any] | None:
     try:
         tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
-    except (SqlglotError, ValueError, RecursionError):
+    except Exception:  # the tokenizer fails in several ways on what is not SQL
         return None
     return tokens
 

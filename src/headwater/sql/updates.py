@@ -9,12 +9,14 @@ from headwater.lineage.script import Lowered
 from headwater.model.edges import Kind
 from headwater.model.relation import (
     Assignment,
+    Cte,
     Expression,
     Influence,
     Ref,
     Relation,
     Subquery,
     SubqueryKind,
+    Values,
     With,
     Write,
 )
@@ -30,22 +32,56 @@ from headwater.text import Span
 def lower_update(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
-    target, relation, influences = _target_and_from(lowering, node, node.this, scope)
-    assignments: list[Assignment] = []
+    target, relation = _target_and_from(lowering, node, node.this, scope)
+    written: dict[int, tuple[StoredItem, list[Assignment]]] = {id(target): (target, [])}
     for each in node.expressions:
-        assignments += set_assignments(lowering, each, target, scope)
-    influences += _where(lowering, node.args.get("where"), scope)
-    relations = () if relation is None else (With(ctes, relation) if ctes else relation,)
-    write = Write(
-        "UPDATE",
+        item = _assigned_item(lowering, each, scope) or target
+        made = set_assignments(lowering, each, item, scope)
+        written.setdefault(id(item), (item, []))[1].extend(made)
+    influences = _where(lowering, node.args.get("where"), scope)
+    writes = [
+        _write("UPDATE", item, tuple(made), relation=_read(item, target, ctes, relation), influences=influences)
+        for item, made in written.values()
+        if made
+    ]
+    return Lowered("UPDATE", tuple(writes))
+
+
+def _assigned_item(lowering: Lowering, node: Node, scope: Scope) -> StoredItem | None:
+    """The table whose column SET assigns, when it is named: MySQL can update several at once."""
+    left = node.this if isinstance(node, exp.EQ) else None
+    table = left.args.get("table") if isinstance(left, exp.Column) else None
+    return _alias_of(scope, lowering.key(table)) if table is not None else None
+
+
+def _read(
+    written: StoredItem, first: StoredItem, ctes: tuple[Cte, ...], relation: Relation | None
+) -> tuple[Relation, ...]:
+    """What is read beside the table that is written; when that is not the first table, the first is, too."""
+    others = () if written is first else (first.scan,)
+    if ctes:
+        return (With(ctes, relation if relation is not None else Values((), ())), *others)
+    return others if relation is None else (relation, *others)
+
+
+def _write(
+    statement_type: str,
+    target: StoredItem,
+    assignments: tuple[Assignment, ...],
+    *,
+    relation: tuple[Relation, ...],
+    influences: Sequence[Influence],
+) -> Write:
+    scan = target.scan
+    return Write(
+        statement_type,
         target.table.name,
-        tuple(assignments),
-        relations,
+        assignments,
+        relation,
         tuple(influences),
-        target_scan=target.scan,
-        target_span=target.scan.span,
+        target_scan=scan,
+        target_span=scan.span,
     )
-    return Lowered("UPDATE", (write,))
 
 
 def set_assignments(lowering: Lowering, node: Node, target: StoredItem, scope: Scope) -> list[Assignment]:
@@ -140,29 +176,32 @@ def _where(lowering: Lowering, clause: Node | None, scope: Scope) -> list[Influe
 
 def _target_and_from(
     lowering: Lowering, node: Node, table: Node, scope: Scope, others: Sequence[Node] = ()
-) -> tuple[StoredItem, Relation | None, list[Influence]]:
+) -> tuple[StoredItem, Relation | None]:
     """The target and what stands beside it; the target may be named by its alias in FROM (T-SQL)."""
     clause = node.args.get("from_")
     relation: Relation | None = None
-    named_in_from = None
+    target: StoredItem | None = None
     if clause is not None:
         relation = add_item(lowering, clause.this, scope, None)
-        key = lowering.key(table.this) if isinstance(table.this, exp.Identifier) else ""
-        named_in_from = _alias_of(scope, key) if table.args.get("db") is None else None
-    if named_in_from is None:
-        target = open_table(lowering, table)
-        alias = table.args.get("alias")
-        names = tuple(lowering.key_of(part) for part in lowering.table_name(table)[0].parts)
-        if alias is not None and alias.this is not None:
-            names = (lowering.key(alias.this),)
-        scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
-    else:
-        target = named_in_from
+        if isinstance(table.this, exp.Identifier) and table.args.get("db") is None:
+            target = _alias_of(scope, lowering.key(table.this))
+    if target is None:
+        target = _open_target(lowering, table, scope)
     for each in (*(table.args.get("joins") or ()), *(node.args.get("joins") or ())):
         relation = add_join(lowering, each, scope, relation)
     for each in others:
         relation = add_item(lowering, each, scope, relation)
-    return target, relation, []
+    return target, relation
+
+
+def _open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
+    target = open_table(lowering, table)
+    alias = table.args.get("alias")
+    names = tuple(lowering.key_of(part) for part in lowering.table_name(table)[0].parts)
+    if alias is not None and alias.this is not None:
+        names = (lowering.key(alias.this),)
+    scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
+    return target
 
 
 def _alias_of(scope: Scope, key: str) -> StoredItem | None:
@@ -179,17 +218,13 @@ def _alias_of(scope: Scope, key: str) -> StoredItem | None:
 def lower_delete(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
-    using = node.args.get("using") or ()
-    target, relation, influences = _target_and_from(lowering, node, node.this, scope, using or ())
-    influences += _where(lowering, node.args.get("where"), scope)
-    relations = () if relation is None else (With(ctes, relation) if ctes else relation,)
-    write = Write(
-        "DELETE",
-        target.table.name,
-        (),
-        relations,
-        tuple(influences),
-        target_scan=target.scan,
-        target_span=target.scan.span,
-    )
-    return Lowered("DELETE", (write,))
+    named: list[Node] = list(node.args.get("tables") or [])
+    table = node.this if isinstance(node.this, exp.Expr) else named[0]
+    target, relation = _target_and_from(lowering, node, table, scope, node.args.get("using") or ())
+    influences = _where(lowering, node.args.get("where"), scope)
+    targets = [_alias_of(scope, lowering.key(each.this)) or target for each in named] or [target]
+    writes = [
+        _write("DELETE", each, (), relation=_read(each, target, ctes, relation), influences=influences)
+        for each in {id(item): item for item in targets}.values()
+    ]
+    return Lowered("DELETE", tuple(writes))

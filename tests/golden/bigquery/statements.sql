@@ -193,3 +193,7 @@ FROM p.ds.t |> WHERE a > 1 |> AGGREGATE SUM(b) AS s GROUP BY c;
 --> c <- p.ds.t.c IDENTITY
 --> s <- p.ds.t.b AGGREGATION
 --> * | p.ds.t.a FILTER, p.ds.t.c GROUP_BY
+
+-- case: delete without from
+DELETE ds.d WHERE q = 1;
+--> ds.d.* | ds.d.q FILTER

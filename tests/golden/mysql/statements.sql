@@ -134,3 +134,14 @@ CREATE PROCEDURE p() BEGIN INSERT INTO dst (p) SELECT a FROM t; IF 1 = 1 THEN DE
 SELECT a FROM T;
 --> a <- T.a IDENTITY
 --! UNKNOWN_TABLE
+
+-- case: update of the joined table
+UPDATE t JOIN u ON t.a = u.x SET u.y = t.b, t.c = u.z;
+--> u.y <- t.b IDENTITY
+--> u.* | t.a JOIN, u.x JOIN
+--> t.c <- u.z IDENTITY
+--> t.* | t.a JOIN, u.x JOIN
+
+-- case: delete from the joined table
+DELETE u FROM t JOIN u ON t.a = u.x;
+--> u.* | t.a JOIN, u.x JOIN

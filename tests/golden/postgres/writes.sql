@@ -177,3 +177,15 @@ CREATE PROCEDURE p() AS $$ DECLARE n int; m int; BEGIN IF n > 1 THEN INSERT INTO
 -- case: an anonymous block
 DO $$ BEGIN INSERT INTO d1 (p) SELECT x FROM u; END $$;
 --> d1.p <- u.x IDENTITY
+
+-- case: a cte only a subquery uses
+WITH s AS (SELECT MAX(y) AS m FROM u WHERE z = 1) UPDATE t SET a = (SELECT m FROM s);
+--> t.a <- u.y AGGREGATION | u.z FILTER
+
+-- case: delete with a cte
+WITH s AS (SELECT x FROM u WHERE y = 1) DELETE FROM t WHERE a IN (SELECT x FROM s);
+--> t.* | t.a FILTER, u.x FILTER, u.y FILTER
+
+-- case: delete returning
+DELETE FROM t WHERE a = 1 RETURNING b;
+--> t.* | t.a FILTER
