@@ -9,12 +9,11 @@ process, and kept as
     {cache}/zetasql/{key}.lock      held by the process that compiles
 
 `{cache}` is `$HEADWATER_CACHE`, else `$XDG_CACHE_HOME/headwater`, else `~/.cache/headwater`; when that cannot be
-written, a private folder under the temporary directory. The key names the wasm file, the wasmtime release and the
+written, a private folder under the temporary directory. The key names the wasm file, the wasmtime library and the
 CPU. Because the file is machine code, a folder that others may write to is never used.
 """
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -90,9 +89,9 @@ def wasm_path() -> Path:
 
 def cache_key(wasm: Path) -> str:
     """What the machine code depends on: the wasm file, the compiler and the CPU."""
-    stat = wasm.stat()
-    facts = [stat.st_size, stat.st_mtime_ns, importlib.metadata.version("wasmtime"), platform.machine(), _cpu(), 1]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
+    files = [wasm, Path(wasmtime._ffi.dll._name)]
+    stats = [(stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files)]
+    return hashlib.sha256(repr([stats, platform.machine(), _cpu(), 1]).encode()).hexdigest()[:24]
 
 
 def cache_folders() -> list[Path]:

@@ -91,7 +91,7 @@ class Reader:
 
     def _resolve(self, request: Any, text: str, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
         try:
-            answer = self._first_try(request, resolver)
+            answer = self._first_try(request, resolver) if self.catalog.entries else None
             if answer is None:
                 self._look_up(text, resolver, inner)
                 answer = self._analyze(request)
