@@ -1,5 +1,6 @@
 """Random access to one file, the same way on every store."""
 
+import mmap
 from typing import Protocol
 
 from headwater.errors import StorageError
@@ -24,6 +25,10 @@ class RangeReader(Protocol):
         """
         ...
 
+    def release(self, start: int, length: int) -> None:
+        """Say that these bytes are not needed soon; reading them again is possible, and slower."""
+        ...
+
 
 def open_reader(files: Files, path: str, size: int) -> RangeReader:
     """Open a file of `size` bytes: mapped where the store can, by ranged reads elsewhere."""
@@ -43,6 +48,14 @@ class _Mapped:
             raise _too_short(self._path, start + length, self.size)
         return self._view[start : start + length]
 
+    def release(self, start: int, length: int) -> None:
+        """Give the pages back, so that reading a large file through does not look like holding it in memory."""
+        mapped = self._view.obj
+        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = (start + length) // mmap.PAGESIZE * mmap.PAGESIZE
+        if isinstance(mapped, mmap.mmap) and last > first:
+            mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
+
 
 class _Ranged:
     in_place = False
@@ -57,6 +70,9 @@ class _Ranged:
         if len(data) < length:
             raise _too_short(self._path, start + length, start + len(data))
         return memoryview(data)
+
+    def release(self, start: int, length: int) -> None:
+        """Nothing is held."""
 
 
 def _too_short(path: str, wanted: int, size: int) -> StorageError:

@@ -274,30 +274,33 @@ class LSMTree:
             self._rotate_if_full()
 
     def _make_room(self) -> None:
-        """Wait while there are too many memtables to flush or runs to compact."""
+        """Wait while there are too many memtables to flush or runs to compact; then begin a new one if it is time."""
         self._require_open()
         upkeep = self._upkeep
-        if not self._is_crowded():
-            upkeep.raise_failure()
-            return
-        self.stalls += 1
-        begin = time.perf_counter()
-        with upkeep.changed:
-            while self._is_crowded():
-                upkeep.raise_failure()
-                upkeep.changed.wait(1.0)
-        self.stalled_seconds += time.perf_counter() - begin
+        if self._is_crowded():
+            self.stalls += 1
+            begin = time.perf_counter()
+            with upkeep.changed:
+                while self._is_crowded():
+                    upkeep.raise_failure()
+                    upkeep.changed.wait(1.0)
+            self.stalled_seconds += time.perf_counter() - begin
+        upkeep.raise_failure()
+        self._rotate_if_full()
+
+    def _is_full(self) -> bool:
+        return self._active.memory >= self.options.memtable_size * self.options.flush_threshold
 
     def _is_crowded(self) -> bool:
         state = self._upkeep.state
-        if len(state.memtables) > self.options.max_memtables:
+        if self._is_full() and len(state.memtables) >= self.options.max_memtables:
             return True
         return self.options.auto_compaction and self._upkeep.is_busy and len(state.runs) > self.options.most_runs
 
     def _rotate_if_full(self) -> None:
-        if self._active.memory >= self.options.memtable_size * self.options.flush_threshold:
-            full = self._rotate()
-            self._upkeep.flush_soon(full)
+        """Begin a new memtable and flush the full one, if there may be one more; else the next write waits."""
+        if self._is_full() and len(self._upkeep.state.memtables) < self.options.max_memtables:
+            self._upkeep.flush_soon(self._rotate())
 
     def _rotate(self) -> MemTable:
         """Begin a new memtable; the full one takes no more writes. Nothing changes if that fails."""

@@ -7,6 +7,8 @@ oldest first, so that a newer row is never live before an older one of the same 
 import threading
 from collections.abc import Callable
 
+import pyarrow as pa
+
 from headwater.errors import StorageError
 from headwater.files import Files
 from headwater.lake.cache import BlockCache
@@ -44,6 +46,8 @@ class Upkeep:
         self.changed = threading.Condition(threading.RLock())  # guards `state`; notified at every change
         self._slots = threading.BoundedSemaphore(options.flush_threads)
         self._compacting = threading.Lock()
+        self._compaction_due = False
+        self._compactor_runs = False
         self._threads: set[threading.Thread] = set()
         self.failure: BaseException | None = None
         self.pins = Pins(self._remove)
@@ -108,8 +112,11 @@ class Upkeep:
 
     def settle(self) -> None:
         """Wait for the threads that run."""
-        for thread in list(self._threads):
-            thread.join()
+        while self._threads:
+            with self.changed:
+                running = list(self._threads)
+            for thread in running:
+                thread.join()
 
     def raise_failure(self) -> None:
         """RAISES: StorageError if a flush or compaction in the background failed."""
@@ -156,8 +163,27 @@ class Upkeep:
 
     def _flush_and_compact(self, memtable: MemTable) -> None:
         self.flush(memtable)
-        while self._options.auto_compaction and self.compact(full=False) is not None:
-            pass
+        with self.changed:
+            self._compaction_due = self._options.auto_compaction
+            if not self._compaction_due or self._compactor_runs:
+                return
+            self._compactor_runs = True
+        self._start(self._compact_while_due, "compaction")
+
+    def _compact_while_due(self) -> None:
+        """One thread compacts for all flushes; those that end meanwhile leave word and go, with their memory."""
+        try:
+            while True:
+                with self.changed:
+                    if not self._compaction_due:
+                        self._compactor_runs = False
+                        return
+                    self._compaction_due = False
+                while self.compact(full=False) is not None:
+                    pass
+        except BaseException:
+            self._compactor_runs = False
+            raise
 
     def _start(self, work: Callable[[], None], name: str) -> None:
         def run() -> None:
@@ -168,11 +194,13 @@ class Upkeep:
                     self.failure = self.failure or err
                     self.changed.notify_all()
             finally:
+                pa.default_memory_pool().release_unused()
                 self._threads.discard(threading.current_thread())
 
         thread = threading.Thread(target=run, name=name, daemon=True)
-        self._threads.add(thread)
-        thread.start()
+        with self.changed:  # nobody may wait for a thread that has not begun
+            self._threads.add(thread)
+            thread.start()
 
     def _remove(self, name: str) -> None:
         self._shelf.cache.drop(name)

@@ -1,15 +1,18 @@
 """Writing sorted batches to data files of any format."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from headwater.files import Files
+from headwater.files.protocol import Buffer
 from headwater.lake.batch import SortedBatch
 from headwater.lake.formats.columnar import ColumnarWriter
 from headwater.lake.formats.facts import FileFacts
 from headwater.lake.formats.protocol import DataWriter
 from headwater.lake.layout import PathFactory, new_data_file
 from headwater.lake.options import FileFormat, StorageOptions
+from headwater.lake.sst.meta import TableMeta
 from headwater.lake.sst.writer import SSTableWriter
 from headwater.lake.version import DataFile
 from headwater.model.schema import Schema
@@ -30,15 +33,9 @@ class FileWriter:
         The files are on disk when this returns, and belong to nothing yet: a version edit makes them live.
         """
         written: list[DataFile] = []
-        writer: DataWriter | None = None
-        for batch in batches:
-            writer = writer or self._new_writer(level)
-            writer.append(batch)
-            if level > 0 and writer.size >= self._options.target_file_size:
-                written.append(self._publish(writer, level, sequence))
-                writer = None
-        if writer is not None:
-            written.append(self._publish(writer, level, sequence))
+        rest = iter(batches)
+        for first in rest:
+            written.append(self._write_file(chain((first,), rest), level, sequence))
         return written
 
     def discard(self, files: Iterable[DataFile]) -> None:
@@ -56,20 +53,47 @@ class FileWriter:
             )
         return ColumnarWriter(options.file_format.value, self._schema, facts, compression.name.lower())
 
-    def _publish(self, writer: DataWriter, level: int, sequence: int) -> DataFile:
-        pieces, meta = writer.finish()
+    def _write_file(self, batches: Iterator[SortedBatch], level: int, sequence: int) -> DataFile:
+        """Write one file, as it comes, out of as many batches as it holds."""
         name = new_data_file(level, sequence, self._options.file_format.value)
-        self._files.put(self._paths.data_file(name), pieces)
+        writer, growing = self._new_writer(level), _Growing()
+        self._files.put(self._paths.data_file(name), self._pieces(writer, batches, level, growing))
+        meta = growing.meta
+        assert meta is not None
         return DataFile(
             name=name,
             level=level,
             sequence=sequence,
             rows=meta.rows,
             deletes=meta.deletes,
-            size=sum(len(piece) for piece in pieces),
+            size=growing.size,
             min_key=meta.min_key,
             max_key=meta.max_key,
             schema_id=meta.schema_id,
             stats=meta.stats,
             created_millis=int(time.time() * 1000),
         )
+
+    def _pieces(
+        self, writer: DataWriter, batches: Iterator[SortedBatch], level: int, growing: "_Growing"
+    ) -> Iterator[Buffer]:
+        for batch in batches:
+            writer.append(batch)
+            yield from growing.counted(writer.drain())
+            if level > 0 and writer.size >= self._options.target_file_size:
+                break
+        last, growing.meta = writer.finish()
+        yield from growing.counted(last)
+
+
+class _Growing:
+    """A file on its way to the store: its size so far, and at the end what it holds."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.meta: TableMeta | None = None
+
+    def counted(self, pieces: Sequence[Buffer]) -> Iterator[Buffer]:
+        for piece in pieces:
+            self.size += len(piece)
+            yield piece

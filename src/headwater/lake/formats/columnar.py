@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from headwater.errors import CorruptFileError
 from headwater.files import Files
+from headwater.files.protocol import Buffer
 from headwater.lake.batch import Kind, SortedBatch, to_rows
 from headwater.lake.cells import Cell, cell_of
 from headwater.lake.formats.facts import FileFacts
@@ -123,7 +124,10 @@ class ColumnarWriter:
         self._batches.append(whole)
         self.size += whole.nbytes // 2
 
-    def finish(self) -> tuple[Sequence[bytes | memoryview], TableMeta]:
+    def drain(self) -> Sequence[Buffer]:
+        return ()  # these formats are written as a whole
+
+    def finish(self) -> tuple[Sequence[Buffer], TableMeta]:
         table = pa.Table.from_batches(self._batches)
         data = write_groups(self._format, table, self._compression)
         blocks = -(-table.num_rows // GROUP_ROWS)

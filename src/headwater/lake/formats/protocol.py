@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from headwater.files.protocol import Buffer
 from headwater.lake.batch import SortedBatch
 from headwater.lake.keys import Keys, NativeKey
 from headwater.lake.sst.meta import TableMeta
@@ -73,6 +74,10 @@ class DataWriter(Protocol):
 
     def append(self, batch: SortedBatch) -> None: ...
 
-    def finish(self) -> tuple[Sequence[bytes | memoryview], TableMeta]:
-        """The pieces of the whole file and what it holds."""
+    def drain(self) -> Sequence[Buffer]:
+        """The pieces of the file that are done, beyond those given before."""
+        ...
+
+    def finish(self) -> tuple[Sequence[Buffer], TableMeta]:
+        """The last pieces of the file and what it holds."""
         ...

@@ -47,8 +47,8 @@ def encode_block(batch: SortedBatch) -> bytes:
     return b"".join((head, keys, kinds, bytes(padding), memoryview(batch.columns.serialize()).cast("B")))
 
 
-def seal_block(raw: bytes, rows: int, compression: Compression) -> bytes:
-    """The stored form of a raw block; left uncompressed where compressing saves less than an eighth."""
+def seal_block(raw: bytes, rows: int, compression: Compression) -> tuple[bytes | memoryview, bytes]:
+    """Payload and trailer of a stored block; it stays uncompressed where compressing saves less than an eighth."""
     payload: bytes | memoryview = raw
     if compression is not Compression.NONE:
         packed = memoryview(_CODECS[compression].compress(raw)).cast("B")
@@ -57,10 +57,9 @@ def seal_block(raw: bytes, rows: int, compression: Compression) -> bytes:
         else:
             compression = Compression.NONE
     padding = -len(payload) % 8
-    body = b"".join(
-        (payload, bytes(padding), _TRAILER.pack(len(raw), compression, padding, 0, rows, 0)[:-4]),
-    )
-    return body + zlib.crc32(body).to_bytes(4, "little")
+    trailer = bytes(padding) + _TRAILER.pack(len(raw), compression, padding, 0, rows, 0)[:-4]
+    checksum = zlib.crc32(trailer, zlib.crc32(payload))
+    return payload, trailer + checksum.to_bytes(4, "little")
 
 
 def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:

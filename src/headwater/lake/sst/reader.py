@@ -88,7 +88,7 @@ class SSTableReader:
     def load_many(self, numbers: range) -> Iterator[Block]:
         """Read several blocks in a row, ahead of their use where every request costs."""
         entries = self.index.entries
-        at = numbers.start
+        at, released = numbers.start, entries[numbers.start].handle.offset if numbers else 0
         while at < numbers.stop:
             start, stop = entries[at].handle.offset, at + 1
             limit = start if self._reader.in_place else start + _READ_AHEAD
@@ -99,6 +99,9 @@ class SSTableReader:
                 begin = entry.handle.offset - start
                 yield self._open(data[begin : begin + entry.handle.size], entry.handle.offset)
             at = stop
+            if start - released >= _READ_AHEAD:
+                self._reader.release(released, start - released)
+                released = start
 
     def check_header(self) -> Header:
         """Read the header, which opening a remote file leaves out to save a request."""

@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 
+from headwater.files.protocol import Buffer
 from headwater.lake.batch import SortedBatch
 from headwater.lake.formats.facts import FileFacts
 from headwater.lake.keys import NativeKey
@@ -17,6 +18,39 @@ from headwater.lake.sst.meta import META_TRAILER, Checksums, TableMeta, encode_m
 
 DEFAULT_BLOCK_SIZE = 32 << 10
 _MOST_ROWS = 65_536
+_CHUNK = 4 << 20
+
+
+class _Content:
+    """The bytes of a growing file in large chunks, which go back to the system as a whole when they are done with.
+
+    Thousands of blocks kept one by one would leave the heap in pieces.
+    """
+
+    def __init__(self) -> None:
+        self._full: list[bytearray] = []
+        self._chunk = bytearray(_CHUNK)
+        self._used = 0
+
+    def append(self, data: bytes | memoryview) -> None:
+        while len(data) > _CHUNK - self._used:
+            room = _CHUNK - self._used
+            self._chunk[self._used :] = data[:room]
+            self._full.append(self._chunk)
+            self._chunk, self._used = bytearray(_CHUNK), 0
+            data = data[room:]
+        end = self._used + len(data)
+        self._chunk[self._used : end] = data
+        self._used = end
+
+    def drain(self) -> list[bytearray]:
+        """The chunks that are full, which are given away."""
+        full, self._full = self._full, []
+        return full
+
+    def rest(self) -> memoryview:
+        """What is in the chunk that is not full."""
+        return memoryview(self._chunk)[: self._used]
 
 
 class SSTableWriter:
@@ -35,7 +69,8 @@ class SSTableWriter:
         self._block_size = block_size
         self._bits_per_key = bits_per_key
         self._header = Header(compression, int(time.time() * 1000)).encode()
-        self._pieces: list[bytes] = [self._header]
+        self._content = _Content()
+        self._content.append(self._header)
         self._blocks: list[tuple[NativeKey, NativeKey, Handle, int]] = []
         self._hashes: list[Hashes] = []
         self._end = HEADER_SIZE
@@ -58,8 +93,12 @@ class SSTableWriter:
         for start in range(0, len(batch), step):
             self._append_block(batch.slice(start, min(start + step, len(batch))))
 
-    def finish(self) -> tuple[list[bytes], TableMeta]:
-        """The pieces of the whole file and what it holds. REQUIRES: at least one row."""
+    def drain(self) -> list[Buffer]:
+        """The pieces of the file that are done, beyond those given before."""
+        return [*self._content.drain()]
+
+    def finish(self) -> tuple[list[Buffer], TableMeta]:
+        """The last pieces of the file and what it holds. REQUIRES: at least one row."""
         index = self._index().encode()
         hashes = np.concatenate(self._hashes)
         bloom = BloomFilter.build(hashes, bits_per_key=self._bits_per_key)
@@ -70,13 +109,14 @@ class SSTableWriter:
         at_bloom = Handle(at_index.end, len(bloom))
         footer = Footer(at_meta, at_index, at_bloom, meta.rows).encode()
         sums = Checksums(zlib.crc32(self._header), zlib.crc32(footer), zlib.crc32(bloom))
-        return [*self._pieces, seal_meta(body, sums), index, bloom, footer], meta
+        return [*self.drain(), self._content.rest(), seal_meta(body, sums), index, bloom, footer], meta
 
     def _append_block(self, batch: SortedBatch) -> None:
-        stored = seal_block(encode_block(batch), len(batch), self._compression)
-        handle = Handle(self._end, len(stored))
+        payload, trailer = seal_block(encode_block(batch), len(batch), self._compression)
+        handle = Handle(self._end, len(payload) + len(trailer))
         self._blocks.append((batch.keys.native(0), batch.keys.native(-1), handle, len(batch)))
-        self._pieces.append(stored)
+        self._content.append(payload)
+        self._content.append(trailer)
         self._end = handle.end
 
     def _index(self) -> IndexBlock:
