@@ -5,3 +5,31 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write golden expectations anew instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def s3_options():
+    """How to reach an S3 server on the loopback interface."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield {
+        "endpoint": f"http://{host}:{port}",
+        "access_key_id": "test",
+        "secret_access_key": "test",
+        "region": "us-east-1",
+        "virtual_hosted_style_request": "false",
+    }
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def bucket(s3_options):
+    """A bucket on that server."""
+    import urllib.request
+
+    request = urllib.request.Request(f"{s3_options['endpoint']}/headwater-tests", method="PUT")
+    urllib.request.urlopen(request).close()
+    return "headwater-tests"

@@ -1,26 +1,12 @@
-"""Small trees to try things on."""
+"""A store that is not a disk."""
 
-from collections.abc import Callable
-from typing import Any
+import uuid
 
 import pytest
 
-from headwater.lake import BlockCache, LSMTree
-from headwater.model.schema import Schema
-
-OpenTree = Callable[..., LSMTree]
+from headwater.files import ObjectFiles
 
 
 @pytest.fixture
-def open_tree() -> Any:
-    """Opens trees with a cache of their own and closes them at the end."""
-    opened: list[LSMTree] = []
-
-    def open(store: Any, schema: Schema, **arguments: Any) -> LSMTree:
-        tree = LSMTree(store, schema, cache=BlockCache(1 << 20), **arguments)
-        opened.append(tree)
-        return tree
-
-    yield open
-    for tree in opened:
-        tree.close()
+def s3_store(s3_options: dict[str, str], bucket: str) -> ObjectFiles:
+    return ObjectFiles(f"s3://{bucket}/{uuid.uuid4().hex}", s3_options)
