@@ -13,6 +13,7 @@ from headwater.sql.front import SqlFrontEnd
 from headwater.sql.split import split_inner
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
+from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.script import Piece
 from headwater.zetasql.scripting import ScriptState, Setting
 from headwater.zetasql.tables import code_of, named_tables
@@ -20,12 +21,14 @@ from headwater.zetasql.tables import code_of, named_tables
 _CONDITIONS = frozenset({"IfStatement", "WhileStatement", "ForInStatement"})
 
 
-def open_google_sql(dialect: str, *, fallback: bool) -> GoogleSqlFrontEnd:
+def open_google_sql(dialect: str, *, fallback: bool, provider: TableProvider | None = None) -> GoogleSqlFrontEnd:
     """A front end for `bigquery` or `spanner`; without `fallback`, what ZetaSQL cannot resolve keeps its tables only.
+
+    `provider` is asked for tables that are not known.
 
     RAISES: MissingDependencyError or EngineError when ZetaSQL cannot be started.
     """
-    return GoogleSqlFrontEnd(dialect=dialect, fallback=resolve_by_name if fallback else None)
+    return GoogleSqlFrontEnd(dialect=dialect, fallback=resolve_by_name if fallback else None, provider=provider)
 
 
 def resolve_by_name(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:

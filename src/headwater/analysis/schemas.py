@@ -36,7 +36,7 @@ def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
     text = read_text(path)
     match path.suffix.lower():
         case ".json":
-            return schema_of_json(text)
+            return schema_of_json(text, name=path.stem)
         case ".csv":
             return schema_of_csv(text)
         case ".sql" | ".ddl":

@@ -11,6 +11,12 @@ from typing import Any
 import msgspec
 
 from headwater.errors import InputError, SchemaError
+from headwater.lineage.bigquery import (
+    columns_of_bigquery,
+    is_bigquery_fields,
+    is_bigquery_table,
+    schema_of_bigquery,
+)
 from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable, convert_schema
 from headwater.model.names import parse_table_name
 
@@ -46,6 +52,8 @@ def _tables_of_mapping(tables: Mapping[str, Any], outer: tuple[str, ...]) -> Ite
 
 
 def _columns(table: str, value: Any) -> tuple[ColumnSchema, ...]:
+    if is_bigquery_fields(value):
+        return columns_of_bigquery(value)
     if isinstance(value, Mapping):
         pairs = [(column, str(type) if type is not None else None) for column, type in value.items()]
     elif isinstance(value, Sequence) and not isinstance(value, str):
@@ -101,8 +109,9 @@ def schema_of_csv(text: str) -> SchemaMetadata:
     return schema_of_rows(reader)
 
 
-def schema_of_json(text: str | bytes) -> SchemaMetadata:
-    """A schema from JSON: the wire format, rows of `information_schema.columns`, or a dictionary of tables.
+def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetadata:
+    """A schema from JSON: the wire format, rows of `information_schema.columns`, a dictionary of tables, or what
+    BigQuery's `bq show` writes. `name` is that of the table in a file with the fields of one (`bq show --schema`).
 
     RAISES: SchemaError when it is none of them.
     """
@@ -110,13 +119,28 @@ def schema_of_json(text: str | bytes) -> SchemaMetadata:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError as err:
         raise SchemaError(f"the schema is not JSON: {err}") from err
+    if is_bigquery_table(value):
+        return schema_of_bigquery([value])
     if isinstance(value, list):
+        if value and all(map(is_bigquery_table, value)):
+            return schema_of_bigquery(value)
+        if is_bigquery_fields(value):
+            return _schema_of_fields(value, name)
         if not all(isinstance(row, dict) for row in value):
             raise SchemaError("a JSON list must hold the rows of information_schema.columns, as objects")
         return schema_of_rows(value)
     if isinstance(value, dict) and not _is_wire(value):
         return schema_of_mapping(value)
     return convert_schema(value)
+
+
+def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaMetadata:
+    if name is None:
+        raise SchemaError(
+            "the fields of a BigQuery table do not say which table it is",
+            hint='name the file project.dataset.table.json, or write {"dataset.table": [fields]}',
+        )
+    return SchemaMetadata(tables=(_table(_parts(name), columns_of_bigquery(fields)),))
 
 
 def _is_wire(value: dict[str, Any]) -> bool:

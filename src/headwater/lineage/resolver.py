@@ -71,6 +71,11 @@ class SchemaResolver:
         self._moved: dict[_Key, KnownTable | None] = {}  # imported tables the text has renamed, swapped
         self._spelled: dict[_Key, TableName] = {}
 
+    def learn(self, table: SchemaTable) -> KnownTable:
+        """Take in a table as if it had been given with the schema."""
+        self._imported.update(self._import(table))
+        return self.resolve(TableName(table.parts))
+
     def fork(self) -> "SchemaResolver":
         """The same knowledge, to go on separately: what is applied to one is not seen by the other."""
         other = copy.copy(self)

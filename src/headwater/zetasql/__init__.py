@@ -7,6 +7,7 @@ names of ZetaSQL's lineage toolkit. Each is imported when it is first used.
 from importlib import import_module
 
 __all__ = [
+    "BigQueryTables",
     "ColumnEntity",
     "ColumnLineage",
     "ColumnLineageExtractor",
@@ -16,6 +17,7 @@ __all__ = [
     "ParentColumnFinder",
     "TableLineage",
     "TableLineageExtractor",
+    "TableProvider",
     "create_sample_catalog",
     "extract_table_lineage",
     "get_bigquery_language_options",
@@ -40,6 +42,8 @@ _HOMES = {
     "headwater.zetasql.api.walk": ["visit_resolved_node", "walk_resolved_tree"],
     "headwater.zetasql.compiled": ["warmup"],
     "headwater.zetasql.frontend": ["GoogleSqlFrontEnd"],
+    "headwater.zetasql.provider": ["TableProvider"],
+    "headwater.zetasql.warehouse": ["BigQueryTables"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

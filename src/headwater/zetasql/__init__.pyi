@@ -13,8 +13,11 @@ from headwater.zetasql.api.package import (
 from headwater.zetasql.api.walk import visit_resolved_node, walk_resolved_tree
 from headwater.zetasql.compiled import warmup
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
+from headwater.zetasql.provider import TableProvider
+from headwater.zetasql.warehouse import BigQueryTables
 
 __all__ = [
+    "BigQueryTables",
     "ColumnEntity",
     "ColumnLineage",
     "ColumnLineageExtractor",
@@ -24,6 +27,7 @@ __all__ = [
     "ParentColumnFinder",
     "TableLineage",
     "TableLineageExtractor",
+    "TableProvider",
     "create_sample_catalog",
     "extract_table_lineage",
     "get_bigquery_language_options",

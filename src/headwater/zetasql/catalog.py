@@ -24,6 +24,7 @@ from headwater.zetasql.builtins import (
 from headwater.zetasql.engine import Catalog
 from headwater.zetasql.messages import catalog as messages
 from headwater.zetasql.messages import function_enums, types
+from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.types import type_bytes
 
 Path = tuple[str, ...]
@@ -51,13 +52,14 @@ class ScriptCatalog:
     procedures: dict[Path, bytes] = field(default_factory=dict)  # ProcedureProto
     variables: dict[str, bytes] = field(default_factory=dict)  # name → TypeProto
     hidden: frozenset[int] = frozenset()  # builtin signatures that give way to functions of the script
+    provider: TableProvider | None = None  # asked for tables that are not known
     _built: Catalog | None = None
 
     def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
         """Put the tables named by `paths` in place; returns those that are not known."""
         unknown = []
         for path in paths:
-            table = find_table(path, resolver)
+            table = find_table(path, resolver) or self._ask(path, resolver)
             key = tuple(part.lower() for part in path)
             if table is None:
                 unknown.append(TableName(split_path(path)))
@@ -70,6 +72,11 @@ class ScriptCatalog:
             if self.entries.get(key) != entry:
                 self.entries[key] = entry
         return unknown
+
+    def _ask(self, path: Path, resolver: SchemaResolver) -> KnownTable | None:
+        name = TableName(split_path(path))
+        found = self.provider.table(name) if self.provider is not None else None
+        return None if found is None or not found.columns else resolver.learn(found)
 
     def catalog(self) -> Catalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""

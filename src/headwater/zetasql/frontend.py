@@ -11,6 +11,7 @@ from headwater.text import Source
 from headwater.zetasql import procedures  # noqa: F401  (registers what it handles)
 from headwater.zetasql.engine import Engine, default_engine
 from headwater.zetasql.failures import CannotResolve
+from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece, split_script
 from headwater.zetasql.scripting import Fallback, ScriptState, Setting, understand_anyhow
@@ -21,10 +22,15 @@ class GoogleSqlFrontEnd:
     """Text to relation trees, for `bigquery` and `spanner`."""
 
     def __init__(
-        self, *, engine: Engine | None = None, dialect: str = "bigquery", fallback: Fallback | None = None
+        self,
+        *,
+        engine: Engine | None = None,
+        dialect: str = "bigquery",
+        fallback: Fallback | None = None,
+        provider: TableProvider | None = None,
     ) -> None:
         self.dialect = dialect
-        self.state = ScriptState(Reader(engine or default_engine(), dialect), fallback=fallback)
+        self.state = ScriptState(Reader(engine or default_engine(), dialect, provider), fallback=fallback)
 
     def split(self, source: Source) -> list[Piece]:
         """Cut a script into statements, also those inside its blocks."""

@@ -19,6 +19,7 @@ from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower import Place
 from headwater.zetasql.messages import options, service
 from headwater.zetasql.options import analyzer_bytes, language_bytes, language_options
+from headwater.zetasql.provider import TableProvider
 
 _SCRIPT_TABLES = 40  # up to this many, the tables of a script are registered all at once
 _KEPT_COLUMNS = 20_000  # tables of earlier scripts are kept up to so many columns
@@ -28,10 +29,10 @@ _kept: WeakKeyDictionary[Engine, dict[str, dict[Path, TableEntry]]] = WeakKeyDic
 class Reader:
     """Resolves texts for one script."""
 
-    def __init__(self, engine: Engine, dialect: str = "bigquery") -> None:
+    def __init__(self, engine: Engine, dialect: str = "bigquery", provider: TableProvider | None = None) -> None:
         self.engine = engine
         self.dialect = dialect
-        self.catalog = ScriptCatalog(dialect)
+        self.catalog = ScriptCatalog(dialect, provider=provider)
         self._script = ""
         self._script_paths: list[Path] | None = None
         self._checked: set[Path] = set()
@@ -45,6 +46,7 @@ class Reader:
             functions=self.catalog.functions,
             table_functions=self.catalog.table_functions,
             hidden=self.catalog.hidden,
+            provider=self.catalog.provider,
         )
         self._script = text
         self._script_paths = None
