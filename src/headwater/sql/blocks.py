@@ -4,6 +4,7 @@ Every branch is entered, in the order of the text: lineage asks what may flow, n
 words are dropped; a body in quotes is cut into statements of its own.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ _JUMPS = ("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIG
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", *_JUMPS),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", *_JUMPS),
     }
 )
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
@@ -34,8 +35,12 @@ _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLA
 def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Iterator[Piece]:
     """The statements of a script, with those inside procedural code in the place of the code."""
     declaring = False
+    depth = 0  # of branches and loops around a statement
     for piece in pieces:
         first = _word(piece.tokens, 0)
+        depth = max(0, depth + _opened(piece.tokens))
+        if depth:
+            piece = dataclasses.replace(piece, conditional=True)
         if declaring:
             declaring = first != "BEGIN"
         if declaring:
@@ -46,6 +51,7 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
             declaring = True
             continue
+        whole = piece
         if _is_swallowed(piece):
             piece = _read_command(piece, source, dialect)
         if first == "REPLACE":
@@ -55,6 +61,9 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if body is not None:
             inner = split_inner(source, dialect, start=body[0], end=body[1])
             yield from enter_blocks(inner, source, dialect)
+            continue
+        if first == "EXECUTE":
+            yield whole
             continue
         tokens, declaring = _unwrap(piece.tokens, dialect)
         if tokens:
@@ -77,6 +86,14 @@ def _as_insert(piece: Piece) -> Piece:
     return Piece(piece.span, piece.text, (insert, *piece.tokens[1:]), piece.offset)
 
 
+def _opened(tokens: Sequence[Any]) -> int:
+    """How many branches and loops a piece opens, less those it closes."""
+    first, second = _word(tokens, 0), _word(tokens, 1)
+    if first == "END" or (first, second) == ("UNTIL", "END"):
+        return -1 if second else 0
+    return 1 if first in ("IF", "WHILE", "LOOP", "FOR", "REPEAT", "CASE") else 0
+
+
 def _read_command(piece: Piece, source: Source, dialect: str) -> Piece:
     """A piece whose first word made the tokenizer keep the rest as text: with the rest as tokens."""
     head = piece.tokens[0]
@@ -84,7 +101,7 @@ def _read_command(piece: Piece, source: Source, dialect: str) -> Piece:
     rest = list(split_inner(source, dialect, start=start, end=piece.span.end))
     if len(rest) != 1:
         return piece
-    return Piece(piece.span, rest[0].text, (head, *rest[0].tokens), rest[0].offset)
+    return Piece(piece.span, rest[0].text, (head, *rest[0].tokens), rest[0].offset, conditional=piece.conditional)
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -99,6 +116,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             tokens = _after_end(tokens)
         elif first in ("ELSE", "LOOP", "REPEAT"):
             tokens = tokens[1:]
+        elif first == "CASE":
+            tokens = _after_condition(tokens[1:]) if second == "WHEN" else _after_condition(tokens)
         elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
             tokens = _after_condition(tokens)
         elif first in _JUMPS:
@@ -176,8 +195,10 @@ def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
 
 
 def _quoted_body(piece: Piece) -> tuple[int, int] | None:
-    """The inside of `AS $$ … $$` or `DO $$ … $$`, as a range of the text."""
+    """The inside of `AS $$ … $$`, `DO $$ … $$` or EXECUTE IMMEDIATE '…', as a range of the text."""
     first = _word(piece.tokens, 0)
+    if first == "EXECUTE":
+        return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
     for token in piece.tokens:
@@ -188,9 +209,21 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     return None
 
 
+def _executed(piece: Piece) -> tuple[int, int] | None:
+    """The statement that EXECUTE IMMEDIATE runs, when it is a constant."""
+    if len(piece.tokens) != 3 or _word(piece.tokens, 1) != "IMMEDIATE":
+        return None
+    token = piece.tokens[2]
+    text = piece.text[token.start : token.end + 1]
+    if token.token_type not in (*_QUOTED, TokenType.STRING) or text[:1] not in ("'", '"', "$"):
+        return None
+    quote = len(text) - len(text.lstrip(text[0])) if text[0] != "$" else text.find("$", 1) + 1
+    return piece.offset + token.start + quote, piece.offset + token.end + 1 - quote
+
+
 def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
     span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-    return Piece(span, piece.text, tuple(tokens), piece.offset)
+    return Piece(span, piece.text, tuple(tokens), piece.offset, conditional=piece.conditional)
 
 
 def _word(tokens: Sequence[Any], at: int) -> str:

@@ -180,7 +180,7 @@ def _values(node: Node) -> Iterator[Node]:
 _NAMES: dict[type, tuple[str, bool]] = {exp.SHA1Digest: ("sha1", False), exp.SHA2Digest: ("sha2", False)}
 _NOT_AGGREGATES = (
     *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.RowNumber),
-    *(exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile),
+    *(exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Grouping, exp.GroupingId),
 )
 
 
@@ -279,7 +279,7 @@ def lower_in(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     query = node.args.get("query")
     if query is None:
         unnest = node.args.get("unnest")
-        others = [*(node.args.get("expressions") or ()), *([unnest] if unnest is not None else ())]
+        others = [*(node.args.get("expressions") or ()), *(unnest.expressions if unnest is not None else ())]
         field = node.args.get("field")
         if isinstance(field, exp.Expr):
             others.append(field)

@@ -28,6 +28,7 @@ from headwater.sql import (
     nested,
     pivots,
     updates,
+    variables,
 )
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
@@ -40,7 +41,7 @@ from headwater.text import Source
 
 REGISTERED = (
     *(alterations, creates, expressions, generators, inserts, loads, lookup),
-    *(merges, multi, nested, pivots, updates),
+    *(merges, multi, nested, pivots, updates, variables),
 )
 """The modules whose functions lower the nodes: importing them registers them."""
 
@@ -56,10 +57,12 @@ class SqlFrontEnd:
     def __init__(self, dialect: str | None = None) -> None:
         self.dialect = canonical_dialect(dialect)
         self._functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
+        self._variables: dict[str, Node | None] = {}  # and its variables
 
     def split(self, source: Source) -> Iterable[Piece]:
         """Cut a script into statements, in order."""
         self._functions.clear()
+        self._variables.clear()
         return enter_blocks(split_statements(source, self.dialect), source, self.dialect)
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
@@ -77,6 +80,7 @@ class SqlFrontEnd:
             source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
         lowering.functions = self._functions
+        lowering.variables = self._variables
         return _lower_tree(lowering, tree, statement)
 
 
@@ -118,8 +122,8 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
 
 
 _WITHOUT_LINEAGE = (
-    *(exp.Set, exp.Transaction, exp.Commit, exp.Rollback, exp.Describe, exp.Show, exp.Comment, exp.Grant),
-    *(exp.Analyze, exp.Kill, exp.Pragma, exp.Refresh, exp.Uncache, exp.Declare, exp.Semicolon, exp.Revoke),
+    *(exp.Transaction, exp.Commit, exp.Rollback, exp.Describe, exp.Show, exp.Comment, exp.Grant),
+    *(exp.Analyze, exp.Kill, exp.Pragma, exp.Refresh, exp.Uncache, exp.Semicolon, exp.Revoke),
 )
 _SILENT = frozenset({"SET", "SHOW", "EXPLAIN", "VACUUM", "GRANT", "REVOKE", "OPTIMIZE", "RESET", "ANALYZE", "FETCH"})
 

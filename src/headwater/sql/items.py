@@ -74,6 +74,10 @@ class StoredItem:
             column = self._add(name, key, None)
         return column
 
+    def ask_hidden(self, name: str, key: str) -> Column:
+        """A column that the table has without listing it."""
+        return self._columns.get(key) or self._add(name, key, None)
+
     def star(self) -> list[Column]:
         """All columns, in order; the last stands for those not known by name, when there may be such."""
         case = self._case

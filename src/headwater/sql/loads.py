@@ -53,7 +53,9 @@ def lower_load(lowering: Lowering, node: Node) -> Lowered:
     files = node.args.get("files")
     if isinstance(files, exp.Expr):
         paths += [each.name for each in files.find_all(exp.Literal) if each.is_string and "://" in each.name]
-    return _load(lowering, "LOAD_DATA", _resolve(lowering, node.this), paths, ())
+    schema = node.this if isinstance(node.this, exp.Schema) else None
+    table = schema.this if schema is not None else node.this
+    return _load(lowering, "LOAD_DATA", _resolve(lowering, table), paths, schema.expressions if schema else ())
 
 
 @states(exp.Export)

@@ -11,16 +11,17 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.model.relation import Expression, GetField, Literal, MakeStruct, OneOf, Ref
-from headwater.sql.items import Column, ElementItem, Named, OpaqueItem
+from headwater.sql.items import Column, ElementItem, Named, OpaqueItem, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.text import Span, nearest
 
+_HIDDEN = ("_partitiontime", "_partitiondate", "_table_suffix", "_file_name")
 _NOT_COLUMNS = frozenset(
     {
         *("rownum", "rowid", "level", "sysdate", "systimestamp", "user", "uid", "default", "ctid", "oid", "tableoid"),
         *("current_date", "current_timestamp", "current_time", "current_user", "localtimestamp", "localtime"),
         *("session_user", "connect_by_isleaf", "connect_by_iscycle", "sqlcode", "sqlerrm", "sqlstate"),
-        *("xmin", "xmax", "_partitiontime", "_partitiondate", "_table_suffix"),
+        *("xmin", "xmax", *_HIDDEN),
     }
 )
 """Names that engines answer without a column."""
@@ -52,7 +53,23 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         column = files[0].item.ask(f"${node.this.name}", f"${node.this.name}")
         if column is not None:
             return _refer(column, lowering.span(node.this))
-    return Literal()
+    return _variable(lowering, node.name)
+
+
+def _variable(lowering: Lowering, name: str) -> Expression:
+    """What a variable of the script stands for at this point."""
+    node = lowering.variables.get(name.lstrip("@$:").lower())
+    return Literal() if node is None else lowering.without_spans(node, Scope())
+
+
+def _hidden_column(lowering: Lowering, identifier: Node, scope: Scope, span: Span | None) -> Expression | None:
+    """A column that every table has without listing it, such as BigQuery's _PARTITIONTIME."""
+    if identifier.name.lower() not in _HIDDEN:
+        return None
+    tables = [named.item for named in scope.items if isinstance(named.item, StoredItem)]
+    if len(tables) != 1:
+        return None
+    return _refer(tables[0].ask_hidden(identifier.name, lowering.key(identifier)), span)
 
 
 @lowers(exp.Identifier)
@@ -99,6 +116,11 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     whole = _whole_row(lowering, key, scope)
     if whole is not None:
         return whole
+    if identifier.name.lower() in lowering.variables:
+        return _variable(lowering, identifier.name)
+    hidden = _hidden_column(lowering, identifier, scope, span)
+    if hidden is not None:
+        return hidden
     if identifier.name.lower() not in _NOT_COLUMNS and not identifier.name.startswith(("@", ":", "$")):
         _report_unknown(lowering, identifier.name, scope, span)
     return Literal()
@@ -117,6 +139,8 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         return _fields(found, parts[1:])
     if len(parts) == 2 and _is_sequence(lowering, parts[1]):
         return Literal()
+    if parts[0].name.lower() in lowering.variables:
+        return _fields(_variable(lowering, parts[0].name), parts[1:])
     loose = find_name(lowering, parts[0], scope, span=span)
     if loose is not None and len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
         return _fields(loose, parts[1:])

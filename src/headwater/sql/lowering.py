@@ -89,6 +89,8 @@ class Lowering:
         self.dialect = dialect
         self.offset = piece.offset if piece is not None else 0
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
+        self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
+        self.conditional = piece is not None and piece.conditional
         self.issues: list[Issue] = []
         self.stored: list[StoredItem] = []
         self.types: dict[int, str] = {}  # of columns whose type is known, by id

@@ -29,7 +29,7 @@ def lower_struct(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         if isinstance(each, exp.PropertyEQ):
             name, value = each.this.name, each.expression
         else:
-            name, value = each.alias_or_name or f"_{at}", each
+            name, value = each.alias_or_name or f"_field_{at + 1}", each
         fields.append((name, lowering.expression(value, scope)))
     return MakeStruct(tuple(fields))
 
@@ -200,7 +200,7 @@ def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expressio
         saved, lowering.leftmost = lowering.leftmost, None
         lowered = lowering.without_spans(body, inner)
         lowering.leftmost = saved
-        return Let(bindings, Call(name, (lowered,)))
+        return Let(bindings, lowered)
     finally:
         lowering.functions[name] = definition
 
@@ -233,7 +233,25 @@ def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return MakeStruct(tuple((key.name, lowering.expression(value, scope)) for key, value in pairs))
 
 
+def _transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
+    if not isinstance(body, exp.Lambda):
+        return Call(node.name.lower(), (array,))
+    return MakeArray((_apply(lowering, body, [Element(array), Literal()], scope),))
+
+
+def _filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
+    if not isinstance(body, exp.Lambda):
+        return Call("filter", (array, lowering.expression(body, scope)))
+    return Call("filter", (array, _apply(lowering, body, [Element(array), Literal()], scope)))
+
+
 _BY_NAME: dict[str, Callable[[Lowering, Node, Scope], Expression]] = {
+    "array_transform": _transform,
+    "list_transform": _transform,
+    "array_filter": _filter,
+    "list_filter": _filter,
     "row": _row,
     "element_at": _element_at,
     "list_extract": _element_at,

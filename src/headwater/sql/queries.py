@@ -160,7 +160,7 @@ def _build_set_operation(
         attributes = _register_recursive(lowering, first, outer or scope, recursive_as)
     queries = [first, *(lowering.query(branch, scope) for branch in branches[1:])]
     if node.args.get("by_name"):
-        columns, attributes, positions = _by_name(lowering, queries)
+        columns, attributes, positions = _by_name(lowering, queries, common=node.args.get("kind") == "INNER")
     else:
         columns, attributes, positions = _by_position(lowering, queries, attributes)
     relation: Relation = SetOp(
@@ -222,12 +222,15 @@ def _by_position(
 
 
 def _by_name(
-    lowering: Lowering, queries: list[Query]
+    lowering: Lowering, queries: list[Query], *, common: bool
 ) -> tuple[list[Column], list[Attribute], list[list[int | None]]]:
     seen: dict[str, Column] = {}
     for query in queries:
         for column in query.columns:
             seen.setdefault(column.key, column)
+    if common:  # CORRESPONDING: only the columns that every branch has
+        shared = set.intersection(*({column.key for column in query.columns} for query in queries))
+        seen = {key: column for key, column in seen.items() if key in shared}
     attributes = [Attribute(lowering.new_id(), column.name) for column in seen.values()]
     columns = [
         Column(column.name, column.key, Ref(attribute.id), column.span, column.type)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from headwater.errors import IssueCode
+from headwater.errors import IssueCode, SchemaError
 from headwater.model.relation import (
     WILDCARD,
     Attribute,
@@ -16,6 +16,7 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
+from headwater.model.types import Struct, parse_type
 from headwater.sql.items import Column, Item, Named
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.text import Span
@@ -32,6 +33,7 @@ class SelectList:
     computed: list[Computed] = field(default_factory=list)
     below: tuple[Item, ...] = ()
     aggregates: list[bool] = field(default_factory=list)
+    unnamed: int = 0
 
 
 def lower_select_list(lowering: Lowering, node: Node, scope: Scope) -> SelectList:
@@ -81,7 +83,7 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     whole = lowering.claim(start)
     expression = lowering.expression(value, scope)
     span = _without_alias(lowering, whole, name_span)
-    name = alias.name if alias is not None else output_name(lowering, value, position)
+    name = alias.name if alias is not None else output_name(lowering, value, position, selected)
     key = lowering.key(alias) if alias is not None else lowering.key_of(name)
     made = Computed(Attribute(lowering.new_id(), name, name_span), expression, span)
     selected.computed.append(made)
@@ -112,10 +114,26 @@ def _without_alias(lowering: Lowering, whole: Span | None, alias: Span | None) -
     return lowering.source.span(whole.start, whole.start + len(before))
 
 
-def output_name(lowering: Lowering, value: Node, position: int) -> str:
+def output_name(lowering: Lowering, value: Node, position: int, selected: SelectList) -> str:
     """The name of an item without an alias: that of the column or field it ends in, else by position."""
     name: str = "" if isinstance(value, exp.Literal) else value.output_name
-    return name if name and name != WILDCARD else f"_col_{position}"
+    if name and name != WILDCARD:
+        return name
+    if lowering.dialect in ("postgres", "redshift", "materialize", "risingwave"):
+        return _postgres_name(value)
+    selected.unnamed += 1
+    return f"f{selected.unnamed - 1}_" if lowering.dialect == "bigquery" else f"_col_{position}"
+
+
+def _postgres_name(value: Node) -> str:
+    """Postgres calls an output without a name after its function."""
+    while isinstance(value, exp.Cast | exp.Paren | exp.Window | exp.Filter | exp.WithinGroup):
+        value = value.this
+    if isinstance(value, exp.Case):
+        return "case"
+    if isinstance(value, exp.Anonymous):
+        return str(value.name).lower()
+    return str(value.sql_names()[0]).lower() if isinstance(value, exp.Func) else "?column?"
 
 
 def _type_of(value: Node) -> str | None:
@@ -194,9 +212,27 @@ def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) 
 def _star_of_nothing(lowering: Lowering, parts: Sequence[Node], scope: Scope, selected: SelectList) -> None:
     """`s.*` where s is no table: the fields of a struct, else an unknown name."""
     expression = lowering.expression(exp.Column(this=parts[-1]) if len(parts) == 1 else parts[-1], scope)
+    for member in _members(lowering, expression):
+        made = Computed(Attribute(lowering.new_id(), member), GetField(expression, member))
+        selected.computed.append(made)
+        selected.columns.append(Column(member, lowering.key_of(member), Ref(made.attribute.id)))
+    if _members(lowering, expression):
+        return
     column = Computed(Attribute(lowering.new_id(), WILDCARD), expression)
     selected.computed.append(column)
     selected.columns.append(Column(WILDCARD, WILDCARD, Ref(column.attribute.id)))
+
+
+def _members(lowering: Lowering, expression: Expression) -> list[str]:
+    """The fields of a column whose type is known to be a struct."""
+    text = lowering.types.get(expression.column) if isinstance(expression, Ref) else None
+    if text is None:
+        return []
+    try:
+        known = parse_type(text, foreign=True)
+    except SchemaError:
+        return []
+    return [member.name for member in known.members] if isinstance(known, Struct) else []
 
 
 def _expand_struct(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> None:

@@ -20,6 +20,7 @@ class Piece:
     tokens: tuple[Any, ...]
     offset: int = 0
     problem: str | None = None
+    conditional: bool = False  # inside a branch or a loop
 
 
 def split_statements(source: Source, dialect: str) -> Iterator[Piece]:

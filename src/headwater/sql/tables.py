@@ -14,7 +14,6 @@ from headwater.model.relation import (
     CteRef,
     Expression,
     Join,
-    OneOf,
     Ref,
     Relation,
     Resolution,
@@ -242,7 +241,9 @@ def _merge(
         chosen = {"RIGHT": right, "FULL": None}.get(side, left) or (options[0] if len(options) == 1 else None)
         if not options:
             continue
-        value = chosen.expression if chosen is not None else OneOf(tuple(column.expression for column in options))
+        value: Expression = Call("coalesce", tuple(column.expression for column in options))
+        if chosen is not None:
+            value = chosen.expression
         computed = Computed(Attribute(lowering.new_id(), identifier.name), value)
         merged.append(computed)
         scope.merged[key] = Column(identifier.name, key, Ref(computed.attribute.id))

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.lineage.script import Lowered
-from headwater.model.edges import Kind
+from headwater.model.edges import ELEMENT, Kind
 from headwater.model.relation import (
     Assignment,
     Cte,
@@ -145,8 +145,7 @@ def _set_target(
     """The column that SET assigns, and the path inside it: `t.s.f` is field f of column s, if t is the target."""
     parts: list[Node] = []
     while isinstance(node, exp.Dot | exp.Bracket):
-        if isinstance(node, exp.Dot):
-            parts.insert(0, node.expression)
+        parts.insert(0, node.expression if isinstance(node, exp.Dot) else exp.Var(this=ELEMENT))
         node = node.this
     if isinstance(node, exp.Column):
         args = node.args

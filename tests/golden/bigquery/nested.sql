@@ -95,7 +95,7 @@ SELECT ARRAY_CONCAT(tags, ['x'])[OFFSET(0)] AS first FROM ds.t;
 -- case: in unnest
 SELECT id FROM ds.t WHERE 'x' IN UNNEST(tags);
 --> id <- ds.t.id IDENTITY
---> * | ds.t.tags[] FILTER
+--> * | ds.t.tags FILTER
 
 -- case: exists over unnest
 SELECT id FROM ds.t WHERE EXISTS (SELECT 1 FROM UNNEST(arr) AS e WHERE e.k = 'z');

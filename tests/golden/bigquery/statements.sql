@@ -176,6 +176,7 @@ SELECT a, b, MAX(c) AS m FROM p.ds.t GROUP BY ALL;
 -- case: wildcard table is one table
 SELECT a FROM `ds.events_*` WHERE _TABLE_SUFFIX > '2020';
 --> a <- ds.events_*.a IDENTITY
+--> * | ds.events_*._TABLE_SUFFIX FILTER
 --! UNKNOWN_TABLE
 
 -- case: time travel reads the same table

@@ -61,7 +61,7 @@ SELECT id FROM orders RIGHT JOIN customers USING (id);
 
 -- case: using of a full join takes either column
 SELECT id FROM orders FULL JOIN customers USING (id);
---> id <- orders.id IDENTITY, customers.id IDENTITY
+--> id <- orders.id TRANSFORMATION, customers.id TRANSFORMATION
 --> * | orders.id JOIN, customers.id JOIN
 
 -- case: natural join

@@ -79,7 +79,7 @@ INSERT ALL WHEN a > 1 THEN INTO dst (p) VALUES (b) ELSE INTO dst (q) VALUES (c) 
 
 -- case: scripting block
 EXECUTE IMMEDIATE $$ BEGIN INSERT INTO dst (p) SELECT a FROM t; END $$;
---! UNSUPPORTED_STATEMENT
+--> DST.P <- T.A IDENTITY
 
 -- case: procedure in quotes
 CREATE OR REPLACE PROCEDURE p() RETURNS STRING LANGUAGE SQL AS $$ BEGIN INSERT INTO dst (p) SELECT a FROM t; UPDATE dst SET q = p; RETURN 'ok'; END $$;

@@ -158,5 +158,5 @@ SELECT a FROM t MINUS SELECT x FROM u;
 
 -- case: full outer join using
 SELECT k FROM (SELECT a AS k FROM t) l FULL OUTER JOIN (SELECT x AS k FROM u) r USING (k);
---> k <- t.a IDENTITY, u.x IDENTITY
+--> k <- t.a TRANSFORMATION, u.x TRANSFORMATION
 --> * | t.a JOIN, u.x JOIN

@@ -136,3 +136,9 @@ CREATE TABLE #n (k INT, l INT);
 INSERT INTO #n SELECT a, b FROM dbo.t;
 --> #n.k <- dbo.t.a IDENTITY
 --> #n.l <- dbo.t.b IDENTITY
+
+-- case: a variable set from a query
+DECLARE @m INT = (SELECT MAX(x) FROM dbo.u);
+UPDATE dbo.dst SET q = @m WHERE p = 1;
+--> dbo.dst.q <- dbo.u.x AGGREGATION
+--> dbo.dst.* | dbo.dst.p FILTER
