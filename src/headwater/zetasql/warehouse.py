@@ -11,7 +11,7 @@ try:
     from google.api_core.exceptions import Forbidden, GoogleAPICallError, NotFound
     from google.cloud.bigquery import Client
 except ImportError:
-    Client = None  # type: ignore[assignment,misc]
+    Client = None  # type: ignore[assignment,misc,unused-ignore]
 
 
 class BigQueryTables:
