@@ -11,9 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
-from google.api_core.client_options import ClientOptions
-from google.auth.credentials import AnonymousCredentials
-from google.cloud.bigquery import Client
 
 from headwater.errors import EngineError
 from headwater.lineage import SchemaResolver, Status
@@ -22,6 +19,10 @@ from headwater.model.names import TableName
 from headwater.text import Source
 from headwater.zetasql import BigQueryTables
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
+
+bigquery = pytest.importorskip("google.cloud.bigquery")
+client_options = pytest.importorskip("google.api_core.client_options")
+credentials = pytest.importorskip("google.auth.credentials")
 
 FIELDS = [
     {"name": "id", "type": "INTEGER", "mode": "REQUIRED"},
@@ -71,8 +72,8 @@ def tables() -> Iterator[BigQueryTables]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     Api.asked = []
-    options = ClientOptions(api_endpoint=f"http://127.0.0.1:{server.server_address[1]}")
-    client = Client(project="p", credentials=AnonymousCredentials(), client_options=options)
+    options = client_options.ClientOptions(api_endpoint=f"http://127.0.0.1:{server.server_address[1]}")
+    client = bigquery.Client(project="p", credentials=credentials.AnonymousCredentials(), client_options=options)
     yield BigQueryTables(client, dataset="d")
     client.close()
     server.shutdown()

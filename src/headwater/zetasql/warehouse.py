@@ -1,17 +1,12 @@
 """The schemas of BigQuery's own tables, through its client library (the `bigquery` extra)."""
 
+from importlib import import_module
 from typing import Any
 
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.lineage.bigquery import table_of_bigquery
 from headwater.lineage.schema import SchemaTable
 from headwater.model.names import TableName
-
-try:
-    from google.api_core.exceptions import Forbidden, GoogleAPICallError, NotFound
-    from google.cloud.bigquery import Client
-except ImportError:
-    Client = None  # type: ignore[assignment,misc,unused-ignore]
 
 
 class BigQueryTables:
@@ -24,11 +19,14 @@ class BigQueryTables:
     """
 
     def __init__(self, client: Any = None, *, dataset: str | None = None) -> None:
-        if Client is None:
+        try:
+            library: Any = import_module("google.cloud.bigquery")
+            self._errors: Any = import_module("google.api_core.exceptions")
+        except ImportError as err:
             raise MissingDependencyError(
                 "asking BigQuery for schemas needs google-cloud-bigquery", hint="pip install 'headwater[bigquery]'"
-            )
-        self.client = Client() if client is None else client
+            ) from err
+        self.client = library.Client() if client is None else client
         self.dataset = dataset
         self._known: dict[TableName, SchemaTable | None] = {}
 
@@ -48,9 +46,9 @@ class BigQueryTables:
             return None
         try:
             found = self.client.get_table(".".join(parts)).to_api_repr()
-        except (NotFound, Forbidden):
+        except (self._errors.NotFound, self._errors.Forbidden):
             return None
-        except GoogleAPICallError as err:
+        except self._errors.GoogleAPICallError as err:
             raise EngineError(f"BigQuery could not be asked for `{name}`: {err.message}") from err
         # under the name by which it was asked for: that is how the text will refer to it
         table = table_of_bigquery(found)
