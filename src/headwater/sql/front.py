@@ -30,6 +30,7 @@ from headwater.sql import (
     updates,
     variables,
 )
+from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
 from headwater.sql.loads import find_unload
@@ -63,7 +64,10 @@ class SqlFrontEnd:
         """Cut a script into statements, in order."""
         self._functions.clear()
         self._variables.clear()
-        return enter_blocks(split_statements(source, self.dialect), source, self.dialect)
+        pieces = split_statements(source, self.dialect)
+        if self.dialect in ("tsql", "fabric"):
+            pieces = split_batches(pieces, source)
+        return enter_blocks(pieces, source, self.dialect)
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
