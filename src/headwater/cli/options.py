@@ -117,7 +117,7 @@ def split_options(self: click.Command, ctx: click.Context, formatter: click.Help
     own: list[tuple[str, str]] = []
     shared: list[tuple[str, str]] = []
     for param in self.get_params(ctx):
-        record = param.get_help_record(ctx)
+        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:
             (shared if param.callback is _gather else own).append(record)
     for title, records in (("Options", own), (GLOBAL_HELP, shared)):
