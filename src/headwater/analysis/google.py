@@ -11,6 +11,7 @@ from headwater.errors import Issue, Severity
 from headwater.lineage.script import Lowered
 from headwater.sql.front import SqlFrontEnd
 from headwater.sql.split import split_inner
+from headwater.zetasql.catalog import find_table
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 from headwater.zetasql.provider import TableProvider
@@ -28,28 +29,61 @@ def open_google_sql(dialect: str, *, fallback: bool, provider: TableProvider | N
 
     RAISES: MissingDependencyError or EngineError when ZetaSQL cannot be started.
     """
-    return GoogleSqlFrontEnd(dialect=dialect, fallback=resolve_by_name if fallback else None, provider=provider)
+    return GoogleSqlFrontEnd(dialect=dialect, fallback=ByName() if fallback else None, provider=provider)
 
 
-def resolve_by_name(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
-    """A statement that ZetaSQL gave up, as the sqlglot front end understands it.
+class ByName:
+    """Statements that ZetaSQL gave up, as the sqlglot front end understands them.
 
-    RAISES: the failure, when that front end cannot read it either.
+    It is told of the functions and variables of the script only when it is first needed.
     """
-    if (not piece.kind.endswith("Statement") and piece.kind != "Broken") or piece.kind in _CONDITIONS:
-        raise failure
-    source = setting.source
-    start, end = source.character_at(piece.start), source.character_at(piece.end)
-    statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
-    if statement is None:
-        raise failure
-    lowered = SqlFrontEnd("bigquery").lower(
-        statement, source=source, resolver=setting.resolver, deadline=setting.deadline
-    )
-    if any(issue.severity is Severity.ERROR for issue in lowered.issues):
-        raise failure
-    if failure.reason is Reason.UNKNOWN_FUNCTION:
-        lowered = _with_tables(state, piece, setting, lowered)
+
+    def __init__(self) -> None:
+        self._front_end = SqlFrontEnd("bigquery")
+        self._definitions: list[tuple[Piece, Setting]] = []
+        self._told = 0
+
+    def __call__(self, state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
+        """The statement by its names.
+
+        RAISES: the failure, when it cannot be read that way either.
+        """
+        if (not piece.kind.endswith("Statement") and piece.kind != "Broken") or piece.kind in _CONDITIONS:
+            raise failure
+        self._tell(state)
+        lowered = self._lower(piece, setting)
+        if lowered is None or any(issue.severity is Severity.ERROR for issue in lowered.issues):
+            raise failure
+        if failure.reason is Reason.TYPES and _lacks_types(state, piece, setting):
+            return lowered  # nobody said what the types are, and names decide: nothing is in doubt
+        if failure.reason is Reason.UNKNOWN_FUNCTION:
+            lowered = _with_tables(state, piece, setting, lowered)
+        return _approximate(lowered, piece, failure)
+
+    def _tell(self, state: ScriptState) -> None:
+        if state.definitions is not self._definitions:  # another script
+            self._front_end, self._definitions, self._told = SqlFrontEnd("bigquery"), state.definitions, 0
+        for piece, setting in state.definitions[self._told :]:
+            self._lower(piece, setting)
+        self._told = len(state.definitions)
+
+    def _lower(self, piece: Piece, setting: Setting) -> Lowered | None:
+        source = setting.source
+        start, end = source.character_at(piece.start), source.character_at(piece.end)
+        statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
+        if statement is None:
+            return None
+        statement = dataclasses.replace(statement, conditional=piece.conditional)
+        return self._front_end.lower(statement, source=source, resolver=setting.resolver, deadline=setting.deadline)
+
+
+def _lacks_types(state: ScriptState, piece: Piece, setting: Setting) -> bool:
+    paths = state.reader.table_names(setting.text(piece.start, piece.end))
+    tables = [find_table(path, setting.resolver) for path in paths]
+    return any(column.type is None for table in tables if table is not None for column in table.columns)
+
+
+def _approximate(lowered: Lowered, piece: Piece, failure: CannotResolve) -> Lowered:
     code = code_of(failure.reason)
     if not any(issue.code is code for issue in lowered.issues):  # it was not noticed there: say it
         message = f"resolved by name only: {failure.message}"

@@ -34,7 +34,7 @@ class GoogleSqlFrontEnd:
 
     def split(self, source: Source) -> list[Piece]:
         """Cut a script into statements, also those inside its blocks."""
-        self.state.variables = {}
+        self.state.begin()
         self.state.reader.begin(source.text)
         return split_script(source, self.state.reader.engine, self.dialect)
 

@@ -51,6 +51,12 @@ class ScriptState:
     procedures: dict[str, Procedure] = field(default_factory=dict)
     variables: dict[str, Expression] = field(default_factory=dict)  # by name, lower case
     fallback: "Fallback | None" = None
+    definitions: "list[tuple[Piece, Setting]]" = field(default_factory=list)  # its functions and variables, in order
+
+    def begin(self) -> None:
+        """A new script: functions and procedures stay, variables go."""
+        self.variables = {}
+        self.definitions = [each for each in self.definitions if each[0].kind == _FUNCTION]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,8 @@ Fallback: TypeAlias = Callable[[ScriptState, Piece, Setting, CannotResolve], Low
 
 Handler: TypeAlias = Callable[[ScriptState, Piece, Setting], Lowered]
 _HANDLERS: dict[str, Handler] = {}
+_FUNCTION = "CreateFunctionStatement"
+_DEFINITIONS = frozenset({_FUNCTION, "VariableDeclaration", "SingleAssignment", "AssignmentFromStruct"})
 
 
 def handles(*kinds: str) -> Callable[[Handler], Handler]:
@@ -106,6 +114,8 @@ def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     RAISES: CannotResolve.
     """
     handler = _HANDLERS.get(piece.kind, understand_statement)
+    if piece.kind in _DEFINITIONS:
+        state.definitions.append((piece, setting))
     try:
         return handler(state, piece, setting)
     except RecursionError as err:
@@ -155,6 +165,14 @@ def understand_control(state: ScriptState, piece: Piece, setting: Setting) -> Lo
 # ----------------------------------------------------------------------------------------------- variables
 
 
+def give_up_variables(state: ScriptState, names: list[str]) -> None:
+    """Forget variables whose value could not be resolved: whoever uses them is left to the fallback, which knows."""
+    if state.fallback is not None:
+        for name in names:
+            state.reader.catalog.variables.pop(name, None)
+            state.variables.pop(name.lower(), None)
+
+
 @handles("VariableDeclaration")
 def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     node = piece.node
@@ -165,7 +183,11 @@ def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lo
         kind = type_bytes(setting.text(*place_of(node.type, piece, node)))
         _declare(state, names, kind, LITERAL)  # also when the default cannot be resolved
     if syntax(node.default_value) is not None:
-        value, found, issues = value_of(state, node.default_value, piece, setting)
+        try:
+            value, found, issues = value_of(state, node.default_value, piece, setting)
+        except CannotResolve:
+            give_up_variables(state, names)
+            raise
         _declare(state, names, kind or found, value)
     return Lowered("DECLARE", _reads("DECLARE", names, [value] * len(names)), issues=issues)
 
@@ -178,8 +200,12 @@ def _declare(state: ScriptState, names: list[str], kind: bytes, value: Expressio
 
 @handles("SingleAssignment")
 def understand_set(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    value, _, issues = value_of(state, piece.node.expression, piece, setting)
     name = piece.node.variable.id_string
+    try:
+        value, _, issues = value_of(state, piece.node.expression, piece, setting)
+    except CannotResolve:
+        give_up_variables(state, [name])
+        raise
     assign(state, name, value, conditional=piece.conditional)
     return Lowered("SET", _reads("SET", [name], [value]), issues=issues)
 

@@ -27,7 +27,6 @@ SELECT p + 1 AS r FROM d.x;
 --> d.x.q <- missing.q IDENTITY
 --! UNKNOWN_TABLE
 --> r <- d.x.p TRANSFORMATION
---! APPROXIMATE_LINEAGE
 
 -- case: unknown function
 SELECT mystery(a, b) AS r FROM t;
@@ -62,7 +61,9 @@ DECLARE m INT64 DEFAULT (SELECT MAX(k) FROM missing);
 SELECT a + m AS r FROM t;
 --> <result> <- missing
 --! UNKNOWN_TABLE
---> r <- t.a TRANSFORMATION
+--> r <- t.a TRANSFORMATION, missing.k AGGREGATION
+--! UNKNOWN_COLUMN
+--! UNKNOWN_TABLE
 
 -- case: unknown table in a procedure
 CREATE PROCEDURE ds.p() BEGIN INSERT INTO u (a) SELECT m.k FROM missing AS m; END;

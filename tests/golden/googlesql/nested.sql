@@ -151,7 +151,7 @@ SELECT j.user.name AS un, j['k'] AS k, j.list[0] AS f, JSON_VALUE(j, '$.p') AS p
 --> un <- t.j.user.name IDENTITY
 --> k <- t.j.k IDENTITY
 --> f <- t.j.list[] IDENTITY
---> p <- t.j TRANSFORMATION
+--> p <- t.j.p TRANSFORMATION
 
 -- case: json built
 SELECT TO_JSON(STRUCT(a AS p, n AS q)) AS js, JSON_OBJECT('a', a) AS o FROM t;

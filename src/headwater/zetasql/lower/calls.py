@@ -1,5 +1,6 @@
 """Calls: operators, functions, aggregates, window functions, lambdas, and functions whose body we know."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -148,11 +149,27 @@ def _subscript(low: Lowering, base: Any) -> Expression:
     return Element(low.expression(operand), low.expression(key))
 
 
+_JSON_PATH = re.compile(r"\$(?:\.(\w+)|\[(\d+)\]|\['([^']*)'\])*\Z")
+_JSON_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['([^']*)'\]")
+
+
+def _json_value(low: Lowering, base: Any) -> Expression:
+    """`JSON_VALUE(j, '$.a.b')`: a path that is written leads into the column, and the value is transformed."""
+    operand, *rest = map(low.expression, base.argument_list)
+    key = unwrap(base.argument_list[1]) if len(base.argument_list) > 1 else None
+    path = key.value.value.string_value if key is not None and type(key) is _LITERAL else ""
+    if _JSON_PATH.match(path):
+        for name, number, quoted in _JSON_STEP.findall(path):
+            operand = Element(operand) if number else GetField(operand, name or quoted)
+    return Call(function_name(base), (operand, *rest))
+
+
 _SPECIAL: dict[str, Callable[[Lowering, Any], Expression]] = {
     "$case_no_value": _case_without_operand,
     "$case_with_value": _case_with_operand,
     "$make_array": _make_array,
     "$subscript": _subscript,
+    **dict.fromkeys(("json_value", "json_query", "json_extract", "json_extract_scalar"), _json_value),
     "$safe_subscript": _subscript,
 }
 

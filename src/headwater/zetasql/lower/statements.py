@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
-from headwater.model.relation import Assignment, Attribute, Ref, Relation, Scan, Write
+from headwater.model.relation import WILDCARD, Assignment, Attribute, Ref, Relation, Scan, Write
 from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
 from headwater.zetasql.lower.outputs import output_assignments, output_definitions
 from headwater.zetasql.messages import enums
@@ -108,8 +108,8 @@ def lower_external(low: Lowering, node: Any) -> Lowered:
         [*node.parent.column_definition_list, *node.with_partition_columns.column_definition_list]
     )
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), bool(columns), span=span)
-    files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.parent.option_list, "uris"))
-    write = Write("CREATE_EXTERNAL_TABLE", target, (), files, target_span=span)
+    uris = option_texts(node.parent.option_list, "uris")
+    write = dataclasses.replace(_from_files(low, "CREATE_EXTERNAL_TABLE", target, uris), target_span=span)
     return Lowered("CREATE_EXTERNAL_TABLE", (write,), (effect,))
 
 
@@ -160,9 +160,17 @@ def lower_export(low: Lowering, node: Any) -> Lowered:
 def lower_load(low: Lowering, node: Any) -> Lowered:
     target = low.around.qualify(tuple(node.name_path))
     columns = column_definitions(node.column_definition_list)
-    files = tuple(Scan(TableName.of(uri), ()) for uri in option_texts(node.from_files_option_list, "uris"))
     effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
-    return Lowered("LOAD_DATA", (Write("LOAD_DATA", target, (), files),), effects, table_only=True)
+    uris = option_texts(node.from_files_option_list, "uris")
+    return Lowered("LOAD_DATA", (_from_files(low, "LOAD_DATA", target, uris),), effects)
+
+
+def _from_files(low: Lowering, kind: str, target: TableName, uris: list[str]) -> Write:
+    """Columns of files that are not known by name go to the columns of a table."""
+    doubt = "the columns of the files are not known"
+    scans = [Scan(TableName.of(uri), (Attribute(low.new_id(), WILDCARD),), approximate=doubt) for uri in uris]
+    values = tuple(Ref(scan.attributes[0].id) for scan in scans)
+    return Write(kind, target, tuple(Assignment(WILDCARD, value) for value in values), tuple(scans))
 
 
 # -------------------------------------------------------------------------------------------------- shared
