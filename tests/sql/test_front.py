@@ -162,6 +162,20 @@ def test_ten_megabytes():
     assert sum(1 for each in results if each.status is Status.RESOLVED) == count
 
 
+def test_a_long_script_is_read_in_parts_without_losing_its_place():
+    filler = "SELECT a FROM t; -- it's only a remark; nothing more\n" * 45_000
+    body = "CREATE PROCEDURE p() AS $$ BEGIN INSERT INTO d (p) SELECT a FROM t; DELETE FROM d WHERE q = 1; END $$;\n"
+    sql = filler + body + filler + "SELECT b AS last FROM t"
+    resolver = SchemaResolver(schema_of_mapping({"t": ["a", "b"], "d": ["p", "q"]}), dialect="snowflake")
+    pieces = list(SqlFrontEnd("snowflake").split(Source(sql)))
+    assert len(pieces) == 90_003
+    *_, last = pieces
+    assert last.span.line == 90_002
+    front_end = SqlFrontEnd("snowflake")
+    lowered = front_end.lower(last, source=Source(sql), resolver=resolver, deadline=float("inf"))
+    assert lowered.writes[0].assignments[0].target_span.column == 13
+
+
 def test_a_statement_that_takes_too_long_is_cut():
     (lineage,) = analyze("SELECT a FROM (SELECT a FROM t)", schema={"t": ["a"]}, time_limit=0)
     assert "takes too long" in lineage.issues[0].message

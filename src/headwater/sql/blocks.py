@@ -55,7 +55,7 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if _is_swallowed(piece):
             piece = _read_command(piece, source, dialect)
         if first == "REPLACE":
-            yield _as_insert(piece)
+            yield _as_insert(piece) if _word(piece.tokens, 1) == "INTO" else whole
             continue
         body = _quoted_body(piece)
         if body is not None:

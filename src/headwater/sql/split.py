@@ -25,11 +25,37 @@ class Piece:
 
 def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
     """The statements of a script, in order. Text that cannot be cut into tokens is cut at its semicolons instead."""
+    if len(source.text) > _LONG:
+        yield from _split_long(source, dialect)
+        return
     tokens = _tokens(source.text, dialect)
     if tokens is None:
-        yield from _split_roughly(source, dialect)
+        yield from _split_roughly(source, dialect, 0, len(source.text))
     else:
         yield from _pieces(source, source.text, tokens, 0)
+
+
+def _split_long(source: Source, dialect: str) -> Iterator[Piece]:
+    """A long script, a part at a time: its tokens take fifty times the room of its text.
+
+    A part ends at a semicolon that is outside quotes as far as a glance can tell. Where the glance was wrong, the
+    part has no tokens, and is read together with the next.
+    """
+    begin = 0
+    ends = [at + 1 for at in _semicolons(source.text, 0, len(source.text))]
+    for end in (*ends, len(source.text)):
+        last = end == len(source.text)
+        if end - begin < _PART and not last:
+            continue
+        text = source.text[begin:end]
+        tokens = _tokens(text, dialect)
+        if tokens is not None:
+            yield from _pieces(source, text, tokens, begin)
+        elif last or end - begin > 4 * _PART:
+            yield from _split_roughly(source, dialect, begin, end)
+        else:
+            continue
+        begin = end
 
 
 def split_inner(source: Source, dialect: str, *, start: int, end: int, quoted: bool = False) -> Iterator[Piece]:
@@ -66,19 +92,23 @@ def _piece(source: Source, text: str, tokens: list[Any], offset: int) -> Piece:
     return Piece(span, text, tuple(tokens), offset)
 
 
-_ROUGH = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
+_LONG = 2_000_000
+_PART = 250_000
+_ROUGH = re.compile(r"(\$\w*\$).*?\1|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
 
 
-def _split_roughly(source: Source, dialect: str) -> Iterator[Piece]:
-    begin = 0
-    ends = [match.start() for match in _ROUGH.finditer(source.text) if match.group() == ";"]
-    for end in (*ends, len(source.text)):
+def _semicolons(text: str, start: int, end: int) -> Iterator[int]:
+    return (match.start() for match in _ROUGH.finditer(text, start, end) if match.group() == ";")
+
+
+def _split_roughly(source: Source, dialect: str, start: int, stop: int) -> Iterator[Piece]:
+    begin = start
+    for end in (*_semicolons(source.text, start, stop), stop):
         text = source.text[begin:end]
         if text.strip():
             tokens = _tokens(text, dialect)
             if tokens is None:
-                start = begin + len(text) - len(text.lstrip())
-                span = source.span(start, end)
+                span = source.span(begin + len(text) - len(text.lstrip()), end)
                 yield Piece(
                     span, text, (), begin, "a quote or a comment is opened and not closed, or a sign is not SQL"
                 )
