@@ -39,7 +39,7 @@ def encode_block(batch: SortedBatch) -> bytes:
     """The raw form of a block. REQUIRES: at least one row."""
     form = _NUMBER_KEYS if isinstance(batch.keys, NumberKeys) else _BYTE_KEYS
     keys = encode_keys(batch.keys)
-    kinds = b"" if batch.kinds is None else batch.kinds.tobytes()
+    kinds = b"" if batch.kinds is None or not batch.kinds.any() else batch.kinds.tobytes()
     before = _RAW.size + len(keys) + len(kinds)
     padding = -before % 8
     flags = _HAS_KINDS if kinds else 0

@@ -63,12 +63,14 @@ class SSTableWriter:
         compression: Compression = Compression.LZ4,
         block_size: int = DEFAULT_BLOCK_SIZE,
         bits_per_key: int = 10,
+        created_millis: int | None = None,
     ) -> None:
         self._facts = facts
         self._compression = compression
         self._block_size = block_size
         self._bits_per_key = bits_per_key
-        self._header = Header(compression, int(time.time() * 1000)).encode()
+        created = int(time.time() * 1000) if created_millis is None else created_millis
+        self._header = Header(compression, created).encode()
         self._content = _Content()
         self._content.append(self._header)
         self._blocks: list[tuple[NativeKey, NativeKey, Handle, int]] = []
