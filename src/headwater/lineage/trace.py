@@ -90,6 +90,7 @@ class _Tracer:
         self.bindings = Bindings()
         self.values = Values(self.bindings, deadline)
         self.target = write.target or RESULT
+        self.texts: dict[Span, str] = {}
         if write.target_scan is not None:
             self.bindings.bind_scan(write.target_scan, source=False)
         self.scopes = [self.bindings.bind(relation) for relation in write.relations]
@@ -196,7 +197,12 @@ class _Tracer:
         return span
 
     def _text(self, span: Span | None) -> str | None:
-        return self.source.excerpt(span) if self.source is not None and span is not None else None
+        """The text of an expression: one string, however many edges share it."""
+        if self.source is None or span is None:
+            return None
+        if span not in self.texts:
+            self.texts[span] = self.source.excerpt(span)
+        return self.texts[span]
 
     # ------------------------------------------------------------------------------------------- sources
 

@@ -60,3 +60,9 @@ INSERT INTO cat.s.dst REPLACE WHERE p = 1 SELECT x, y FROM cat.s.u;
 -- case: copy into
 COPY INTO cat.s.dst FROM '/mnt/in' FILEFORMAT = CSV;
 --> cat.s.dst.* <- /mnt/in.* IDENTITY ?
+
+-- case: insert star ignores what the target does not have
+MERGE INTO cat.s.u d USING (SELECT a AS x, b AS y, v FROM cat.s.t) s ON d.x = s.x WHEN NOT MATCHED THEN INSERT *;
+--> cat.s.u.x <- cat.s.t.a IDENTITY
+--> cat.s.u.y <- cat.s.t.b IDENTITY
+--> cat.s.u.* | cat.s.u.x MERGE, cat.s.t.a MERGE
