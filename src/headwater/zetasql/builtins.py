@@ -26,6 +26,8 @@ _FUNCTIONS = {
     "APPENDS_VERSION": types.TYPE_INT64,
 }
 
+_BY = ("MAX_BY", "MIN_BY")  # the value of the row in which another value is greatest, or least
+
 # BQ.name → the types of its arguments
 _PROCEDURES = {
     "REFRESH_MATERIALIZED_VIEW": (types.TYPE_STRING,),
@@ -106,6 +108,8 @@ def base_catalog(dialect: str) -> bytes:
     if dialect == "bigquery":
         for name, kind in _FUNCTIONS.items():
             _add_function(content.custom_function.add(name_path=[name], group="BigQuery"), kind)
+        for name in _BY:
+            _add_by(content.custom_function.add(name_path=[name], group="BigQuery"))
     return bytes(content.SerializeToString())
 
 
@@ -117,6 +121,15 @@ def _add_function(function: Any, result: int) -> None:
     signature.return_type.num_occurrences = 1
     argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=-1)
     argument.options.cardinality = function_enums.FunctionEnums.REPEATED
+
+
+def _add_by(function: Any) -> None:
+    function.mode = function_enums.FunctionEnums.AGGREGATE
+    signature = function.signature.add()
+    signature.return_type.kind = function_enums.ARG_TYPE_ANY_1
+    signature.return_type.num_occurrences = 1
+    signature.argument.add(kind=function_enums.ARG_TYPE_ANY_1, num_occurrences=1)
+    signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=1)
 
 
 def system_procedures() -> list[tuple[tuple[str, ...], tuple[int, ...]]]:

@@ -53,6 +53,7 @@ class ScriptCatalog:
     variables: dict[str, bytes] = field(default_factory=dict)  # name → TypeProto
     hidden: frozenset[int] = frozenset()  # builtin signatures that give way to functions of the script
     provider: TableProvider | None = None  # asked for tables that are not known
+    connections: set[Path] = field(default_factory=set)
     _built: Catalog | None = None
 
     def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
@@ -82,7 +83,7 @@ class ScriptCatalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""
         parts = (self.functions, self.table_functions, self.procedures, self.variables)
         names = (frozenset(part.items()) for part in parts)
-        key = (self.dialect, frozenset(self.entries.values()), self.hidden, *names)
+        key = (self.dialect, frozenset(self.entries.values()), self.hidden, frozenset(self.connections), *names)
         if self._built is None or self._built.key != key:
             self._built = Catalog(key, base_catalog(self.dialect) + self._content())
         return self._built
@@ -102,6 +103,8 @@ class ScriptCatalog:
         for path, kinds in system_procedures():
             procedure = _folder(folders, path[:-1]).procedure.add(name_path=path)
             _fill_signature(procedure.signature, kinds)
+        for path in sorted(self.connections):
+            _folder(folders, path[:-1]).connection.add(name=path[-1])
         for name, content in self.variables.items():
             root.constant.add(name_path=[name]).type.MergeFromString(content)
         return bytes(root.SerializeToString())

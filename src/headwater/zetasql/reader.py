@@ -5,12 +5,14 @@ a parse. So a text is resolved with the catalog at hand, which keeps the tables 
 or if a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
 """
 
+import re
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.lineage.resolver import SchemaResolver
+from headwater.model.names import parse_parts
 from headwater.text import Source
 from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry
 from headwater.zetasql.engine import Engine
@@ -96,12 +98,23 @@ class Reader:
             answer = self._first_try(request, resolver) if self.catalog.entries else None
             if answer is None:
                 self._look_up(text, resolver, inner)
-                answer = self._analyze(request)
+                answer = self._with_connections(request)
         except ServiceError as err:
             raise self._failure(err, request.sql_statement or request.sql_expression, place) from err
         except (EngineCrashError, TimeLimitError) as err:
             raise CannotResolve(Reason.CRASH, err.message) from err
         return service.AnalyzeResponse.FromString(answer)
+
+    def _with_connections(self, request: Any) -> bytes:
+        """The answer; a connection that a statement names is taken to exist: lineage does not ask what it is."""
+        try:
+            return self._analyze(request)
+        except ServiceError as err:
+            missing = re.match(r"Connection not found: ([^\s;]+)", err.message)
+            if missing is None:
+                raise
+            self.catalog.connections.add(parse_parts(missing.group(1)))
+            return self._analyze(request)
 
     def _first_try(self, request: Any, resolver: SchemaResolver) -> bytes | None:
         """The answer with the catalog at hand; None when it must not be trusted."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from headwater.errors import SchemaError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
@@ -122,6 +123,9 @@ def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
         raise CannotResolve(Reason.UNSUPPORTED, "the statement is nested too deeply", piece.span) from err
     except UnsupportedNode as err:
         raise CannotResolve(Reason.UNSUPPORTED, f"there is no lineage rule for {err}", piece.span) from err
+    except (AttributeError, LookupError, TypeError, ValueError, SchemaError) as err:
+        # a tree of a shape that nobody foresaw costs one statement, not the script
+        raise CannotResolve(Reason.UNSUPPORTED, f"the statement cannot be lowered: {err}", piece.span) from err
 
 
 def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:

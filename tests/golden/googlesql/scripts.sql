@@ -298,3 +298,9 @@ INSERT INTO u (a) SELECT a FROM s1;
 --> s1.a <- t.a IDENTITY
 --> s1.a <- t.b IDENTITY
 --> u.a <- s1.a IDENTITY
+
+-- case: a remote function is opaque
+CREATE FUNCTION ds.remote(p INT64) RETURNS INT64 REMOTE WITH CONNECTION `proj.us.conn` OPTIONS (endpoint = 'https://x');
+SELECT ds.remote(a) AS r FROM t;
+--> r <- t.a TRANSFORMATION ?
+--! APPROXIMATE_LINEAGE

@@ -281,3 +281,10 @@ SELECT a AS `größe`, '한글' AS k, n AS `이름` FROM t WHERE n = '값' ORDER
 --> k
 --> 이름 <- t.n IDENTITY
 --> * | t.a SORT, t.n FILTER
+
+-- case: the value at the greatest
+SELECT a, MAX_BY(n, b) AS latest, MIN_BY(s, c).x AS first_x FROM t GROUP BY a;
+--> a <- t.a IDENTITY
+--> latest <- t.n AGGREGATION | t.b CONDITIONAL
+--> first_x <- t.s.x AGGREGATION | t.c CONDITIONAL
+--> * | t.a GROUP_BY
