@@ -230,13 +230,14 @@ EXPORT DATA OPTIONS (uri = 'gs://bucket/x-*.csv', format = 'CSV') AS SELECT a, b
 -- case: load data overwrite
 LOAD DATA OVERWRITE d.l (p INT64, q STRING) FROM FILES (format = 'CSV', uris = ['gs://bucket/x.csv']);
 SELECT p FROM d.l;
---> d.l.* <- gs://bucket/x.csv.* IDENTITY ?
+--> d.l.p <- gs://bucket/x.csv.* IDENTITY ?
+--> d.l.q <- gs://bucket/x.csv.* IDENTITY ?
 --> p <- d.l.p IDENTITY
 
 -- case: external table
 CREATE EXTERNAL TABLE d.e (p INT64) OPTIONS (format = 'CSV', uris = ['gs://bucket/y.csv']);
 SELECT p FROM d.e;
---> d.e.* <- gs://bucket/y.csv.* IDENTITY ?
+--> d.e.p <- gs://bucket/y.csv.* IDENTITY ?
 --> p <- d.e.p IDENTITY
 
 -- case: create model

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
-from headwater.model.relation import WILDCARD, Assignment, Attribute, Ref, Relation, Scan, Write
+from headwater.model.relation import WILDCARD, Assignment, Attribute, OneOf, Ref, Relation, Scan, Write
 from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
 from headwater.zetasql.lower.outputs import output_assignments, output_definitions
 from headwater.zetasql.messages import enums
@@ -109,7 +109,7 @@ def lower_external(low: Lowering, node: Any) -> Lowered:
     )
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), bool(columns), span=span)
     uris = option_texts(node.parent.option_list, "uris")
-    write = dataclasses.replace(_from_files(low, "CREATE_EXTERNAL_TABLE", target, uris), target_span=span)
+    write = dataclasses.replace(_from_files(low, "CREATE_EXTERNAL_TABLE", target, uris, columns), target_span=span)
     return Lowered("CREATE_EXTERNAL_TABLE", (write,), (effect,))
 
 
@@ -162,15 +162,19 @@ def lower_load(low: Lowering, node: Any) -> Lowered:
     columns = column_definitions(node.column_definition_list)
     effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
     uris = option_texts(node.from_files_option_list, "uris")
-    return Lowered("LOAD_DATA", (_from_files(low, "LOAD_DATA", target, uris),), effects)
+    return Lowered("LOAD_DATA", (_from_files(low, "LOAD_DATA", target, uris, columns),), effects)
 
 
-def _from_files(low: Lowering, kind: str, target: TableName, uris: list[str]) -> Write:
-    """Columns of files that are not known by name go to the columns of a table."""
+def _from_files(
+    low: Lowering, kind: str, target: TableName, uris: list[str], columns: tuple[ColumnDefinition, ...]
+) -> Write:
+    """Columns of files that are not known by name go to the columns of a table, listed or not."""
     doubt = "the columns of the files are not known"
     scans = [Scan(TableName.of(uri), (Attribute(low.new_id(), WILDCARD),), approximate=doubt) for uri in uris]
-    values = tuple(Ref(scan.attributes[0].id) for scan in scans)
-    return Write(kind, target, tuple(Assignment(WILDCARD, value) for value in values), tuple(scans))
+    value = OneOf(tuple(Ref(scan.attributes[0].id) for scan in scans))
+    names = [column.name for column in columns] or [WILDCARD]
+    assignments = tuple(Assignment(name, value) for name in names) if scans else ()
+    return Write(kind, target, assignments, tuple(scans))
 
 
 # -------------------------------------------------------------------------------------------------- shared
