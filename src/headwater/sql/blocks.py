@@ -19,11 +19,14 @@ _STATEMENTS = frozenset(
         *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
     }
 )
-_JUMPS = ("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL")
+_JUMPS = (
+    *("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL"),
+    *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW"),
+)
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", *_JUMPS),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", *_JUMPS),
     }
 )
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
@@ -118,7 +121,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             tokens = tokens[1:]
         elif first == "CASE":
             tokens = _after_condition(tokens[1:]) if second == "WHEN" else _after_condition(tokens)
-        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
+        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL", "OPEN"):
             tokens = _after_condition(tokens)
         elif first in _JUMPS:
             return (), False

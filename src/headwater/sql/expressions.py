@@ -27,7 +27,7 @@ _NOTHING = Literal()
 
 
 @lowers(
-    *(exp.Literal, exp.Null, exp.Boolean, exp.Placeholder, exp.Var, exp.DataType, exp.Star),
+    *(exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.Star),
     *(exp.SessionParameter, exp.HexString, exp.BitString, exp.ByteString, exp.RawString, exp.National),
     *(exp.JSONPath, exp.Introducer, exp.NextValueFor, exp.Pseudocolumn),
 )

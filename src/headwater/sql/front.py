@@ -32,11 +32,12 @@ from headwater.sql import (
 )
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
-from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
+from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.rough import lower_roughly, lower_tokens
-from headwater.sql.split import Piece, split_inner, split_statements
+from headwater.sql.split import Piece, parse_piece, split_inner, split_statements
+from headwater.sql.variables import lower_assignment
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -71,6 +72,14 @@ class SqlFrontEnd:
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
+        lowering = Lowering(
+            source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
+        )
+        lowering.functions = self._functions
+        lowering.variables = self._variables
+        assigned = lower_assignment(lowering, statement)
+        if assigned is not None:
+            return assigned
         try:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
@@ -80,23 +89,7 @@ class SqlFrontEnd:
             return failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
         if tree is None:
             return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
-        lowering = Lowering(
-            source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
-        )
-        lowering.functions = self._functions
-        lowering.variables = self._variables
         return _lower_tree(lowering, tree, statement)
-
-
-def parse_piece(statement: Piece, dialect: str) -> Node | None:
-    """sqlglot's tree of one statement.
-
-    RAISES: ParseError and other errors of sqlglot.
-    """
-    if not statement.tokens:
-        return None
-    trees = sqlglot_dialect(dialect).parser().parse(list(statement.tokens), statement.text)
-    return next((tree for tree in trees if tree is not None), None)
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
@@ -104,6 +97,8 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     if lower is None:
         if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):
             return Lowered((tree.name if isinstance(tree, exp.Command) else tree.key).upper())
+        if _is_call(tree):
+            return _unsupported(lowering, tree, statement)
         if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
             return failed("UNKNOWN", "this is an expression, not a statement", statement.span)
         return _unsupported(lowering, tree, statement)
@@ -125,6 +120,13 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     return dataclasses.replace(lowered, effects=(*uses, *lowered.effects), issues=(*lowered.issues, *lowering.issues))
 
 
+def _is_call(tree: Node) -> bool:
+    """Whether a statement is the call of a procedure, as in PL/SQL: `package.load(1)`."""
+    while isinstance(tree, exp.Dot):
+        tree = tree.expression
+    return isinstance(tree, exp.Anonymous)
+
+
 _WITHOUT_LINEAGE = (
     *(exp.Transaction, exp.Commit, exp.Rollback, exp.Describe, exp.Show, exp.Comment, exp.Grant),
     *(exp.Analyze, exp.Kill, exp.Pragma, exp.Refresh, exp.Uncache, exp.Semicolon, exp.Revoke),
@@ -134,13 +136,15 @@ _SILENT = frozenset({"SET", "SHOW", "EXPLAIN", "VACUUM", "GRANT", "REVOKE", "OPT
 
 def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     name = (tree.name if isinstance(tree, exp.Command) else tree.key).upper() or "UNKNOWN"
+    if _is_call(tree):
+        name = "CALL"
     issue = Issue(
         IssueCode.UNSUPPORTED_STATEMENT,
         Severity.INFO,
         f"statements of the kind {name} have no column lineage here",
         statement.span,
     )
-    if isinstance(tree, exp.Execute):
+    if isinstance(tree, exp.Execute) or _is_call(tree):
         lowered = Lowered(name, table_only=True)
     elif isinstance(tree, exp.Command):
         if name == "UNLOAD":

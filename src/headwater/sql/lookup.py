@@ -45,6 +45,12 @@ def lower_column(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return resolve_path(lowering, parts, scope)
 
 
+@lowers(exp.Placeholder)
+def lower_placeholder(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """`?` comes from nowhere, `:x` may be a variable of the script."""
+    return _variable(lowering, str(node.args.get("this") or ""))
+
+
 @lowers(exp.Parameter)
 def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A parameter comes from nowhere, but `$1` over a file or a stage is its first column."""

@@ -115,3 +115,14 @@ def _split_roughly(source: Source, dialect: str, start: int, stop: int) -> Itera
             elif tokens:
                 yield _piece(source, text, tokens, begin)
         begin = end + 1
+
+
+def parse_piece(statement: Piece, dialect: str) -> Any:
+    """sqlglot's tree of one statement.
+
+    RAISES: ParseError and other errors of sqlglot.
+    """
+    if not statement.tokens:
+        return None
+    trees = sqlglot_dialect(dialect).parser().parse(list(statement.tokens), statement.text)
+    return next((tree for tree in trees if tree is not None), None)

@@ -4,12 +4,17 @@ A variable stands for the expression that was last assigned to it. Inside a bran
 not happen, so there it is one of the two.
 """
 
-from sqlglot import exp
+import dataclasses
+
+from sqlglot import TokenType, exp
+from sqlglot.errors import SqlglotError
 
 from headwater.lineage.script import Lowered
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.split import Piece, parse_piece
 from headwater.sql.writes import states
 
+_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
 _MAX_NODES = 2000  # a variable that grows by itself in a long script is let go
 
 
@@ -28,6 +33,25 @@ def lower_set(lowering: Lowering, node: Node) -> Lowered:
         pair = item.this
         if isinstance(pair, exp.EQ):
             _assign(lowering, pair.this, pair.expression)
+    return Lowered("SET")
+
+
+def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
+    """`x := expression`, with or without LET and a type before it; None when a piece is something else."""
+    at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
+    if not at or piece.tokens[0].token_type not in _NAMES:
+        return None
+    if any(token.token_type is TokenType.L_PAREN for token in piece.tokens[:at]):
+        return None
+    name = piece.tokens[1 if at > 1 and piece.tokens[0].text.upper() == "LET" else 0]
+    head = piece.tokens[at]
+    select = type(head)(TokenType.SELECT, "SELECT", head.line, head.col, head.start, head.end)
+    try:
+        tree = parse_piece(dataclasses.replace(piece, tokens=(select, *piece.tokens[at + 1 :])), lowering.dialect)
+    except SqlglotError:
+        return None
+    if isinstance(tree, exp.Select) and tree.expressions:
+        _assign(lowering, exp.Var(this=name.text), tree.expressions[0])
     return Lowered("SET")
 
 
@@ -69,7 +93,9 @@ def _inlined(lowering: Lowering, node: Node | None) -> Node | None:
 
 def is_variable(node: Node) -> bool:
     """Whether a node can be the use of a variable: `@x`, `$x`, or a plain name."""
-    return isinstance(node, exp.Parameter) or (isinstance(node, exp.Column) and node.args.get("table") is None)
+    return isinstance(node, exp.Parameter | exp.Placeholder) or (
+        isinstance(node, exp.Column) and node.args.get("table") is None
+    )
 
 
 def variable_name(node: Node) -> str:

@@ -156,3 +156,7 @@ SELECT * FROM mystery UNION ALL SELECT x FROM u;
 SELECT a, x FROM t POSITIONAL JOIN u;
 --> a <- t.a IDENTITY
 --> x <- u.x IDENTITY
+
+-- case: a named argument is no assignment
+SELECT struct_pack(k := a) AS s FROM t;
+--> s.k <- t.a IDENTITY

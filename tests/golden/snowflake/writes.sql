@@ -109,3 +109,10 @@ SELECT x, w, y FROM u;
 --> w <- U.w IDENTITY ?
 --> y <- U.Y IDENTITY ?
 --! SCHEMA_CONFLICT
+
+-- case: let in a block
+BEGIN
+  LET k INT := (SELECT MAX(x) FROM u);
+  INSERT INTO dst (p) SELECT a + :k FROM t;
+END;
+--> DST.P <- T.A TRANSFORMATION, U.X AGGREGATION
