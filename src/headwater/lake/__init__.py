@@ -5,6 +5,7 @@ from headwater.lake.cache import BlockCache
 from headwater.lake.keys import RowKey
 from headwater.lake.lsm import LSMTree
 from headwater.lake.memtable import MemTable, MemTableState
+from headwater.lake.predicate import Predicate
 from headwater.lake.row import Row
 from headwater.lake.sst.bloom import BloomFilter
 from headwater.lake.sst.reader import SSTableReader
@@ -19,6 +20,7 @@ __all__ = [
     "LSMTree",
     "MemTable",
     "MemTableState",
+    "Predicate",
     "Row",
     "RowKey",
     "SSTableReader",

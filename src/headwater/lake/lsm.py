@@ -27,7 +27,8 @@ from headwater.lake.memtable import MemTable, MemTableState
 from headwater.lake.merge import merge_rule
 from headwater.lake.opened import Shelf
 from headwater.lake.options import storage_options
-from headwater.lake.reads import Reads
+from headwater.lake.predicate import Predicate, check_predicates, key_bounds
+from headwater.lake.reads import Reads, ScanRequest
 from headwater.lake.recovery import RecoveredLog, live_logs, read_logs
 from headwater.lake.row import Row, RowCodec
 from headwater.lake.stored import delete_values, stored_batch, stored_values
@@ -79,7 +80,7 @@ class LSMTree:
             files=self.files,
             path_of=self.paths.data_file,
             codec=self._codec,
-            cache=cache or shared_cache,
+            cache=cache or self._cache(),
             schema_of=schema_of or (lambda schema_id: schema),
         )
         self._upkeep = Upkeep(
@@ -144,17 +145,32 @@ class LSMTree:
         return self._reads.multi_get([self._codec.native(key) for key in keys])
 
     def scan(
-        self, columns: Sequence[str] | None = None, *, lower: Any = None, upper: Any = None
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        where: Sequence[Predicate] = (),
     ) -> Iterator[pa.RecordBatch]:
-        """The rows with `lower` ≤ key ≤ `upper` in key order, some columns or all, as they are at this moment."""
-        return self._reads.scan(self._names(columns), self._bound(lower), self._bound(upper))
+        """The rows with `lower` ≤ key ≤ `upper` that meet all of `where`, in key order, as they are at this moment.
 
-    def to_arrow(self, columns: Sequence[str] | None = None, *, lower: Any = None, upper: Any = None) -> pa.Table:
+        Files and blocks that cannot hold such rows are not read.
+        """
+        return self._reads.scan(self._request(columns, lower, upper, where))
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        where: Sequence[Predicate] = (),
+    ) -> pa.Table:
         """What `scan` gives, as one table."""
-        names = self._names(columns)
-        schema = arrow_schema(tuple(self.schema.field(name) for name in names))
-        batches = self.scan(names, lower=lower, upper=upper)
-        return pa.Table.from_batches([pa.RecordBatch.from_arrays(b.columns, schema=schema) for b in batches], schema)
+        request = self._request(columns, lower, upper, where)
+        schema = arrow_schema(tuple(self.schema.field(name) for name in request.columns))
+        batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in self._reads.scan(request))
+        return pa.Table.from_batches(batches, schema)
 
     def flush(self) -> None:
         """Write all rows in memory to data files; when this returns they are live and durable."""
@@ -169,11 +185,13 @@ class LSMTree:
         self.flush()
         return self._upkeep.compact(full=full)
 
-    def explain(self, key: Any = None, *, lower: Any = None, upper: Any = None) -> dict[str, Any]:
+    def explain(
+        self, key: Any = None, *, lower: Any = None, upper: Any = None, where: Sequence[Predicate] = ()
+    ) -> dict[str, Any]:
         """What a `get` of the key, or without one a `scan`, reads: memtables, runs, Bloom probes, blocks, bytes."""
         if key is not None:
             return self._reads.explain_get(self._codec.native(key))
-        return self._reads.explain_scan(self._bound(lower), self._bound(upper))
+        return self._reads.explain_scan(self._request(None, lower, upper, where))
 
     @property
     def version(self) -> Version:
@@ -204,6 +222,10 @@ class LSMTree:
 
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _cache(self) -> BlockCache:
+        """One cache for the whole process, unless the table wants one of a size of its own."""
+        return BlockCache(self.options.cache_size) if "cache.size" in self.schema.options else shared_cache
 
     def _lock(self) -> Held | None:
         if self.read_only or not isinstance(self.files, Locking):
@@ -315,8 +337,19 @@ class LSMTree:
         if self.read_only:
             raise StorageError("the tree was opened for reading only")
 
-    def _names(self, columns: Sequence[str] | None) -> list[str]:
-        return [self.schema.field(name).name for name in columns] if columns is not None else list(self.schema.names)
+    def _request(
+        self, columns: Sequence[str] | None, lower: Any, upper: Any, where: Sequence[Predicate]
+    ) -> ScanRequest:
+        check_predicates(where, self.schema)
+        names = [self.schema.field(name).name for name in columns] if columns is not None else list(self.schema.names)
+        lowers, uppers = [self._bound(lower)], [self._bound(upper)]
+        if len(self.schema.primary_keys) == 1:
+            more, less = key_bounds(where, self.schema.primary_keys[0])
+            lowers += [self._bound(value) for value in more]
+            uppers += [self._bound(value) for value in less]
+        low = max((key for key in lowers if key is not None), default=None)
+        high = min((key for key in uppers if key is not None), default=None)
+        return ScanRequest(names, low, high, tuple(where))
 
     def _bound(self, key: Any) -> NativeKey | None:
         return None if key is None else self._codec.native(key)

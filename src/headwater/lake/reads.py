@@ -1,6 +1,7 @@
 """Reading a tree: memtables first, then runs, newest first."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -12,12 +13,23 @@ from headwater.lake.keys import KeyCodec, NativeKey
 from headwater.lake.memtable import native_keys
 from headwater.lake.merge import MergeRule, merge_batches
 from headwater.lake.opened import OpenFile, OpenRun, Trace
+from headwater.lake.predicate import Predicate, keep_rows, rules_out
 from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
 from headwater.lake.state import TreeState
 from headwater.lake.stored import RowBuilder
 from headwater.lake.upkeep import Upkeep
 from headwater.model.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """Which rows and columns a scan is to give: `lower` ≤ key ≤ `upper`, and all of `where` met."""
+
+    columns: list[str]
+    lower: NativeKey | None = None
+    upper: NativeKey | None = None
+    where: tuple[Predicate, ...] = ()
 
 
 class Reads:
@@ -27,6 +39,7 @@ class Reads:
         self._upkeep = upkeep
         self._codec = codec
         self._rule = rule
+        self._schema = schema
         self._rows = RowBuilder(codec, schema)
         self._newest_wins = rule == MergeRule()
 
@@ -64,33 +77,54 @@ class Reads:
         rows = self._to_rows(merged)
         return [rows.get(key) for key in keys]
 
-    def scan(
-        self, names: Sequence[str], lower: NativeKey | None, upper: NativeKey | None
-    ) -> Iterator[pa.RecordBatch]:
-        """The rows between two keys, as of now."""
+    def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
+        """The rows that are asked for, as of now."""
         state = self._upkeep.state
+        lower, upper = request.lower, request.upper
         memory = [run.between(lower, upper) for table in reversed(state.memtables) for run in table.runs()]
-        return self._scan(state, memory, names, (lower, upper))
+        return self._scan(state, memory, request)
 
-    def _scan(
-        self,
-        state: TreeState,
-        memory: list[SortedBatch],
-        names: Sequence[str],
-        bounds: tuple[NativeKey | None, NativeKey | None],
-    ) -> Iterator[pa.RecordBatch]:
-        lower, upper = bounds
+    def _scan(self, state: TreeState, memory: list[SortedBatch], request: ScanRequest) -> Iterator[pa.RecordBatch]:
+        lower, upper = request.lower, request.upper
+        names = list(dict.fromkeys([*request.columns, *(predicate.column for predicate in request.where)]))
         stored = [field.name for field in self._codec.stored if field.name in names]
         with self._upkeep.pins.reading(state):
-            cursors: list[Cursor] = []
-            every: list[OpenFile] = []
-            for run in reversed(state.runs):
-                files = run.files_between(lower, upper)
-                every += files
-                cursors.append(FilesCursor(_batches(files, bounds, stored), lower, upper))
+            chosen = self._choose_files(state, memory, request)
+            cursors: list[Cursor] = [
+                FilesCursor(_batches(files, (lower, upper), stored), lower, upper) for files in reversed(chosen)
+            ]
             cursors += [BatchCursor(batch.select(stored)) for batch in memory if len(batch)]
+            every = [file for files in chosen for file in files]
             for batch in merge_cursors(cursors, cut_points(every, lower, upper), self._rule):
-                yield to_rows(batch, self._codec, names)
+                rows = keep_rows(to_rows(batch, self._codec, names), request.where, self._schema)
+                if len(rows):
+                    yield rows.select(request.columns)
+
+    def _choose_files(
+        self, state: TreeState, memory: list[SortedBatch], request: ScanRequest
+    ) -> list[list[OpenFile]]:
+        """The files of each run, newest first, that the scan has to read.
+
+        Statistics may leave out a file only if that uncovers nothing: a row in it may hide an older one of the same
+        key that does meet the condition, or be part of what several rows merge to.
+        """
+        runs = [run.files_between(request.lower, request.upper) for run in state.runs]
+        if not request.where:
+            return runs
+        chosen = []
+        for age, files in enumerate(runs):
+            others = runs[age + 1 :] if self._newest_wins else [other for at, other in enumerate(runs) if at != age]
+            hides = [file for run in others for file in run]
+            alone = self._newest_wins or not any(len(batch) for batch in memory)
+            chosen.append(
+                [
+                    file
+                    for file in files
+                    if not (alone and rules_out(request.where, file.file, self._schema))
+                    or any(file.min_key <= other.max_key and other.min_key <= file.max_key for other in hides)  # type: ignore[operator]
+                ]
+            )
+        return chosen
 
     def explain_get(self, key: NativeKey) -> dict[str, Any]:
         """What a `get` of the key does."""
@@ -110,31 +144,18 @@ class Reads:
             "steps": trace.steps,
         }
 
-    def explain_scan(self, lower: NativeKey | None, upper: NativeKey | None) -> dict[str, Any]:
-        """What a `scan` between two keys reads."""
-        state = self._upkeep.state
-        steps = []
-        for run in state.runs:
-            for file in run.files_between(lower, upper):
-                blocks = file.reader.blocks_between(lower, upper)
-                rows = file.boundaries()[1]
-                steps.append(
-                    {
-                        "file": file.file.name,
-                        "level": run.level,
-                        "blocks": len(blocks),
-                        "of_blocks": len(rows),
-                        "rows": int(rows[blocks.start : blocks.stop].sum()),
-                        "bytes": file.file.size * len(blocks) // max(1, len(rows)),
-                    }
-                )
+    def explain_scan(self, request: ScanRequest) -> dict[str, Any]:
+        """What a scan reads."""
+        state, (lower, upper) = self._upkeep.state, (request.lower, request.upper)
         memory = [run.between(lower, upper) for table in state.memtables for run in table.runs()]
-        every = [file for run in state.runs for file in run.files_between(lower, upper)]
+        chosen = self._choose_files(state, memory, request)
+        every = [file for files in chosen for file in files]
+        steps = [_scan_step(file, lower, upper) for file in every]
         return {
             "read": "scan",
             "memtables": len(state.memtables),
             "memory_rows": sum(len(batch) for batch in memory),
-            "runs": len({id(run) for run in state.runs if run.files_between(lower, upper)}),
+            "runs": sum(bool(files) for files in chosen),
             "files": len(steps),
             "files_pruned": len(state.version.files) - len(steps),
             "blocks": sum(step["blocks"] for step in steps),
@@ -169,6 +190,20 @@ class Reads:
         block = BatchBlock(batch)
         keys = [batch.keys.native(at) for at in range(len(batch))]
         return {key: self._rows.row(key, block.values(at)) for at, key in enumerate(keys)}
+
+
+def _scan_step(file: OpenFile, lower: NativeKey | None, upper: NativeKey | None) -> dict[str, Any]:
+    """What a scan reads of one file."""
+    blocks = file.reader.blocks_between(lower, upper)
+    rows = file.boundaries()[1]
+    return {
+        "file": file.name,
+        "level": file.file.level,
+        "blocks": len(blocks),
+        "of_blocks": len(rows),
+        "rows": int(rows[blocks.start : blocks.stop].sum()),
+        "bytes": file.file.size * len(blocks) // max(1, len(rows)),
+    }
 
 
 def _batches(

@@ -1,0 +1,114 @@
+"""Conditions: the rows they keep, and the files they spare."""
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.errors import SchemaError
+from headwater.files import MemoryFiles
+from headwater.lake import BlockCache, LSMTree, Predicate
+from headwater.lake.types import schema_of
+from headwater.model.schema import Schema
+
+ARROW = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("n", pa.int32()),
+        ("s", pa.string()),
+        ("f", pa.float32()),
+        ("day", pa.date32()),
+        ("price", pa.decimal128(6, 2)),
+    ]
+)
+row = st.tuples(
+    st.integers(0, 6),
+    st.none() | st.integers(-3, 3),
+    st.none() | st.sampled_from(["a", "b", "a" * 20, "a" * 20 + "b"]),
+    st.none() | st.sampled_from([0.1, 1.1, -2.5, float("nan")]),
+    st.none() | st.sampled_from([datetime.date(2026, 1, 1), datetime.date(999, 1, 1)]),
+    st.none() | st.sampled_from([Decimal("9.50"), Decimal("10.25")]),
+)
+COMPARE = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "in": lambda a, b: a in b,
+}
+
+
+@st.composite
+def predicates(draw: st.DrawFn) -> Predicate:
+    at = draw(st.integers(0, len(ARROW) - 1))
+    operator = draw(st.sampled_from([*COMPARE, "is null", "is not null"]))
+    values = st.tuples(*[row] * 2).map(lambda rows: [r[at] for r in rows if r[at] is not None])
+    chosen = draw(values.filter(len))
+    if operator.startswith("is"):
+        return Predicate(ARROW.names[at], operator)
+    return Predicate(ARROW.names[at], operator, chosen if operator == "in" else chosen[0])
+
+
+def meets(values: dict[str, Any], predicate: Predicate) -> bool:
+    value = values[predicate.column]
+    if predicate.operator.startswith("is"):
+        return (value is None) == (predicate.operator == "is null")
+    wanted = predicate.value
+    if predicate.column == "f":
+        wanted = [float(np.float32(v)) for v in wanted] if predicate.operator == "in" else float(np.float32(wanted))
+        if predicate.operator == "in":
+            return value is not None and any(value == w or (value != value and w != w) for w in wanted)
+    return value is not None and COMPARE[predicate.operator](value, wanted)
+
+
+@pytest.mark.property
+@pytest.mark.parametrize("engine", ["deduplicate", "partial-update", "first-row"])
+@given(batches=st.lists(st.lists(row, min_size=1, max_size=5), max_size=5), where=st.lists(predicates(), max_size=2))
+@settings(max_examples=200, deadline=None)
+def test_a_condition_keeps_what_it_would_of_all_rows(
+    engine: str, batches: list[list[tuple[Any, ...]]], where: list[Predicate]
+) -> None:
+    plain = schema_of(ARROW, ("id",))
+    options = {"merge-engine": engine, "compaction.auto": "false", "wal.enabled": "false"}
+    tree = LSMTree(MemoryFiles(), Schema(plain.fields, ("id",), options=options), cache=BlockCache(0))
+    for number, rows in enumerate(batches):
+        tree.write_arrow(pa.table([list(column) for column in zip(*rows)], schema=ARROW))
+        if number % 3:
+            tree.flush()
+    everything = tree.to_arrow().to_pylist()
+    expected = [values["id"] for values in everything if all(meets(values, predicate) for predicate in where)]
+    assert tree.to_arrow(["id"], where=where)["id"].to_pylist() == expected
+    tree.close()
+
+
+def test_files_are_spared_only_where_nothing_is_uncovered() -> None:
+    plain = schema_of(pa.schema([("id", pa.int64()), ("n", pa.int64())]), ("id",))
+    tree = LSMTree(MemoryFiles(), Schema(plain.fields, ("id",), options={"compaction.auto": "false"}))
+    for start, value in ((0, 1), (100, 2), (200, 3), (250, 9)):
+        ids = np.arange(start, start + 100)
+        tree.write_arrow(pa.table({"id": ids, "n": np.full(100, value)}))
+        tree.flush()
+    plan = tree.explain(where=[Predicate("n", "=", 2)])
+    assert (plan["files"], plan["files_pruned"]) == (2, 2)  # the newest hides rows of the third, so both may matter
+    assert tree.to_arrow(where=[Predicate("n", "=", 2)]).num_rows == 100
+    assert tree.to_arrow(where=[Predicate("n", "=", 3)]).num_rows == 50
+    by_key = tree.explain(where=[Predicate("id", "<", 50)])
+    assert (by_key["files"], by_key["files_pruned"]) == (1, 3)
+    tree.close()
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [Predicate("m", "=", 1), Predicate("n", "=", "x"), Predicate("n", "in", 3), Predicate("n", ">", 2**70)],
+)
+def test_conditions_that_make_no_sense(predicate: Predicate) -> None:
+    plain = schema_of(pa.schema([("id", pa.int64()), ("n", pa.int64())]), ("id",))
+    with LSMTree(MemoryFiles(), plain) as tree, pytest.raises(SchemaError):
+        tree.to_arrow(where=[predicate])
