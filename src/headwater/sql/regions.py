@@ -86,9 +86,9 @@ class Regions:
                 self._finish(region, previous_end)
                 open_regions.pop()
             elif kind is _COMMA:
-                if region >= 0 and begun_by in _SEPARATED:
+                if region >= 0:
                     self._finish(region, previous_end)
-                    open_regions[-1] = (-2, begun_by)
+                    open_regions[-1] = (-2, begun_by) if begun_by in _SEPARATED else (-1, None)
             elif kind in _BEGINS and begun_by is not _CASE:
                 self._finish(region, previous_end)
                 open_regions[-1] = (-2, kind)

@@ -200,10 +200,10 @@ def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) 
         columns = each.item.star()
         if any(column.is_wildcard for column in columns):
             known = [column.name for column in columns if not column.is_wildcard]
-            what = f"only {len(known)} columns are known" if known else "no columns are known"
+            what = f"of which only {len(known)} can be named" if known else "which are not known"
             lowering.report(
                 IssueCode.APPROXIMATE_LINEAGE,
-                f"`*` takes all columns of `{each.shown}`, of which {what}",
+                f"`*` takes all columns of `{each.shown}`, {what}",
                 span=span,
                 hint="give the schema of the table",
             )
@@ -316,7 +316,8 @@ def group_keys(lowering: Lowering, clause: Node | None, scope: Scope, selected: 
         keys = [column.expression for column, made in zip(selected.columns, selected.aggregates) if not made]
     else:
         keys = [lower_key(lowering, node, scope, selected.columns) for node in _key_nodes(clause)]
-    spans = [key.span if isinstance(key, Ref) else None for key in keys]
+    computed = {made.attribute.id: made.span for made in selected.computed}
+    spans = [key.span or computed.get(key.column) if isinstance(key, Ref) else None for key in keys]
     return tuple(Computed(Attribute(lowering.new_id(), "key"), key, span) for key, span in zip(keys, spans))
 
 
