@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.bindings import Bindings, Stored
+from headwater.lineage.functions import Passing, rule_of
 from headwater.lineage.sources import CODES, KINDS, Leaf, Sources, Way, add, add_as, strongest
 from headwater.lineage.statement import RESULT, OutputColumn, SourceTable, StatementLineage, Status, settle_status
 from headwater.lineage.values import OutOfTime, Path, Values
@@ -14,6 +15,7 @@ from headwater.model.names import TableName
 from headwater.model.relation import (
     WILDCARD,
     Assignment,
+    Call,
     Expression,
     MakeStruct,
     Ref,
@@ -153,7 +155,8 @@ class _Tracer:
             part, place = pending.pop()
             built = self._built_struct(part, place)
             if built is None:
-                add(whole.setdefault(place, {}), self.values.of(part))
+                for inside in self._gathered(part) or [()]:
+                    add(whole.setdefault((*place, *inside), {}), self.values.of(part, inside))
             else:
                 struct, inner, rest = built
                 pending.extend((value, (*inner, name)) for name, value in reversed(struct.fields))
@@ -181,6 +184,33 @@ class _Tracer:
                 expression = Ref(expression.column)
             else:
                 return None
+        return None
+
+    def _gathered(self, expression: Expression) -> list[Path]:
+        """The fields of the elements of an array that an aggregate gathers: ARRAY_AGG(STRUCT(…)); else none."""
+        call = self._followed(expression)
+        if not isinstance(call, Call) or not call.args or rule_of(call.function).passing is not Passing.ELEMENTS:
+            return []
+        fields: list[Path] = []
+        pending: list[tuple[Expression, Path]] = [(call.args[0], (ELEMENT,))]
+        while pending:
+            part, path = pending.pop()
+            struct = self._followed(part)
+            if isinstance(struct, MakeStruct) and struct.fields:
+                pending.extend((value, (*path, name)) for name, value in reversed(struct.fields))
+            elif len(path) > 1:
+                fields.append(path)
+        return fields
+
+    def _followed(self, expression: Expression) -> Expression | None:
+        """What a name stands for, through names of names; None when that is a stored column."""
+        for _ in range(1000):
+            if not isinstance(expression, Ref):
+                return expression
+            below = self.bindings.definitions.get(expression.column)
+            if below is None or isinstance(below, Stored):
+                return None
+            expression = below
         return None
 
     # --------------------------------------------------------------------------------------------- texts

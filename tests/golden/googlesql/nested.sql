@@ -130,7 +130,8 @@ SELECT [a, b, c] AS abc, [a, b][OFFSET(0)] AS first FROM t;
 -- case: array_agg of structs
 SELECT a, ARRAY_AGG(STRUCT(b AS p, n AS q)) AS items FROM t GROUP BY a;
 --> a <- t.a IDENTITY
---> items <- t.b AGGREGATION, t.n AGGREGATION
+--> items[].p <- t.b AGGREGATION
+--> items[].q <- t.n AGGREGATION
 --> * | t.a GROUP_BY
 
 -- case: flatten
@@ -192,3 +193,12 @@ SELECT k.x, k.y.w AS kw FROM (SELECT s AS k FROM t UNION ALL SELECT STRUCT(z AS 
 CREATE TEMP TABLE target (items ARRAY<STRUCT<kk INT64, vv STRING>>);
 INSERT INTO target (items) SELECT sa FROM t;
 --> target.items <- t.sa[].k TRANSFORMATION, t.sa[].v TRANSFORMATION
+
+-- case: array_agg of nested structs, in order
+CREATE TABLE d.o AS
+SELECT a, ARRAY_AGG(STRUCT(b AS p, STRUCT(n AS q, c + 1 AS r) AS inner1) ORDER BY ts LIMIT 3) AS items FROM t GROUP BY a;
+--> d.o.a <- t.a IDENTITY
+--> d.o.items[].p <- t.b AGGREGATION | t.ts WINDOW
+--> d.o.items[].inner1.q <- t.n AGGREGATION | t.ts WINDOW
+--> d.o.items[].inner1.r <- t.c AGGREGATION | t.ts WINDOW
+--> d.o.* | t.a GROUP_BY
