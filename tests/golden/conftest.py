@@ -1,14 +1,10 @@
 """Collects the cases of `tests/golden/<dialect>/<topic>.sql`; `pytest --golden` rewrites their expectations."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from golden_cases import Case, found, normalize, read_cases, rewrite
+from tests.golden.golden_cases import Case, found, normalize, read_cases, rewrite
 
 
 class GoldenFile(pytest.File):

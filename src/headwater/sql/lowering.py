@@ -138,6 +138,10 @@ class Lowering:
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted."""
+        only = table.this
+        if type(only) is exp.Identifier and not table.args.get("db") and "." not in only.name:
+            name = "#" + only.name if only.args.get("temporary") else only.name
+            return TableName((name or "?",)), (bool(only.args.get("quoted")),)
         parts: list[str] = []
         quoted: list[bool] = []
         for part in (table.args.get("catalog"), table.args.get("db"), table.this):

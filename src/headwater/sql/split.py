@@ -78,11 +78,11 @@ def _tokens(text: str, dialect: str) -> list[Any] | None:
 
 def _pieces(source: Source, text: str, tokens: list[Any], offset: int) -> Iterator[Piece]:
     begin = 0
-    for at, token in enumerate(tokens):
-        if token.token_type == TokenType.SEMICOLON:
-            if at > begin:
-                yield _piece(source, text, tokens[begin:at], offset)
-            begin = at + 1
+    ends = [at for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
+    for at in ends:
+        if at > begin:
+            yield _piece(source, text, tokens[begin:at], offset)
+        begin = at + 1
     if begin < len(tokens):
         yield _piece(source, text, tokens[begin:], offset)
 
