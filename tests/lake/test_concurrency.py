@@ -1,5 +1,6 @@
 """Readers, writers and background work at the same time; and memory that stays bounded."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -81,6 +82,27 @@ def test_an_open_scan_keeps_its_files(tmp_path: Path) -> None:
     assert len(list((tmp_path / "data").iterdir())) > 1  # the old files wait for the scan
     rows = pa.Table.from_batches([first, *scan])
     assert set(rows["turn"].to_pylist()) == {2}
+    assert len(list((tmp_path / "data").iterdir())) == 1
+    tree.close()
+
+
+def test_a_scan_that_was_not_begun_is_of_its_moment_too(tmp_path: Path) -> None:
+    tree = LSMTree(tmp_path, SCHEMA, cache=BlockCache(0))
+    for turn in range(3):
+        tree.write_arrow(batch(turn, 500))
+        tree.flush()
+    tree.write_arrow(batch(3, 500))
+    scan, forgotten, closed = tree.scan(), tree.scan(), tree.scan()
+    tree.write_arrow(batch(9, 500))
+    tree.compact()
+    assert set(pa.Table.from_batches(scan)["turn"].to_pylist()) == {3}
+    assert len(list((tmp_path / "data").iterdir())) > 1
+    closed.close()
+    del forgotten
+    gc.collect()
+    tree.get(1)
+    tree.compact(full=False)
+    tree._upkeep.pins.sweep()
     assert len(list((tmp_path / "data").iterdir())) == 1
     tree.close()
 

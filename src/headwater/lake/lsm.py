@@ -76,13 +76,8 @@ class LSMTree:
         self._rule = merge_rule(schema, schema.options)
         self._key_at = tuple(schema.names.index(name) for name in schema.primary_keys)
         self._held = self._lock()
-        self.shelf = Shelf(
-            files=self.files,
-            path_of=self.paths.data_file,
-            codec=self._codec,
-            cache=cache or self._cache(),
-            schema_of=schema_of or (lambda schema_id: schema),
-        )
+        known = schema_of or (lambda schema_id: schema)
+        self.shelf = Shelf(self.files, self.paths.data_file, self._codec, cache or self._cache(), known)
         self._upkeep = Upkeep(
             self.shelf,
             log or FileVersionLog(self.files, self.paths),

@@ -16,7 +16,7 @@ from headwater.lake.opened import OpenFile, OpenRun, Trace
 from headwater.lake.predicate import Predicate, keep_rows, rules_out
 from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
-from headwater.lake.state import TreeState
+from headwater.lake.state import Pinned, TreeState
 from headwater.lake.stored import RowBuilder
 from headwater.lake.upkeep import Upkeep
 from headwater.model.schema import Schema
@@ -63,7 +63,7 @@ class Reads:
         """The rows of many keys, in their order."""
         if self._newest_wins and self._are_sparse(keys):
             return [self.get(key) for key in keys]
-        with self._upkeep.pins.reading(self._upkeep.state) as state:
+        with self._upkeep.reading() as state:
             wanted = native_keys(sorted(set(keys)), self._codec)
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
             for memtable in reversed(state.memtables):
@@ -78,27 +78,37 @@ class Reads:
         return [rows.get(key) for key in keys]
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
-        """The rows that are asked for, as of now."""
-        state = self._upkeep.state
-        lower, upper = request.lower, request.upper
-        memory = [run.between(lower, upper) for table in reversed(state.memtables) for run in table.runs()]
-        return self._scan(state, memory, request)
+        """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""
+        state = self._upkeep.hold()
+        return Pinned(self._scan(state, request), self._upkeep.pins, state.version.number)
 
-    def _scan(self, state: TreeState, memory: list[SortedBatch], request: ScanRequest) -> Iterator[pa.RecordBatch]:
+    def _scan(self, state: TreeState, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         lower, upper = request.lower, request.upper
         names = list(dict.fromkeys([*request.columns, *(predicate.column for predicate in request.where)]))
         stored = [field.name for field in self._codec.stored if field.name in names]
-        with self._upkeep.pins.reading(state):
-            chosen = self._choose_files(state, memory, request)
-            cursors: list[Cursor] = [
-                FilesCursor(_batches(files, (lower, upper), stored), lower, upper) for files in reversed(chosen)
-            ]
-            cursors += [BatchCursor(batch.select(stored)) for batch in memory if len(batch)]
-            every = [file for files in chosen for file in files]
-            for batch in merge_cursors(cursors, cut_points(every, lower, upper), self._rule):
-                rows = keep_rows(to_rows(batch, self._codec, names), request.where, self._schema)
-                if len(rows):
-                    yield rows.select(request.columns)
+        memory = self._memory(state, request)
+        chosen = self._choose_files(state, memory, request)
+        cursors: list[Cursor] = [
+            FilesCursor(_batches(files, (lower, upper), stored), lower, upper) for files in reversed(chosen)
+        ]
+        cursors += [BatchCursor(batch.select(stored)) for batch in memory if len(batch)]
+        every = [file for files in chosen for file in files]
+        merged = merge_cursors(cursors, cut_points(every, lower, upper), self._rule)
+        return self._finished(merged, names, request)
+
+    def _finished(
+        self, merged: Iterator[SortedBatch], names: list[str], request: ScanRequest
+    ) -> Iterator[pa.RecordBatch]:
+        """Merged rows as the user sees them."""
+        for batch in merged:
+            rows = keep_rows(to_rows(batch, self._codec, names), request.where, self._schema)
+            if len(rows):
+                yield rows.select(request.columns)
+
+    def _memory(self, state: TreeState, request: ScanRequest) -> list[SortedBatch]:
+        """The rows in memory that lie between the bounds, oldest run first."""
+        runs = (run for table in reversed(state.memtables) for run in table.runs())
+        return [run.between(request.lower, request.upper) for run in runs]
 
     def _choose_files(
         self, state: TreeState, memory: list[SortedBatch], request: ScanRequest
@@ -147,7 +157,7 @@ class Reads:
     def explain_scan(self, request: ScanRequest) -> dict[str, Any]:
         """What a scan reads."""
         state, (lower, upper) = self._upkeep.state, (request.lower, request.upper)
-        memory = [run.between(lower, upper) for table in state.memtables for run in table.runs()]
+        memory = self._memory(state, request)
         chosen = self._choose_files(state, memory, request)
         every = [file for files in chosen for file in files]
         steps = [_scan_step(file, lower, upper) for file in every]

@@ -1,14 +1,17 @@
 """What a tree is at one moment, and who still looks at older moments."""
 
 import threading
-from collections import Counter
+import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
 
 from headwater.lake.memtable import MemTable
 from headwater.lake.opened import OpenRun
 from headwater.lake.version import Version
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +33,17 @@ class Pins:
         self._remove = remove
         self._lock = threading.Lock()
         self._readers: Counter[int] = Counter()
+        self._let_go: deque[int] = deque()
         self._obsolete: list[tuple[int, str]] = []  # (version in which it was last live, name)
 
-    @contextmanager
-    def reading(self, state: TreeState) -> Iterator[TreeState]:
-        """Keep the files of a state on disk for as long as the block runs."""
-        number = state.version.number
+    def hold(self, number: int) -> None:
+        """Keep the files of a version on disk."""
         with self._lock:
             self._readers[number] += 1
-        try:
-            yield state
-        finally:
-            with self._lock:
-                self._readers[number] -= 1
-                if not self._readers[number]:
-                    del self._readers[number]
-            self.sweep()
+
+    def let_go(self, number: int) -> None:
+        """A reader of a version is done. Takes no lock: the garbage collector may call it at any moment."""
+        self._let_go.append(number)
 
     def retire(self, last_live: int, names: tuple[str, ...]) -> None:
         """Note that files were last live in a version, and remove what nobody reads."""
@@ -56,8 +54,38 @@ class Pins:
     def sweep(self) -> None:
         """Remove the files no reader can need."""
         with self._lock:
+            while self._let_go:
+                number = self._let_go.popleft()
+                self._readers[number] -= 1
+                if not self._readers[number]:
+                    del self._readers[number]
             oldest = min(self._readers, default=None)
             free = [item for item in self._obsolete if oldest is None or item[0] < oldest]
             self._obsolete = [item for item in self._obsolete if item not in free]
         for _, name in free:
             self._remove(name)
+
+
+class Pinned(Generic[T]):
+    """An iterator that holds a version until it ends, is closed, or is forgotten, begun or not."""
+
+    def __init__(self, items: Iterator[T], pins: Pins, number: int) -> None:
+        self._items = items
+        self._pins = pins
+        self._let_go = weakref.finalize(self, pins.let_go, number)
+        self._let_go.atexit = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        try:
+            return next(self._items)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go; closing twice is harmless."""
+        self._let_go()
+        self._pins.sweep()

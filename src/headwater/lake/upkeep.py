@@ -5,7 +5,8 @@ oldest first, so that a newer row is never live before an older one of the same 
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -59,6 +60,22 @@ class Upkeep:
         with self.changed:
             state = self.state
             self.state = TreeState((memtable, *state.memtables), state.runs, state.version)
+
+    def hold(self) -> TreeState:
+        """The state of this moment, its files kept on disk until `pins.let_go` of its version."""
+        with self.changed:
+            self.pins.hold(self.state.version.number)
+            return self.state
+
+    @contextmanager
+    def reading(self) -> Iterator[TreeState]:
+        """Hold the state of this moment for as long as the block runs."""
+        state = self.hold()
+        try:
+            yield state
+        finally:
+            self.pins.let_go(state.version.number)
+            self.pins.sweep()
 
     def flush_soon(self, memtable: MemTable) -> None:
         """Flush a memtable in a thread of its own, and compact after it if that is due."""
