@@ -1,6 +1,7 @@
 """The front end on statements that are large, odd, or beside the golden cases."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -163,3 +164,24 @@ def test_a_procedure_that_calls_itself_ends() -> None:
 def test_an_empty_script() -> None:
     assert run("") == []
     assert run("-- nothing\n;;\n") == []
+
+
+def test_what_an_earlier_script_knew_of_a_table_is_not_trusted() -> None:
+    first, second = {"t": {"a": "INT64", "b": "INT64"}}, {"t": {"c": "STRING", "d": "STRUCT<e INT64>"}}
+    for _ in range(2):
+        assert values(run("SELECT * FROM t", first)[0]) == {"a": {"t.a"}, "b": {"t.b"}}
+        assert values(run("SELECT c, d.e FROM t", second)[0]) == {"c": {"t.c"}, "e": {"t.d.e"}}
+        assert run("SELECT a FROM t", {"u": {"a": "INT64"}})[0].status is Status.TABLE_ONLY
+    _, select = run("CREATE TEMP TABLE t AS SELECT 1 AS x, 'y' AS y; SELECT * FROM t", {"u": {"a": "INT64"}})
+    assert values(select) == {"x": {"t.x"}, "y": {"t.y"}}
+
+
+def test_scripts_in_threads_do_not_mix() -> None:
+    def work(number: int) -> dict[str, set[str]]:
+        tables = {"t": {f"c{number}": "INT64", "k": "INT64"}}
+        (found,) = run(f"SELECT * EXCEPT (k), k + c{number} AS s FROM t", tables)
+        return values(found)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(40)))
+    assert found == [{f"c{n}": {f"t.c{n}"}, "s": {"t.k", f"t.c{n}"}} for n in range(40)]

@@ -95,15 +95,31 @@ class Reader:
 
     def _resolve(self, request: Any, text: str, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
         try:
-            answer = self._first_try(request, resolver) if self.catalog.entries else None
+            answer, refusal = self._first_try(request, resolver) if self.catalog.entries else (None, None)
             if answer is None:
+                before = self.catalog.catalog()
                 self._look_up(text, resolver, inner)
+                if refusal is not None and self.catalog.catalog() is before and "Connection" not in refusal.message:
+                    raise refusal  # nothing has changed: neither would the answer
+                if not self.catalog.entries and request.sql_statement:
+                    self._refuse_unknown(text, place)
                 answer = self._with_connections(request)
         except ServiceError as err:
             raise self._failure(err, request.sql_statement or request.sql_expression, place) from err
         except (EngineCrashError, TimeLimitError) as err:
             raise CannotResolve(Reason.CRASH, err.message) from err
         return service.AnalyzeResponse.FromString(answer)
+
+    def _refuse_unknown(self, text: str, place: Place) -> None:
+        """No table is known at all: a text that names one need not be tried.
+
+        RAISES: CannotResolve at the first table.
+        """
+        for path in self.table_names(text)[:1]:
+            at = text.find(path[-1].rpartition(".")[2])
+            start = len(text[:at].encode())
+            span = place.span(start, start + len(path[-1].encode())) if at >= 0 else None
+            raise CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}", span)
 
     def _with_connections(self, request: Any) -> bytes:
         """The answer; a connection that a statement names is taken to exist: lineage does not ask what it is."""
@@ -116,15 +132,15 @@ class Reader:
             self.catalog.connections.add(parse_parts(missing.group(1)))
             return self._analyze(request)
 
-    def _first_try(self, request: Any, resolver: SchemaResolver) -> bytes | None:
-        """The answer with the catalog at hand; None when it must not be trusted."""
+    def _first_try(self, request: Any, resolver: SchemaResolver) -> tuple[bytes | None, ServiceError | None]:
+        """The answer with the catalog at hand, None when it must not be trusted; and the refusal, if it was one."""
         try:
             answer = self._analyze(request)
         except ServiceError as err:
             if "Syntax error" in err.message:
                 raise
-            return None
-        return answer if self._is_current(answer, resolver) else None
+            return None, err
+        return (answer if self._is_current(answer, resolver) else None), None
 
     def _is_current(self, answer: bytes, resolver: SchemaResolver) -> bool:
         """Whether each table in an answer is what its path means now. Names are looked for in the bytes: one that is
