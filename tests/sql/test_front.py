@@ -6,7 +6,7 @@ from headwater.errors import DialectError, IssueCode
 from headwater.lineage import SchemaResolver, StatementLineage, Status
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
-from headwater.sql import SqlFrontEnd
+from headwater.sql import SqlFrontEnd, dialect_names
 from headwater.text import Source
 
 
@@ -180,6 +180,18 @@ def test_a_statement_that_takes_too_long_is_cut():
     (lineage,) = analyze("SELECT a FROM (SELECT a FROM t)", schema={"t": ["a"]}, time_limit=0)
     assert "takes too long" in lineage.issues[0].message
     assert lineage.status is Status.TABLE_ONLY
+
+
+@pytest.mark.parametrize("dialect", [name for name in dialect_names() if name not in ("prql", "dax")])
+def test_every_dialect_is_read(dialect):
+    (lineage,) = analyze("INSERT INTO d SELECT a, b + 1 AS c FROM t WHERE a > 1", dialect, {"t": ["a", "b"]})
+    shown = {f"{edge.target.name} <- {edge.source.name} {edge.kind.value}".lower() for edge in lineage.edges}
+    assert shown == {"a <- a identity", "c <- b transformation", "* <- a filter"}
+
+
+@pytest.mark.parametrize("name", ["PostgreSQL", "mssql", "sparksql", None, "ansi"])
+def test_dialects_have_other_names(name):
+    assert SqlFrontEnd(name).dialect in (*dialect_names(), "")
 
 
 def test_a_wrong_dialect_is_a_clear_error():

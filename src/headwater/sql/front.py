@@ -53,6 +53,8 @@ logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns 
 class SqlFrontEnd:
     """Text of one dialect to relation trees, by sqlglot's parser and our own name resolution.
 
+    It remembers the functions and variables of a script, so it belongs to one script at a time; `split` begins anew.
+
     RAISES: DialectError when the dialect is not known.
     """
 
