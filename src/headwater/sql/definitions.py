@@ -12,7 +12,9 @@ from headwater.sql.lowering import Lowering, Node
 def is_temporary(node: Node) -> bool:
     """Whether CREATE makes a table of the session only."""
     properties = node.args.get("properties")
-    if properties is not None and any(isinstance(each, exp.TemporaryProperty) for each in properties.expressions):
+    if properties is not None and any(
+        isinstance(each, exp.TemporaryProperty | exp.VolatileProperty) for each in properties.expressions
+    ):
         return True
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
     return (
