@@ -167,8 +167,10 @@ class LocalAppender:
         self._descriptor: int | None = descriptor
 
     def append(self, data: Buffer) -> None:
-        with _wrapped("append to", self._place):
+        try:
             _write_all(self._open_descriptor(), data)
+        except OSError as err:
+            raise _translated("append to", self._place, err) from err
 
     def sync(self) -> None:
         with _wrapped("sync", self._place):

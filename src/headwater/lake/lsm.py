@@ -106,7 +106,7 @@ class LSMTree:
         for row in rows:
             data, values = self._rows.check(row)
             key = self._codec.native(tuple([values[at] for at in self._key_at]))
-            writes.append((RecordType.PUT, key, data, stored_values(self._codec, self.schema, values)))
+            writes.append((RecordType.PUT, key, data, stored_values(self._codec, values)))
         self._write(writes)
 
     def delete(self, key: Any) -> None:

@@ -42,7 +42,7 @@ def replay(content: LogContent, *, schema: Schema, rule: MergeRule, sequence: in
         if record.type is RecordType.DELETE:
             memtable.put(key, Kind.DELETE, delete_values(codec, key), len(record.key))
         else:
-            values = stored_values(codec, schema, rows.decode(record.row))
+            values = stored_values(codec, rows.decode(record.row))
             memtable.put(key, Kind.PUT, values, len(record.key) + len(record.row))
     return memtable
 

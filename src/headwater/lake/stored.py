@@ -12,12 +12,10 @@ from headwater.lake.types import arrow_type
 from headwater.model.schema import Schema
 
 
-def stored_values(codec: KeyCodec, schema: Schema, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def stored_values(codec: KeyCodec, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The stored values of a whole row."""
-    if not codec.is_number:
-        return values
-    at = schema.names.index(codec.fields[0].name)
-    return values[:at] + values[at + 1 :]
+    at = codec.key_at
+    return values if at < 0 else values[:at] + values[at + 1 :]
 
 
 def delete_values(codec: KeyCodec, key: NativeKey) -> tuple[Any, ...]:
@@ -46,7 +44,7 @@ class RowBuilder:
     def __init__(self, codec: KeyCodec, schema: Schema) -> None:
         self._codec = codec
         self._names = schema.names
-        self._key_at = schema.names.index(codec.fields[0].name) if codec.is_number else -1
+        self._key_at = codec.key_at
 
     def row(self, key: NativeKey, stored: tuple[Any, ...]) -> Row:
         at = self._key_at

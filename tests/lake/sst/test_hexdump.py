@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from headwater.files import MemoryFiles
+from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
 from headwater.lake.batch import Kind, SortedBatch
 from headwater.lake.formats.facts import FileFacts
@@ -62,3 +62,16 @@ def test_the_example_is_a_sound_file() -> None:
     table = SSTableReader(files, "x.sst", len(example()))
     assert table.footer.rows == 4
     assert [block.rows for block in table.load_many(range(2))] == [3, 1]
+
+
+def test_a_file_of_version_1_stays_readable() -> None:
+    """Written once and kept: whatever writes files today, this one must still be read."""
+    files = LocalFiles(Path(__file__).parent)
+    table = SSTableReader(files, "version-1.sst", (Path(__file__).parent / "version-1.sst").stat().st_size)
+    codec = KeyCodec(table.meta.schema)
+    found = {}
+    for value in (1, 2, 3, 500):
+        key = codec.native(value)
+        block = table.load(table.block_of(key))
+        found[value] = (block.kind(block.find(key)), *block.values(block.find(key)))
+    assert found == {1: (Kind.PUT, "one"), 2: (Kind.PUT, "two"), 3: (Kind.DELETE, None), 500: (Kind.PUT, "many")}

@@ -64,6 +64,7 @@ class KeyCodec:
                 raise SchemaError(f"key column `{field.name}` has the type {field.type}, which has no order")
         self.is_number = len(self.fields) == 1 and str(self.fields[0].type) in _WIDTHS
         self.stored = tuple(f for f in schema.fields if not (self.is_number and f.name == self.fields[0].name))
+        self.key_at = schema.names.index(self.fields[0].name) if self.is_number else -1  # a column that is not stored
         self._numbers = [_number_of(field.type) for field in self.fields]
         self._bias = _INTEGER_BIAS.get(str(self.fields[0].type), 0) if self.is_number else 0
 
