@@ -70,7 +70,7 @@ class Reader:
         RAISES: CannotResolve.
         """
         request = service.AnalyzeRequest(sql_statement=text)
-        return self._resolve(request, text, place, resolver, inner).resolved_statement
+        return self._resolve(request, text, place=place, resolver=resolver, inner=inner).resolved_statement
 
     def expression(
         self, text: str, place: Place, resolver: SchemaResolver, *, columns: dict[str, Any] | None = None
@@ -82,7 +82,9 @@ class Reader:
         request = service.AnalyzeRequest(sql_expression=text)
         for name, kind in (columns or {}).items():
             request.options.expression_columns.add(name=name).type.CopyFrom(kind)
-        return self._resolve(request, f"SELECT {text}", place, resolver, True).resolved_expression
+        return self._resolve(
+            request, f"SELECT {text}", place=place, resolver=resolver, inner=True
+        ).resolved_expression
 
     def table_names(self, text: str) -> list[Path]:
         """The tables a statement names, without resolving it; none when it does not parse."""
@@ -93,7 +95,7 @@ class Reader:
 
     # ------------------------------------------------------------------------------------------ resolving
 
-    def _resolve(self, request: Any, text: str, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
+    def _resolve(self, request: Any, text: str, *, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
         try:
             answer, refusal = self._first_try(request, resolver) if self.catalog.entries else (None, None)
             if answer is None:

@@ -5,9 +5,9 @@ parts are parsed one by one, so that one bad statement does not take the others 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from headwater.text import Source, Span
 from headwater.zetasql.engine import Engine
@@ -40,10 +40,15 @@ def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> l
     plain = _split_plain(source, data)
     if plain is not None:
         return plain
+
+    def parse(part: bytes, start: int) -> list[Piece]:
+        script = engine.parse(part.decode(), language_bytes(dialect))
+        return list(pieces_of(source, script.statement_list_node.statement_list, start))
+
     try:
-        return list(_parsed(source, engine, data, 0, dialect))
+        return parse(data, 0)
     except ServiceError:
-        return list(_split_roughly(source, engine, data, dialect))
+        return list(_split_roughly(source, data, parse))
 
 
 def _split_plain(source: Source, data: bytes) -> list[Piece] | None:
@@ -66,15 +71,10 @@ def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> P
         return piece
     data = source.text[source.character_at(piece.start) : source.character_at(piece.end)].encode()
     try:
-        parsed = list(_parsed(source, engine, data, piece.start, dialect))
+        script = engine.parse(data.decode(), language_bytes(dialect))
     except ServiceError:
         return piece
-    return parsed[0] if parsed else piece
-
-
-def _parsed(source: Source, engine: Engine, data: bytes, start: int, dialect: str) -> Iterator[Piece]:
-    script = engine.parse(data.decode(), language_bytes(dialect))
-    return pieces_of(source, script.statement_list_node.statement_list, start)
+    return next(pieces_of(source, script.statement_list_node.statement_list, piece.start), piece)
 
 
 def pieces_of(
@@ -89,11 +89,11 @@ def pieces_of(
             kind = kind_of(node)
         bodies = _bodies(node, kind)
         if bodies is None:
-            yield _piece(source, node, kind, offset, conditional)
+            yield _piece(source, node, kind=kind, offset=offset, conditional=conditional)
             continue
         head, lists = bodies
         if head is not None:
-            yield _piece(source, head, kind, offset, conditional)
+            yield _piece(source, head, kind=kind, offset=offset, conditional=conditional)
         for body, may_skip in lists:
             yield from pieces_of(source, body.statement_list, offset, conditional=conditional or may_skip)
 
@@ -124,7 +124,7 @@ def _bodies(node: Any, kind: str) -> tuple[Any, list[tuple[Any, bool]]] | None:
             return None
 
 
-def _piece(source: Source, node: Any, kind: str, offset: int, conditional: bool) -> Piece:
+def _piece(source: Source, node: Any, *, kind: str, offset: int, conditional: bool) -> Piece:
     place = location(node)
     start, end = offset + place.start, offset + place.end
     return Piece(source.span_of_bytes(start, end), start, end, kind, unwrap(node), conditional)
@@ -180,12 +180,15 @@ _BLANK = re.compile(rb"(?:\s|--[^\n]*(?:\n|$)|\#[^\n]*(?:\n|$)|/\*.*?\*/)*", re.
 _MAX_PARTS = 100
 
 
-def _split_roughly(source: Source, engine: Engine, data: bytes, dialect: str) -> Iterator[Piece]:
+_Parse: TypeAlias = Callable[[bytes, int], list[Piece]]  # bytes that begin at an offset → pieces
+
+
+def _split_roughly(source: Source, data: bytes, parse: _Parse) -> Iterator[Piece]:
     ranges = list(_rough_ranges(data))
     at = 0
     while at < len(ranges):
         ends = [end for _, end in ranges[at:]]
-        taken, pieces = _longest(source, engine, data, ranges[at][0], ends, dialect)
+        taken, pieces = _longest(source, data, start=ranges[at][0], ends=ends, parse=parse)
         yield from pieces
         at += taken
 
@@ -202,15 +205,13 @@ def _rough_ranges(data: bytes) -> Iterator[tuple[int, int]]:
         begin = end + 1
 
 
-def _longest(
-    source: Source, engine: Engine, data: bytes, start: int, ends: list[int], dialect: str
-) -> tuple[int, list[Piece]]:
+def _longest(source: Source, data: bytes, *, start: int, ends: list[int], parse: _Parse) -> tuple[int, list[Piece]]:
     """Parse up to the first semicolon, or, for a block, to the first one at which it is whole."""
     tries = _MAX_PARTS if _BLOCK.match(data, start) else 1
     problem: CannotResolve | None = None
     for count, end in enumerate(ends[:tries], start=1):
         try:
-            return count, list(_parsed(source, engine, data[start:end], start, dialect))
+            return count, parse(data[start:end], start)
         except ServiceError as err:
             problem = problem or read_error(err, source, start, end - start)
     end = ends[0]

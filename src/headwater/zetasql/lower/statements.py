@@ -57,7 +57,8 @@ def lower_create_as(low: Lowering, node: Any) -> Lowered:
     if len(names) == len(assignments):  # CREATE TABLE t (a, b) AS …
         assignments = [dataclasses.replace(each, column=name) for each, name in zip(assignments, names)]
         columns = tuple(dataclasses.replace(each, name=name) for each, name in zip(columns, names))
-    return created(low, node.parent.parent, "CREATE_TABLE_AS_SELECT", assignments, (low.scan(node.query),), columns)
+    write = Write("CREATE_TABLE_AS_SELECT", None, tuple(assignments), (low.scan(node.query),))
+    return created(low, node.parent.parent, write, columns)
 
 
 @states("CreateViewStmt", "CreateMaterializedViewStmt")
@@ -66,7 +67,7 @@ def lower_view(low: Lowering, node: Any) -> Lowered:
     view = node.parent
     assignments = output_assignments(low, view.output_column_list, value_table=view.is_value_table)
     columns = output_definitions(view.output_column_list, value_table=view.is_value_table)
-    return created(low, view.parent, kind, assignments, (low.scan(view.query),), columns)
+    return created(low, view.parent, Write(kind, None, tuple(assignments), (low.scan(view.query),)), columns)
 
 
 @states("CreateModelStmt")
@@ -109,7 +110,9 @@ def lower_external(low: Lowering, node: Any) -> Lowered:
     )
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), bool(columns), span=span)
     uris = option_texts(node.parent.option_list, "uris")
-    write = dataclasses.replace(_from_files(low, "CREATE_EXTERNAL_TABLE", target, uris, columns), target_span=span)
+    write = dataclasses.replace(
+        _from_files(low, "CREATE_EXTERNAL_TABLE", target=target, uris=uris, columns=columns), target_span=span
+    )
     return Lowered("CREATE_EXTERNAL_TABLE", (write,), (effect,))
 
 
@@ -162,11 +165,11 @@ def lower_load(low: Lowering, node: Any) -> Lowered:
     columns = column_definitions(node.column_definition_list)
     effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
     uris = option_texts(node.from_files_option_list, "uris")
-    return Lowered("LOAD_DATA", (_from_files(low, "LOAD_DATA", target, uris, columns),), effects)
+    return Lowered("LOAD_DATA", (_from_files(low, "LOAD_DATA", target=target, uris=uris, columns=columns),), effects)
 
 
 def _from_files(
-    low: Lowering, kind: str, target: TableName, uris: list[str], columns: tuple[ColumnDefinition, ...]
+    low: Lowering, kind: str, *, target: TableName, uris: list[str], columns: tuple[ColumnDefinition, ...]
 ) -> Write:
     """Columns of files that are not known by name go to the columns of a table, listed or not."""
     doubt = "the columns of the files are not known"
@@ -180,13 +183,12 @@ def _from_files(
 # -------------------------------------------------------------------------------------------------- shared
 
 
-def created(
-    low: Lowering, create: Any, kind: str, assignments: list[Assignment], relations: Any, columns: Any
-) -> Lowered:
-    """A table or view made of a query."""
+def created(low: Lowering, create: Any, write: Write, columns: tuple[ColumnDefinition, ...]) -> Lowered:
+    """A table or view made of a query: the write gets its target, and the schema a table."""
     target, span = target_of(low, create)
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
-    return Lowered(kind, (Write(kind, target, tuple(assignments), relations, target_span=span),), (effect,))
+    write = dataclasses.replace(write, target=target, target_span=span)
+    return Lowered(write.statement_type, (write,), (effect,))
 
 
 def target_of(low: Lowering, create: Any) -> tuple[TableName, Any]:
