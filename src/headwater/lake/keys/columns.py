@@ -96,10 +96,8 @@ class BytesKeys:
         return np.frombuffer(buffer, np.uint8) if buffer is not None else np.zeros(0, np.uint8)
 
     def native(self, index: int) -> NativeKey:
-        start, stop = self.offsets[index], self.offsets[index + 1 if index >= 0 else index]
-        if index < 0:
-            start, stop = self.offsets[index - 1], self.offsets[index]
-        return self.data[start:stop].tobytes()
+        at = index if index >= 0 else len(self) + index
+        return self.data[self.offsets[at] : self.offsets[at + 1]].tobytes()
 
     def slice(self, start: int, stop: int) -> "BytesKeys":
         return BytesKeys(self.values.slice(start, max(0, stop - start)))
