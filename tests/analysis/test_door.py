@@ -6,6 +6,7 @@ import pytest
 import headwater
 from headwater.analysis.door import Request, analyze_sources
 from headwater.errors import DialectError, InputError, IssueCode, SchemaError
+from headwater.lineage.schema import ColumnSchema, SchemaTable
 from headwater.lineage.statement import Status
 from headwater.text import Source
 
@@ -101,6 +102,20 @@ def test_the_resolved_schema_tells_imported_from_implied():
     result = headwater.analyze("CREATE TABLE d AS SELECT id FROM orders", schema=SHOP)
     origins = {table.name: table.origin.value for table in result.resolved_schema.tables}
     assert origins == {"orders": "imported", "customers": "imported", "d": "implied"}
+
+
+def test_tables_are_asked_for_when_the_schema_lacks_them():
+    asked = []
+
+    class Provider:
+        def table(self, name):
+            asked.append(str(name))
+            columns = tuple(ColumnSchema(name=each, data_type="INT64") for each in ("a", "b"))
+            return SchemaTable(name=name.name, schema=name.schema, columns=columns)
+
+    result = headwater.analyze("SELECT * FROM ds.t", "bigquery", tables=Provider())
+    assert pairs(result) == [("ds.t.a", "<result>.a", "IDENTITY"), ("ds.t.b", "<result>.b", "IDENTITY")]
+    assert asked == ["ds.t"]
 
 
 @pytest.mark.golden

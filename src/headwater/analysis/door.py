@@ -20,6 +20,7 @@ from headwater.lineage.script import TIME_LIMIT, analyze_script
 from headwater.lineage.statement import StatementLineage
 from headwater.model.names import TableName, parse_table_name
 from headwater.text import Source, Span
+from headwater.zetasql.provider import TableProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Request:
     collapse: bool = False
     output: TableName | None = None
     engine: Engine = "auto"
+    tables: TableProvider | None = None  # asked for GoogleSQL tables that the schema does not have
     template: TemplateOptions | None = field(default_factory=TemplateOptions)  # None: the text is no template
     time_limit: float = TIME_LIMIT
 
@@ -45,6 +47,7 @@ def analyze(
     collapse: bool = False,
     output: str | None = None,
     engine: Engine = "auto",
+    tables: TableProvider | None = None,
     variables: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> AnalyzeResult:
@@ -52,8 +55,9 @@ def analyze(
 
     `schema` is a `SchemaMetadata`, a mapping of tables to columns, or the path of a schema file. `reading` is "value"
     for what values are made of, "full" for everything that decides them too. `collapse` leaves out struct and array
-    paths. `output` names the target of bare SELECTs, `variables` are those of a template, `name` is shown with places
-    in the text. Statements that cannot be read are issues in the result, not errors.
+    paths. `output` names the target of bare SELECTs. `tables` is asked for GoogleSQL tables that the schema does not
+    have (`headwater.zetasql.BigQueryTables()` asks BigQuery). `variables` are those of a template, `name` is shown
+    with places in the text. Statements that cannot be read are issues in the result, not errors.
 
     >>> result = analyze("INSERT INTO d SELECT a + b AS c FROM t", schema={"t": ["a", "b"], "d": ["c"]})
     >>> [str(edge.source) for edge in result.edges]
@@ -68,6 +72,7 @@ def analyze(
         collapse=collapse,
         output=None if output is None else parse_table_name(output),
         engine=engine,
+        tables=tables,
         template=TemplateOptions(variables or {}),
     )
     return analyze_sources([Source(sql, name)], request)
@@ -80,7 +85,7 @@ def analyze_sources(
 
     RAISES: DialectError, SchemaError, InputError.
     """
-    front_end, dialect = open_front_end(request.dialect, request.engine)
+    front_end, dialect = open_front_end(request.dialect, request.engine, tables=request.tables)
     resolver = SchemaResolver(import_schema(request.schema, dialect), dialect=dialect)
     statements: list[StatementLineage] = []
     issues: list[Issue] = []

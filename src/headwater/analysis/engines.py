@@ -6,16 +6,20 @@ from typing import Any, Literal, TypeAlias
 from headwater.errors import EngineError, MissingDependencyError, UsageError
 from headwater.lineage.script import FrontEnd
 from headwater.sql.front import SqlFrontEnd
+from headwater.zetasql.provider import TableProvider
 
 Engine: TypeAlias = Literal["auto", "zetasql", "sqlglot"]
 
 _GOOGLE_SQL = {"bigquery": "bigquery", "googlesql": "bigquery", "zetasql": "bigquery", "spanner": "spanner"}
 
 
-def open_front_end(dialect: str | None, engine: Engine = "auto") -> tuple[FrontEnd[Any], str]:
+def open_front_end(
+    dialect: str | None, engine: Engine = "auto", *, tables: TableProvider | None = None
+) -> tuple[FrontEnd[Any], str]:
     """The front end for a dialect, and the dialect's own name.
 
     GoogleSQL goes to ZetaSQL with the sqlglot front end as fallback; everything else to the sqlglot front end.
+    `tables` is asked by ZetaSQL for tables that are not known.
 
     RAISES: DialectError when there is no such dialect, UsageError when the engine does not speak it; with the engine
     `zetasql`, MissingDependencyError or EngineError when it cannot be started.
@@ -29,15 +33,15 @@ def open_front_end(dialect: str | None, engine: Engine = "auto") -> tuple[FrontE
         front_end = SqlFrontEnd("bigquery" if google == "spanner" else dialect)
         return front_end, google or front_end.dialect
     try:
-        return _open_google_sql(google, fallback=engine == "auto"), google
+        return _open_google_sql(google, fallback=engine == "auto", tables=tables), google
     except (MissingDependencyError, EngineError):
         if engine == "zetasql":
             raise
         return SqlFrontEnd("bigquery"), google
 
 
-def _open_google_sql(dialect: str, *, fallback: bool) -> FrontEnd[Any]:
+def _open_google_sql(dialect: str, *, fallback: bool, tables: TableProvider | None) -> FrontEnd[Any]:
     # imported when it is first needed: ZetaSQL's messages take a fifth of a second, and most dialects do without
     google = import_module("headwater.analysis.google")
-    opened: FrontEnd[Any] = google.open_google_sql(dialect, fallback=fallback)
+    opened: FrontEnd[Any] = google.open_google_sql(dialect, fallback=fallback, provider=tables)
     return opened

@@ -26,6 +26,7 @@ def analysis_options(function: Any) -> Any:
             show_default=True,
             help="Who resolves the SQL. `auto`: ZetaSQL for GoogleSQL, sqlglot for the rest.",
         ),
+        click.option("--ask-bigquery", is_flag=True, help="Ask BigQuery for tables that the schema does not have."),
         click.option("--var", "variables", metavar="NAME=VALUE", multiple=True, help="A variable of a template."),
         click.option("-e", "--expression", metavar="SQL", help="SQL from the command line."),
     ):
@@ -77,6 +78,7 @@ def run_analysis(
     dialect: str | None,
     schema: str | None,
     engine: Any,
+    ask_bigquery: bool,
     variables: tuple[str, ...],
     reading: str = "full",
     collapse: bool = False,
@@ -85,6 +87,7 @@ def run_analysis(
     from headwater.analysis.door import Request, analyze_sources
     from headwater.analysis.template import TemplateOptions
     from headwater.lineage.readings import Reading
+    from headwater.zetasql.warehouse import BigQueryTables
 
     sources = sources_of(paths, expression)
     request = Request(
@@ -93,6 +96,7 @@ def run_analysis(
         reading=Reading(reading),
         collapse=collapse,
         engine=engine,
+        tables=BigQueryTables() if ask_bigquery else None,
         template=TemplateOptions(parse_variables(variables)),
     )
     with progress_over(sources, "analysing", flags) as step:
