@@ -18,7 +18,7 @@ from headwater.lake.evolution import (
 from headwater.lake.layout import PathFactory
 from headwater.lake.schemas import SchemaManager, encode_schema
 from headwater.model.schema import Field, Schema
-from headwater.model.types import BIGINT, DOUBLE, INT, STRING, Decimal, parse_type
+from headwater.model.types import BIGINT, INT, STRING, Decimal, parse_type
 
 ID = Field(0, "id", BIGINT, nullable=False)
 NAME = Field(1, "name", STRING)
@@ -125,8 +125,9 @@ def test_a_change_that_changes_nothing_makes_no_version(manager):
         (DropColumn("nmae"), "no column `nmae`"),
         (RenameColumn("age", "name"), "column `name` is there twice"),
         (WidenColumn("name", INT), "cannot become INT"),
-        (WidenColumn("id", INT), "not every BIGINT fits"),
-        (WidenColumn("id", DOUBLE), "not every BIGINT fits"),
+        (WidenColumn("age", parse_type("SMALLINT")), "not every INT fits"),
+        (WidenColumn("age", Decimal(9, 0)), "not every INT fits"),
+        (WidenColumn("id", Decimal(20, 0)), "part of the primary key"),
         (SetOption("bucket", "4"), "cannot change while the table has rows"),
         (MoveColumn("age", "nowhere"), "no column `nowhere`"),
     ],

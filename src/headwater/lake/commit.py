@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import msgspec
 
@@ -47,7 +48,8 @@ class Change:
     `user` and `id` together name the commit. With `replayed`, it may have landed before (a stream that was restarted,
     a job that was run again): then it is looked for in the whole log, and lands once. `base` is the snapshot that
     `removed` was read from. With `replaced`, all files of those partitions (None: of the table) that are there when
-    the commit lands are removed too.
+    the commit lands are removed too. With `restores`, `added` is a state the table had before: its files come back as
+    they were, and those that are live already stay.
     """
 
     operation: Operation
@@ -58,9 +60,13 @@ class Change:
     removed: tuple[PlacedFile, ...] = ()
     base: int | None = None
     replaces: bool = False
+    restores: bool = False
     replaced: frozenset[Partition] | None = None
     origin: Origin | None = None
     replayed: bool = False
+
+
+_Files: TypeAlias = tuple[tuple[PlacedFile, ...], tuple[PlacedFile, ...]]  # to add, to remove
 
 
 class Committer:
@@ -86,9 +92,9 @@ class Committer:
                 return landed
             if since is None:
                 since = latest.snapshot_id if latest else 0
-            removed = self._checked(change, latest)
+            added, removed = self._checked(change, latest)
             written: list[str] = []
-            snapshot = self._prepared(change, removed, latest, written)
+            snapshot = self._prepared(change, (added, removed), latest, written)
             if self._published(snapshot):
                 return snapshot
             self._discard(written)
@@ -125,21 +131,22 @@ class Committer:
                 return snapshot
         return None
 
-    def _checked(self, change: Change, latest: Snapshot | None) -> tuple[PlacedFile, ...]:
-        """The files to remove, if the change still fits the latest state.
+    def find(self, user: str, id: str) -> Snapshot | None:
+        """The snapshot that a commit has made, if it landed and is still kept."""
+        for snapshot in self.log.newest_first():
+            if (snapshot.commit_user, snapshot.commit_id) == (user, id):
+                return snapshot
+        return None
 
-        RAISES: CommitConflictError when one of them is gone, or its bucket was rewritten in between.
+    def _checked(self, change: Change, latest: Snapshot | None) -> _Files:
+        """The files to add and to remove, if the change still fits the latest state.
+
+        RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between.
         """
         if change.replaces and latest is not None:
-            live = self.manifests.live(latest.manifest_list)
-            wanted = change.replaced
-            return tuple(
-                PlacedFile(entry.file, entry.bucket, entry.partition)
-                for entry in live
-                if wanted is None or entry.partition in wanted
-            )
+            return self._replacing(change, latest)
         if not change.removed or latest is None:
-            return change.removed
+            return change.added, change.removed
         names = {placed.file.name for placed in change.removed}
         buckets = {(placed.partition, placed.bucket) for placed in change.removed}
         for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
@@ -150,14 +157,37 @@ class Committer:
                     raise CommitConflictError(
                         f"{entry.file.name} was rewritten by snapshot {id}", hint="do the work again on the new state"
                     )
-        return change.removed
+        return change.added, change.removed
+
+    def _replacing(self, change: Change, latest: Snapshot) -> _Files:
+        """A change that takes the place of whole partitions: what it adds, and what is there now."""
+        wanted = change.replaced
+        live = [
+            PlacedFile(entry.file, entry.bucket, entry.partition)
+            for entry in self.manifests.live(latest.manifest_list)
+            if wanted is None or entry.partition in wanted
+        ]
+        if not change.restores:
+            return change.added, tuple(live)
+        same = {_place(placed) for placed in live} & {_place(placed) for placed in change.added}
+        return (
+            tuple(placed for placed in change.added if _place(placed) not in same),
+            tuple(placed for placed in live if _place(placed) not in same),
+        )
 
     def _prepared(
-        self, change: Change, removed: Sequence[PlacedFile], latest: Snapshot | None, written: list[str]
+        self,
+        change: Change,
+        files: _Files,
+        latest: Snapshot | None,
+        written: list[str],
     ) -> Snapshot:
         """The next snapshot, with its manifests written; their names go to `written`."""
+        added: Sequence[PlacedFile]
+        added, removed = files
         sequence = latest.next_sequence if latest else 1
-        added, sequence = _in_sequence(change.added, sequence)
+        if not change.restores:
+            added, sequence = _in_sequence(added, sequence)
         entries = [placed.entry(EntryKind.DELETE) for placed in removed]
         entries += [placed.entry(EntryKind.ADD) for placed in added]
         before: list[ManifestFile] = self.manifests.read_list(latest.manifest_list) if latest else []
@@ -192,6 +222,10 @@ class Committer:
     def _discard(self, names: Sequence[str]) -> None:
         for name in names:
             self._files.delete(self._paths.manifest(name))
+
+
+def _place(placed: PlacedFile) -> tuple[str, int]:
+    return placed.file.name, placed.file.level
 
 
 def _in_sequence(added: Sequence[PlacedFile], sequence: int) -> tuple[list[PlacedFile], int]:

@@ -102,7 +102,8 @@ SchemaChange: TypeAlias = (
     | SetOption
 )
 
-_FIXED_OPTIONS = ("bucket", "bucket-key", "merge-engine")  # the place and meaning of stored rows depend on them
+# The place and the meaning of stored rows depend on them.
+_FIXED_OPTIONS = ("bucket", "bucket.count", "bucket-key", "merge-engine")
 
 
 def apply_changes(schema: Schema, changes: Sequence[SchemaChange]) -> Schema:
@@ -123,11 +124,12 @@ def _apply(schema: Schema, change: SchemaChange) -> Schema:
         case RenameColumn(name, new_name):
             return _rename(schema, name, new_name)
         case WidenColumn(name, wider):
+            _refuse_key(schema, name, "given another type")
             return _change_field(schema, name, lambda field: _widened(field, wider))
         case DropColumn(name):
             _refuse_key(schema, name, "dropped")
             kept = tuple(field for field in schema.fields if field.name != schema.field(name).name)
-            return replace(schema, fields=kept)
+            return replace(schema, fields=kept, options=_options_without(schema.options, name))
         case MoveColumn(name, after):
             moved = schema.field(name)
             rest = [field for field in schema.fields if field is not moved]
@@ -160,7 +162,21 @@ def _rename(schema: Schema, name: str, new_name: str) -> Schema:
     def renamed(keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(new_name if key == name else key for key in keys)
 
-    return replace(schema, primary_keys=renamed(schema.primary_keys), partition_keys=renamed(schema.partition_keys))
+    prefix = f"fields.{name}."
+    options = {
+        f"fields.{new_name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key: value
+        for key, value in schema.options.items()
+    }
+    return replace(
+        schema,
+        primary_keys=renamed(schema.primary_keys),
+        partition_keys=renamed(schema.partition_keys),
+        options=options,
+    )
+
+
+def _options_without(options: dict[str, str], column: str) -> dict[str, str]:
+    return {key: value for key, value in options.items() if not key.startswith(f"fields.{column}.")}
 
 
 def _set_option(schema: Schema, name: str, value: str | None) -> Schema:

@@ -93,12 +93,16 @@ class Cleaner:
         return min(kept)
 
     def _dropped_data(self, expired: list[int], kept_from: int) -> set[str]:
-        """Data files that a commit up to the oldest kept snapshot has removed: no later one can reach them."""
-        dropped = set()
-        for id in (*expired, kept_from):
-            for entry in self._committer.delta(self._committer.log.get(id)):
-                if entry.kind is EntryKind.DELETE:
-                    dropped.add(self._paths.data_file(entry.file.name))
+        """Data files that commits up to the oldest kept snapshot have removed and no kept one has brought back."""
+        dropped: set[str] = set()
+        log = self._committer.log
+        for id in range(min(expired), log.latest_id() + 1):
+            for entry in self._committer.delta(log.get(id)):
+                path = self._paths.data_file(entry.file.name)
+                if entry.kind is EntryKind.ADD:
+                    dropped.discard(path)  # a rollback brings files back, a move to another level removes and adds
+                elif id <= kept_from:
+                    dropped.add(path)
         return dropped
 
     def _snapshots(self) -> list[Snapshot]:

@@ -165,11 +165,15 @@ class Manifests:
     def _merged(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
         """One manifest that does what several did; what it removes may have been added before them."""
         kept: dict[str, ManifestEntry] = {}
+        born: set[str] = set()  # files that came with these manifests, and leave no trace when they went
         for manifest in manifests:
             for entry in self.read(manifest):
-                before = kept.pop(entry.file.name, None)
-                if before is None or before.kind is entry.kind:
-                    kept[entry.file.name] = entry
+                name = entry.file.name
+                before = kept.pop(name, None)
+                if before is None and entry.kind is EntryKind.ADD:
+                    born.add(name)
+                if entry.kind is EntryKind.ADD or name not in born:
+                    kept[name] = entry
         return [self.write(list(kept.values()))] if kept else []
 
 

@@ -1,8 +1,9 @@
 """Reading a tree: memtables first, then runs, newest first."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -16,9 +17,8 @@ from headwater.lake.opened import OpenFile, OpenRun, Trace
 from headwater.lake.predicate import Predicate, keep_rows, rules_out
 from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
-from headwater.lake.state import Pinned, TreeState
+from headwater.lake.state import Pinned, Pins, TreeState
 from headwater.lake.stored import RowBuilder
-from headwater.lake.upkeep import Upkeep
 from headwater.model.schema import Schema
 
 
@@ -32,11 +32,28 @@ class ScanRequest:
     where: tuple[Predicate, ...] = ()
 
 
+class Source(Protocol):
+    """Where the state to read comes from: a tree that changes, or one snapshot that never does."""
+
+    pins: Pins
+
+    @property
+    def state(self) -> TreeState: ...
+
+    def hold(self) -> TreeState:
+        """The state of this moment, its files kept on disk until `pins.let_go` of its version."""
+        ...
+
+    def reading(self) -> AbstractContextManager[TreeState]:
+        """Hold the state of this moment for as long as the block runs."""
+        ...
+
+
 class Reads:
     """Point reads and scans of one tree."""
 
-    def __init__(self, upkeep: Upkeep, codec: KeyCodec, schema: Schema, rule: MergeRule) -> None:
-        self._upkeep = upkeep
+    def __init__(self, source: Source, codec: KeyCodec, schema: Schema, rule: MergeRule) -> None:
+        self._source = source
         self._codec = codec
         self._rule = rule
         self._schema = schema
@@ -48,11 +65,11 @@ class Reads:
         if not self._newest_wins:
             return self.multi_get([key])[0]
         while True:
-            state = self._upkeep.state
+            state = self._source.state
             try:
                 found = self._newest(state, key, trace)
             except NotFoundError:
-                if not self._upkeep.state.changed_since(state):
+                if not self._source.state.changed_since(state):
                     raise
                 continue  # a compaction removed the file before it was opened
             if found is None or found[0] == Kind.DELETE:
@@ -63,7 +80,7 @@ class Reads:
         """The rows of many keys, in their order."""
         if self._newest_wins and self._are_sparse(keys):
             return [self.get(key) for key in keys]
-        with self._upkeep.reading() as state:
+        with self._source.reading() as state:
             wanted = native_keys(sorted(set(keys)), self._codec)
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
             for memtable in reversed(state.memtables):
@@ -79,8 +96,8 @@ class Reads:
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""
-        state = self._upkeep.hold()
-        return Pinned(self._scan(state, request), self._upkeep.pins, state.version.number)
+        state = self._source.hold()
+        return Pinned(self._scan(state, request), self._source.pins, state.version.number)
 
     def _scan(self, state: TreeState, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         lower, upper = request.lower, request.upper
@@ -138,7 +155,7 @@ class Reads:
 
     def explain_get(self, key: NativeKey) -> dict[str, Any]:
         """What a `get` of the key does."""
-        state, trace = self._upkeep.state, Trace()
+        state, trace = self._source.state, Trace()
         in_memory = any(table.find(key) is not None for table in state.memtables)
         found = self._newest(state, key, trace)
         return {
@@ -156,7 +173,7 @@ class Reads:
 
     def explain_scan(self, request: ScanRequest) -> dict[str, Any]:
         """What a scan reads."""
-        state, (lower, upper) = self._upkeep.state, (request.lower, request.upper)
+        state, (lower, upper) = self._source.state, (request.lower, request.upper)
         memory = self._memory(state, request)
         chosen = self._choose_files(state, memory, request)
         every = [file for files in chosen for file in files]
@@ -176,7 +193,7 @@ class Reads:
 
     def _are_sparse(self, keys: Sequence[NativeKey]) -> bool:
         """Whether there are too few keys to a block to decode blocks as a whole."""
-        return len(keys) < 32 or len(keys) * 64 < sum(file.rows for file in self._upkeep.state.version.files)
+        return len(keys) < 32 or len(keys) * 64 < sum(file.rows for file in self._source.state.version.files)
 
     def _newest(self, state: TreeState, key: NativeKey, trace: Trace | None) -> tuple[int, tuple[Any, ...]] | None:
         for memtable in state.memtables:

@@ -3,7 +3,9 @@
 `latest-schema` is a hint that saves a listing; it may be stale or missing without harm.
 """
 
+import base64
 from dataclasses import replace
+from datetime import date
 from time import time
 from typing import Any
 
@@ -13,6 +15,7 @@ from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError
 from headwater.files import Files
 from headwater.lake.evolution import SchemaChange, apply_changes, check_evolution
 from headwater.lake.layout import PathFactory, schema_id
+from headwater.lake.row import python_type
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import parse_type
 
@@ -73,9 +76,7 @@ def decode_schema(data: bytes, path: str) -> Schema:
             f"{path} has format version {file.version}, this program knows up to {FORMAT_VERSION}",
             hint="install a later Headwater",
         )
-    fields = tuple(
-        Field(f.id, f.name, parse_type(f.type), f.nullable, f.description, f.default_value) for f in file.fields
-    )
+    fields = tuple(_field(f, path) for f in file.fields)
     return Schema(
         fields,
         tuple(file.primary_keys),
@@ -88,9 +89,24 @@ def decode_schema(data: bytes, path: str) -> Schema:
     )
 
 
+def _field(file: _FieldFile, path: str) -> Field:
+    type = parse_type(file.type)
+    default = file.default_value
+    if default is not None:
+        try:
+            default = msgspec.convert(default, python_type(type))
+        except msgspec.ValidationError as err:
+            raise CorruptFileError(f"{path}: the default of `{file.name}` is not {type}: {err}") from err
+    return Field(file.id, file.name, type, file.nullable, file.description, default)
+
+
 def _plain(value: object) -> object:
-    """A default as JSON has it: dates, times and decimals as text."""
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    """A default as JSON has it: dates, times, decimals and binaries as text."""
+    if value is None or isinstance(value, bool | int | float | str | list | dict):
+        return value
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 class SchemaManager:

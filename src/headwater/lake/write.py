@@ -21,11 +21,15 @@ from headwater.model.schema import Schema
 class FileWriter:
     """Writes the data files of one tree."""
 
-    def __init__(self, files: Files, paths: PathFactory, schema: Schema, options: StorageOptions) -> None:
+    def __init__(
+        self, files: Files, paths: PathFactory, schema: Schema, options: StorageOptions, *, folder: str = ""
+    ) -> None:
+        """`folder` is where the files go below the data folder; it is part of their names."""
         self._files = files
         self._paths = paths
         self._schema = schema
         self._options = options
+        self._prefix = f"{folder}/" if folder else ""
 
     def write(self, batches: Iterable[SortedBatch], *, level: int, sequence: int) -> list[DataFile]:
         """Write batches, given in key order, as files of about the target size; level 0 is always one file.
@@ -55,7 +59,7 @@ class FileWriter:
 
     def _write_file(self, batches: Iterator[SortedBatch], level: int, sequence: int) -> DataFile:
         """Write one file, as it comes, out of as many batches as it holds."""
-        name = new_data_file(level, sequence, self._options.file_format.value)
+        name = self._prefix + new_data_file(level, sequence, self._options.file_format.value)
         writer, growing = self._new_writer(level), _Growing()
         self._files.put(self._paths.data_file(name), self._pieces(writer, batches, level, growing))
         meta = growing.meta
