@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headwater.analysis.door import analyze
     from headwater.analysis.schemas import import_schema
+    from headwater.lake.tables.table import Table
+    from headwater.lake.tables.warehouse import Warehouse
     from headwater.lineage.result import AnalyzeResult
 
 _PUBLIC = {
     "AnalyzeResult": "headwater.lineage.result",
+    "Table": "headwater.lake.tables.table",
+    "Warehouse": "headwater.lake.tables.warehouse",
     "analyze": "headwater.analysis.door",
     "import_schema": "headwater.analysis.schemas",
 }
 
-__all__ = ["AnalyzeResult", "analyze", "import_schema"]
+__all__ = ["AnalyzeResult", "Table", "Warehouse", "analyze", "import_schema"]
 
 
 def __getattr__(name: str) -> object:

@@ -27,6 +27,7 @@ ATTEMPTS = 100
 """How often a commit is tried. Each lost race means that another writer has succeeded."""
 _FIRST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.5
+_REWRITES = (Operation.COMPACT, Operation.ROLLBACK)  # they change which runs are below which
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class Committer:
         for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
             between = self.log.get(id)
             for entry in self.delta(between):
-                rewritten = between.operation is Operation.COMPACT and (entry.partition, entry.bucket) in buckets
+                rewritten = between.operation in _REWRITES and (entry.partition, entry.bucket) in buckets
                 if (entry.kind is EntryKind.DELETE and entry.file.name in names) or rewritten:
                     raise CommitConflictError(
                         f"{entry.file.name} was rewritten by snapshot {id}", hint="do the work again on the new state"

@@ -80,6 +80,16 @@ class Cleaner:
                 self._files.delete(entry.path)
         return Removal(files=tuple(entry.path for entry in orphans), size=sum(entry.size for entry in orphans))
 
+    def release(self, snapshot: Snapshot, *, held: Iterable[Snapshot]) -> Removal:
+        """Remove what only a snapshot needs that is no longer kept itself."""
+        kept = [*self._snapshots(), *held]
+        data = self._reachable([snapshot]) - self._reachable(kept)
+        manifests = self._manifests([snapshot]) - self._manifests(kept)
+        paths = (*sorted(data), *sorted(manifests))
+        for path in paths:
+            self._files.delete(path)
+        return Removal(files=paths)
+
     def _kept_from(self, ids: list[int], retention: Retention, now_millis: int) -> int:
         """The oldest snapshot to keep."""
         if not ids:

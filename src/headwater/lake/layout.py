@@ -1,9 +1,9 @@
 """The names of the files of a table: the only place that knows them.
 
 schema/schema-{id}          snapshot/snapshot-{id}, LATEST, EARLIEST      metadata
-manifest/manifest-list-{uuid}, manifest-{uuid}
+manifest/manifest-list-{uuid}, manifest-{uuid}           tag/tag-{name}, lease/lease-{uuid}
 version/version-{number}                                 live files of a tree that has no snapshots
-wal/wal-{sequence}.log
+wal/wal-{sequence}.log, rows/schema-{id}/wal/wal-{sequence}.log
 data/[{partition}=…/]bucket-{n}/{level}-{sequence}-{uuid}.{format}
 """
 
@@ -67,6 +67,18 @@ class PathFactory:
         return self._under("tag")
 
     @property
+    def rows_folder(self) -> str:
+        return self._under("rows")
+
+    def rows(self, schema_id: int) -> "PathFactory":
+        """Where rows wait that were put one by one under a schema and are in no snapshot yet."""
+        return PathFactory(self._under("rows", f"schema-{schema_id}"))
+
+    @property
+    def lease_folder(self) -> str:
+        return self._under("lease")
+
+    @property
     def metadata(self) -> str:
         return self._under("metadata")
 
@@ -81,6 +93,9 @@ class PathFactory:
 
     def tag(self, name: str) -> str:
         return self._under("tag", f"tag-{name}")
+
+    def lease(self, id: str) -> str:
+        return self._under("lease", f"lease-{id}")
 
     @property
     def lock(self) -> str:

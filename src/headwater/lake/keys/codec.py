@@ -91,6 +91,17 @@ class KeyCodec:
             names = ", ".join(f"{field.name} {field.type}" for field in self.fields)
             raise SchemaError(f"{key!r} is not a key of ({names}): {err}") from err
 
+    def prefix(self, values: tuple[Any, ...]) -> bytes:
+        """What the keys begin with whose first columns have these values. REQUIRES: keys are bytes.
+
+        RAISES: SchemaError when a value does not fit its column.
+        """
+        parts = zip(self.fields, self._numbers, values)
+        try:
+            return b"".join(_encode_part(field, number, value) for field, number, value in parts)
+        except (TypeError, ValueError, AttributeError, decimal.InvalidOperation) as err:
+            raise SchemaError(f"{values!r} is not the beginning of a key: {err}") from err
+
     def row_key(self, key: Any) -> RowKey:
         return RowKey(as_bytes(self.native(key)))
 

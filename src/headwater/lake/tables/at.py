@@ -1,0 +1,125 @@
+"""Which snapshot somebody means: by id, tag, time, or distance from now.
+
+5, "5"                       the snapshot with that id
+"release-1"                  the snapshot of a tag
+"@-1"                        the one before the latest; "@0" is the latest
+"2 hours ago"                the latest at that time; s, m, h, d, w and longer names
+"2026-11-01", a date         the latest at the beginning of that day, UTC
+"2026-11-01 09:30", ISO 8601 the latest at that time, UTC unless it says otherwise
+"""
+
+import datetime
+import re
+from typing import TypeAlias
+
+from headwater.errors import NotFoundError, UsageError
+from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.tables.store import TableStore
+
+At: TypeAlias = int | str | datetime.date | datetime.datetime
+
+_BACK = re.compile(r"@(-?\d+)")
+_AGO = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s+ago", re.IGNORECASE)
+_UNITS = {"second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "day": 86400, "week": 604800}
+_LETTERS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def snapshot_at(store: TableStore, at: At, *, now: float) -> Snapshot:
+    """The snapshot that `at` names.
+
+    RAISES: NotFoundError when there is none, UsageError when it cannot be understood.
+    """
+    if isinstance(at, bool):
+        raise UsageError(f"{at!r} is not a moment of a table")
+    if isinstance(at, int):
+        return _by_id(store, at)
+    if isinstance(at, datetime.date):
+        return _by_time(store, _millis(at), str(at))
+    text = at.strip()
+    if text.isdigit():
+        return _by_id(store, int(text))
+    if match := _BACK.fullmatch(text):
+        return _back(store, int(match[1]))
+    if text in store.tags.names():
+        return store.tags.get(text)
+    if match := _AGO.fullmatch(text):
+        return _by_time(store, int((now - float(match[1]) * _seconds(match[2])) * 1000), text)
+    moment = _parse_time(text)
+    if moment is None:
+        raise _not_understood(store, text)
+    return _by_time(store, _millis(moment), text)
+
+
+def _by_id(store: TableStore, id: int) -> Snapshot:
+    try:
+        return store.committer.log.get(id)
+    except NotFoundError as err:
+        for snapshot in store.tags.all().values():
+            if snapshot.snapshot_id == id:
+                return snapshot
+        raise NotFoundError(f"there is no snapshot {id} of {store.name}", hint=err.hint) from err
+
+
+def _back(store: TableStore, distance: int) -> Snapshot:
+    latest = store.committer.log.latest_id()
+    if distance > 0:
+        raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
+    if latest == NO_SNAPSHOT:
+        raise NotFoundError(f"{store.name} has no snapshots yet")
+    return _by_id(store, latest + distance)
+
+
+def _by_time(store: TableStore, millis: int, text: str) -> Snapshot:
+    """The newest snapshot that is not younger than a moment; times in the log never decrease."""
+    log = store.committer.log
+    low, high = log.earliest_id(), log.latest_id()
+    if low == NO_SNAPSHOT:
+        raise NotFoundError(f"{store.name} has no snapshots yet")
+    first = log.get(low)
+    if first.timestamp > millis:
+        begin = datetime.datetime.fromtimestamp(first.timestamp / 1000, datetime.UTC)
+        raise NotFoundError(
+            f"{store.name} has no snapshot as old as {text}", hint=f"the oldest kept is {low}, of {begin:%F %T} UTC"
+        )
+    while low < high:
+        middle = (low + high + 1) // 2
+        if log.get(middle).timestamp <= millis:
+            low = middle
+        else:
+            high = middle - 1
+    return log.get(low)
+
+
+def _seconds(unit: str) -> int:
+    word = unit.lower()
+    known = _LETTERS.get(word) or _UNITS.get(word.removesuffix("s"))
+    if known is None:
+        raise UsageError(f"`{unit}` is not a unit of time", hint="seconds, minutes, hours, days, weeks")
+    return known
+
+
+def _parse_time(text: str) -> datetime.datetime | datetime.date | None:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _millis(moment: datetime.date) -> int:
+    if not isinstance(moment, datetime.datetime):
+        moment = datetime.datetime(moment.year, moment.month, moment.day)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    return int(moment.timestamp() * 1000)
+
+
+def _not_understood(store: TableStore, text: str) -> NotFoundError | UsageError:
+    if re.fullmatch(r"[A-Za-z][\w.-]*", text):
+        try:
+            store.tags.get(text)
+        except NotFoundError as err:
+            return err
+    return UsageError(
+        f"`{text}` is not a moment of a table",
+        hint="a snapshot id, a tag, `@-1`, `2 hours ago`, `2026-11-01` or `2026-11-01 09:30`",
+    )

@@ -1,0 +1,60 @@
+"""What a change of type would do to the rows that are there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.lake.tables.plan import plan_scan
+from headwater.lake.tables.read import read_plan
+from headwater.lake.tables.state import TableState
+from headwater.lake.tables.store import TableStore
+from headwater.lake.types import arrow_type
+from headwater.model.types import DataType
+
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CastReport:
+    """How many rows a cast would break, and some of their values."""
+
+    column: str
+    old: DataType
+    new: DataType
+    rows: int
+    broken: int
+    examples: tuple[Any, ...]
+
+
+def try_cast(store: TableStore, state: TableState, column: str, type: DataType) -> CastReport:
+    """Count the rows whose value would not survive a change of type; nothing is changed.
+
+    A value survives if it can be cast and cast back to what it was.
+    RAISES: SchemaError naming a column that is not there.
+    """
+    with store.naming():
+        field = state.shape.schema.field(column)
+        wanted = arrow_type(type)
+    rows = broken = 0
+    examples: list[Any] = []
+    for batch in read_plan(store, plan_scan(store, state, [column]), state):
+        values = batch.column(0)
+        rows += len(values)
+        lost = values.filter(_lost(values, wanted))
+        broken += len(lost)
+        examples += lost.slice(0, _EXAMPLES - len(examples)).to_pylist()
+    return CastReport(column, field.type, type, rows, broken, tuple(examples))
+
+
+def _lost(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """For each value, whether a cast would fail or change it."""
+    try:
+        back = pc.cast(pc.cast(values, wanted), values.type)
+        return pc.fill_null(pc.not_equal(back, values), False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        if len(values) <= 1:
+            return pa.array([len(values) == 1 and values[0].is_valid] * len(values), pa.bool_())
+        half = len(values) // 2
+        return pa.concat_arrays([_lost(values.slice(0, half), wanted), _lost(values.slice(half), wanted)])

@@ -1,0 +1,188 @@
+"""What changed between two snapshots, by comparing what they hold.
+
+A changelog has the columns of the table and `_kind`: +I a row that is new, -U and +U a row before and after a change,
+-D a row that is gone. Only buckets whose files differ are read. A table without a key has no updates: rows are
+counted, and those there are more of came, those there are fewer of went.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.lake.keys import Keys
+from headwater.lake.opened import OpenFile
+from headwater.lake.row import python_rows
+from headwater.lake.tables.read import file_batches, result_schema
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.state import Place, TableState, reads_of
+from headwater.lake.tables.store import TableStore
+
+KIND = "_kind"
+Positions = npt.NDArray[np.int64]
+
+
+def changes(store: TableStore, before: TableState, after: TableState) -> Iterator[pa.RecordBatch]:
+    """The changelog from one state to another, read by the schema of the later."""
+    schema = changelog_schema(after.shape)
+    for place in _changed_places(before, after):
+        if after.shape.is_keyed:
+            batch = _keyed_changes(store, before, after, place)
+        else:
+            batch = _counted_changes(store, before, after, place)
+        if batch is not None and batch.num_rows:
+            yield from batch.cast(schema).to_batches()
+
+
+def changelog_schema(shape: Shape) -> pa.Schema:
+    """The Arrow schema of a changelog."""
+    return result_schema(shape, shape.schema.names).append(pa.field(KIND, pa.string(), nullable=False))
+
+
+def diff(store: TableStore, before: TableState, after: TableState) -> pa.Table:
+    """Every key whose row differs: the key, `_kind` (+I, U, -D), and the row `before` and `after`."""
+    rows = result_schema(after.shape, after.shape.schema.names)
+    image = pa.struct([field.with_nullable(True) for field in rows])
+    keys = [rows.field(name) for name in after.shape.schema.primary_keys]
+    schema = pa.schema([*keys, pa.field(KIND, pa.string()), pa.field("before", image), pa.field("after", image)])
+    parts = []
+    for place in _changed_places(before, after):
+        old, new, (gone, changed, came) = _compared(store, before, after, place)
+        for kind, left, right in (("-D", gone, None), ("U", changed[0], changed[1]), ("+I", None, came)):
+            count = len(left if left is not None else right)  # type: ignore[arg-type]
+            if count:
+                parts.append(_images(kind, (old, left), (new, right), schema))
+    return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _changed_places(before: TableState, after: TableState) -> list[Place]:
+    def names(state: TableState, place: Place) -> set[str]:
+        return {file.name for file in state.places.get(place, ())}
+
+    places = {**before.places, **after.places}
+    return sorted((place for place in places if names(before, place) != names(after, place)), key=repr)
+
+
+def _images(
+    kind: str, old: tuple[pa.Table, Positions | None], new: tuple[pa.Table, Positions | None], schema: pa.Schema
+) -> pa.Table:
+    taken = [None if at is None else rows.take(pa.array(at)) for rows, at in (old, new)]
+    known = taken[1] if taken[1] is not None else taken[0]
+    assert known is not None
+    images = [_image(rows, known.num_rows, schema.field("before").type) for rows in taken]
+    keys = [known.column(name) for name in schema.names[: schema.names.index(KIND)]]
+    kinds = pa.array([kind] * known.num_rows, pa.string())
+    return pa.table([*keys, kinds, *images], schema=schema)
+
+
+def _image(rows: pa.Table | None, count: int, type: pa.DataType) -> pa.Array:
+    return pa.nulls(count, type) if rows is None else rows.to_struct_array().combine_chunks().cast(type)
+
+
+def _keyed_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> pa.Table | None:
+    old, new, (gone, changed, came) = _compared(store, before, after, place)
+    parts = [
+        _labelled(old.take(pa.array(gone)), "-D"),
+        _labelled(old.take(pa.array(changed[0])), "-U"),
+        _labelled(new.take(pa.array(changed[1])), "+U"),
+        _labelled(new.take(pa.array(came)), "+I"),
+    ]
+    return pa.concat_tables(parts)
+
+
+def _labelled(rows: pa.Table, kind: str) -> pa.Table:
+    return rows.append_column(KIND, pa.array([kind] * rows.num_rows, pa.string()))
+
+
+def _compared(
+    store: TableStore, before: TableState, after: TableState, place: Place
+) -> tuple[pa.Table, pa.Table, tuple[Positions, tuple[Positions, Positions], Positions]]:
+    """The rows of a bucket in both states, and where those are that went, changed and came."""
+    shape = after.shape
+    old, new = (_rows(store, shape, state, place) for state in (before, after))
+    old_keys, new_keys = _keys(old, shape), _keys(new, shape)
+    if old_keys is None or new_keys is None:
+        nothing = np.zeros(0, np.int64)
+        return old, new, (np.arange(old.num_rows), (nothing, nothing), np.arange(new.num_rows))
+    at = new_keys.find(old_keys)  # for each old row, where its key is in the new state
+    gone = np.flatnonzero(at < 0)
+    both_old = np.flatnonzero(at >= 0)
+    both_new = at[both_old]
+    came = np.flatnonzero(np.bincount(both_new, minlength=new.num_rows) == 0)
+    differ = _differ(old.take(pa.array(both_old)), new.take(pa.array(both_new)))
+    return old, new, (gone, (both_old[differ], both_new[differ]), came)
+
+
+def _rows(store: TableStore, shape: Shape, state: TableState, place: Place) -> pa.Table:
+    """The merged rows of a bucket, by a schema that may be later than the state's own."""
+    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
+    files = state.places.get(place)
+    if files is None:
+        return schema.empty_table()
+    reads = reads_of(files, shape, store.shelf(shape))
+    return pa.Table.from_batches(list(reads.scan(shape.schema.names, None, None)), schema).combine_chunks()
+
+
+def _keys(rows: pa.Table, shape: Shape) -> Keys | None:
+    return shape.codec.encode(rows.to_batches()[0]) if rows.num_rows else None
+
+
+def _differ(old: pa.Table, new: pa.Table) -> npt.NDArray[np.bool_]:
+    """For each row, whether a column has another value; two nulls are the same, and so are two NaNs."""
+    differ = np.zeros(old.num_rows, np.bool_)
+    for a, b in zip(old.columns, new.columns):
+        differ |= _column_differs(a.combine_chunks(), b.combine_chunks())
+    return differ
+
+
+def _column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
+    if pa.types.is_nested(a.type):
+        return np.array([left != right for left, right in zip(a.to_pylist(), b.to_pylist())], np.bool_)
+    unequal = pc.fill_null(pc.not_equal(a, b), False).to_numpy(zero_copy_only=False)
+    nulls = [each.is_null().to_numpy(zero_copy_only=False) for each in (a, b)]
+    result: npt.NDArray[np.bool_] = unequal | (nulls[0] != nulls[1])
+    if pa.types.is_floating(a.type):
+        nans = pc.and_(pc.is_nan(a), pc.is_nan(b))
+        result &= ~pc.fill_null(nans, False).to_numpy(zero_copy_only=False)
+    return result
+
+
+def _counted_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> pa.Table | None:
+    old = {file.name: file for file in before.places.get(place, ())}
+    new = {file.name: file for file in after.places.get(place, ())}
+    shape = after.shape
+    gone, came = (
+        _file_rows(store, shape, [some[name] for name in some if name not in other])
+        for some, other in ((old, new), (new, old))
+    )
+    if not gone.num_rows:
+        return _labelled(came, "+I")
+    counts: Counter[Any] = Counter()
+    for rows, step in ((gone, -1), (came, 1)):
+        for row in python_rows(rows):
+            counts[_hashable(row)] += step
+    parts = []
+    for rows, sign, kind in ((gone, -1, "-D"), (came, 1, "+I")):
+        chosen = []
+        for at, row in enumerate(python_rows(rows)):
+            key = _hashable(row)
+            if counts[key] * sign > 0:
+                counts[key] -= sign
+                chosen.append(at)
+        parts.append(_labelled(rows.take(pa.array(chosen, pa.int64())), kind))
+    return pa.concat_tables(parts)
+
+
+def _file_rows(store: TableStore, shape: Shape, files: list[Any]) -> pa.Table:
+    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
+    shelf = store.shelf(shape)
+    batches = [batch for file in files for batch in file_batches(OpenFile(shelf, file), shape.schema.names)]
+    return pa.Table.from_batches(batches, schema)
+
+
+def _hashable(row: dict[str, Any]) -> str:
+    return repr(list(row.values()))

@@ -1,0 +1,101 @@
+"""Whatever people have rows in, as Arrow tables of a table's columns."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import UsageError
+from headwater.lake.row import Row, RowCodec, rows_to_arrow
+from headwater.lake.types import arrow_schema, conform
+from headwater.model.schema import Schema
+
+_CHUNK_BYTES = 256 << 20  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
+_CHUNK_ROWS = 100_000  # of rows given one by one
+
+
+def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:
+    """Data in the columns and types of a schema, in parts of bounded size.
+
+    Takes Arrow tables, batches and readers, anything with an Arrow stream (pandas, Polars, DuckDB), columns by name,
+    and rows: mappings, tuples, `Row`s.
+    RAISES: SchemaError naming the column that does not fit, UsageError for data of another kind.
+    """
+    for table in _tables(data, schema):
+        whole = conform(table, schema)
+        step = max(1, whole.num_rows * _CHUNK_BYTES // max(1, whole.nbytes))
+        for start in range(0, whole.num_rows, step):
+            yield whole.slice(start, step)
+
+
+def _tables(data: Any, schema: Schema) -> Iterator[pa.Table]:
+    if isinstance(data, pa.Table):
+        yield data
+    elif isinstance(data, pa.RecordBatch):
+        yield pa.Table.from_batches([data])
+    elif hasattr(data, "__arrow_c_stream__"):
+        yield from _gathered(pa.RecordBatchReader.from_stream(data))
+    elif isinstance(data, Mapping):
+        yield _columns(data, schema)
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        yield from _iterated(iter(data), schema)
+    else:
+        raise UsageError(
+            f"cannot write {type(data).__name__}", hint="an Arrow table, a DataFrame, columns by name, or rows"
+        )
+
+
+def _gathered(reader: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches put together until they are worth a file."""
+    pending: list[pa.RecordBatch] = []
+    size = 0
+    for batch in reader:
+        pending.append(batch)
+        size += batch.nbytes
+        if size >= _CHUNK_BYTES:
+            yield pa.Table.from_batches(pending)
+            pending, size = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def _iterated(items: Iterator[Any], schema: Schema) -> Iterator[pa.Table]:
+    first = next(items, None)
+    if first is None:
+        return
+    if isinstance(first, pa.RecordBatch | pa.Table):
+        yield from _gathered(batch for item in _chain(first, items) for batch in _batches(item))
+        return
+    codec, rows = RowCodec(schema), _chain(first, items)
+    while chunk := [codec.check(_row(row))[1] for row in islice(rows, _CHUNK_ROWS)]:
+        yield pa.Table.from_batches([rows_to_arrow(chunk, schema.fields)])
+
+
+def _row(row: Any) -> Any:
+    if isinstance(row, Row):
+        return dict(row.items())
+    if isinstance(row, Mapping | tuple | list):
+        return row
+    raise UsageError(f"{row!r} is not a row", hint="a mapping, or a tuple of all columns in order")
+
+
+def _columns(data: Mapping[str, Any], schema: Schema) -> pa.Table:
+    """Columns by name, in the types of the schema where Python values fit them, else as Arrow sees them."""
+    types = {field.name: field.type for field in arrow_schema(schema.fields)}
+    arrays = {}
+    for name, values in data.items():
+        try:
+            arrays[name] = pa.array(values, types.get(name))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            arrays[name] = pa.array(values)
+    return pa.table(arrays)
+
+
+def _batches(item: Any) -> list[pa.RecordBatch]:
+    return item.to_batches() if isinstance(item, pa.Table) else [item]
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest

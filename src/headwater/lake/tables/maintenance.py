@@ -1,0 +1,196 @@
+"""Keeping a table in shape: compaction, rollback, expiry, orphans."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from headwater.errors import CommitConflictError, NotFoundError
+from headwater.files import LocalFiles
+from headwater.lake.commit import Change, PlacedFile
+from headwater.lake.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
+from headwater.lake.expire import DAY, Cleaner, Removal, Retention
+from headwater.lake.layout import wal_sequence
+from headwater.lake.opened import OpenFile
+from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.tables.plan import Split
+from headwater.lake.tables.prune import Bounds
+from headwater.lake.tables.read import file_batches
+from headwater.lake.tables.rewrite import write_rewritten
+from headwater.lake.tables.state import Place, TableState
+from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.writes import commit
+from headwater.lake.version import DataFile, Version
+
+ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was done to one bucket."""
+
+    partition: tuple[object, ...]
+    bucket: int
+    files_before: int
+    files_after: int
+    snapshot_id: int
+
+
+def compact_table(
+    store: TableStore, *, full: bool = True, progress: Callable[[str], None] = lambda name: None
+) -> list[Compaction]:
+    """Merge the sorted runs of each bucket into one, or only where it is due; one commit for each bucket.
+
+    RAISES: CommitConflictError when others rewrote a bucket again and again; buckets done before stay done.
+    """
+    done = []
+    for place in sorted(store.latest().places, key=repr):
+        progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
+        compaction = _compact_place(store, place, full=full)
+        if compaction is not None:
+            done.append(compaction)
+    return done
+
+
+def rollback(store: TableStore, target: Snapshot) -> Snapshot:
+    """Make the table what it was at a snapshot, by a new snapshot; what came between stays in its history."""
+    files = tuple(PlacedFile(entry.file, entry.bucket, entry.partition) for entry in store.live(target))
+    change = Change(
+        *(Operation.ROLLBACK, "headwater", uuid.uuid4().hex, store.shape().schema.id),
+        added=files,
+        replaces=True,
+        restores=True,
+    )
+    snapshot = store.committer.commit(change)  # its files are others' too: whatever happens, they stay
+    store.note(snapshot)
+    return snapshot
+
+
+def expire(store: TableStore, retention: Retention, *, dry_run: bool = False) -> Removal:
+    """Remove snapshots that retention does not keep and what only they need; tags and readers keep theirs."""
+    now = time.time()
+    retention = _keeping_unlogged(store, retention)
+    cleaner = Cleaner(store.files, store.paths, store.committer)
+    return cleaner.expire(retention, now_millis=int(now * 1000), held=held(store, now), dry_run=dry_run)
+
+
+def remove_orphans(store: TableStore, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
+    """Remove files that no snapshot, tag or reader can reach, if they are old enough not to be a writer's at work."""
+    now = time.time()
+    cleaner = Cleaner(store.files, store.paths, store.committer)
+    removal = cleaner.orphans(older_than=older_than, now=now, held=held(store, now), dry_run=dry_run)
+    if not dry_run and isinstance(store.files, LocalFiles):
+        store.files.sweep(older_than=max(older_than, DAY))
+    return removal
+
+
+def delete_tag(store: TableStore, name: str) -> None:
+    """Remove a tag, and if its snapshot has expired the files that only it needed."""
+    snapshot = store.tags.delete(name)
+    if snapshot.snapshot_id not in store.committer.log.ids():
+        cleaner = Cleaner(store.files, store.paths, store.committer)
+        cleaner.release(snapshot, held=held(store, time.time()))
+
+
+def held(store: TableStore, now: float) -> list[Snapshot]:
+    """The snapshots that tags and readers need."""
+    return [*store.tags.all().values(), *store.leases.held(now)]
+
+
+def _keeping_unlogged(store: TableStore, retention: Retention) -> Retention:
+    """Keep every snapshot that may hold the rows of a log a crash left behind: only it shows that they landed."""
+    begun = [wal_sequence(entry.name) for entry in store.files.list(store.paths.rows_folder, deep=True)]
+    oldest = min((sequence for sequence in begun if sequence is not None), default=None)
+    if oldest is None:
+        return retention
+    younger = sum(1 for _ in _since(store, oldest // 1000))
+    return replace(
+        retention,
+        min_snapshots=max(retention.min_snapshots, younger),
+        max_snapshots=max(retention.max_snapshots, younger),
+    )
+
+
+def _since(store: TableStore, millis: int) -> Iterator[Snapshot]:
+    for snapshot in store.committer.log.newest_first():
+        if snapshot.timestamp < millis:
+            return
+        yield snapshot
+
+
+def _compact_place(store: TableStore, place: Place, *, full: bool) -> Compaction | None:
+    for attempt in range(ATTEMPTS):
+        state = store.latest()
+        files = state.places.get(place, ())
+        edit = _merge_runs(store, state, place, full) if state.shape.is_keyed else _pack(store, state, place, full)
+        if edit is None:
+            return None
+        removed, added = edit
+        change = Change(
+            *(Operation.COMPACT, "compactor", uuid.uuid4().hex, state.shape.schema.id),
+            added=tuple(PlacedFile(file, place[1], place[0]) for file in added),
+            removed=tuple(PlacedFile(file, place[1], place[0]) for file in removed),
+            base=state.snapshot_id,
+        )
+        try:
+            snapshot = _committed(store, change)
+        except CommitConflictError:
+            if attempt == ATTEMPTS - 1:
+                raise
+            continue
+        return Compaction(*place, len(files), len(files) - len(removed) + len(added), snapshot.snapshot_id)
+    raise AssertionError
+
+
+def _committed(store: TableStore, change: Change) -> Snapshot:
+    """Commit a compaction; files that only changed their level are not ours to discard."""
+    moved = {placed.file.name for placed in change.removed}
+    if not any(placed.file.name in moved for placed in change.added):
+        return commit(store, change)
+    snapshot = store.committer.commit(change)
+    store.note(snapshot)
+    return snapshot
+
+
+def _merge_runs(
+    store: TableStore, state: TableState, place: Place, full: bool
+) -> tuple[list[DataFile], list[DataFile]] | None:
+    """Merge runs of a table with a key: the files to remove and to add."""
+    shape, options = state.shape, state.shape.options
+    runs = Version(files=state.places.get(place, ())).runs()
+    pick: CompactionPick | None
+    if full:
+        due = len(runs) > 1 or any(file.deletes or file.level == 0 for run in runs for file in run.files)
+        pick = pick_all(runs, options) if due else None
+    else:
+        pick = pick_compaction(runs, options)
+    if pick is None:
+        return None
+    edit = compact_runs(pick, shelf=state.shelf, rule=shape.rule, writer=store.writer(shape, *place))
+    return list(pick.files), list(edit.added)
+
+
+def _pack(
+    store: TableStore, state: TableState, place: Place, full: bool
+) -> tuple[list[DataFile], list[DataFile]] | None:
+    """Put small files of a table without a key together, neighbours with neighbours."""
+    shape, files = state.shape, state.places.get(place, ())
+    small = [file for file in files if file.size < shape.options.target_file_size // 2]
+    if len(small) < (2 if full else shape.options.compaction_trigger):
+        return None
+    split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), Bounds())
+    parts: list[pa.RecordBatch] = []
+    for file in small:
+        parts += file_batches(OpenFile(state.shelf, file), shape.schema.names)
+    added = write_rewritten(store, shape, split, parts, small[0].sequence)
+    return small, [placed.file for placed in added]
+
+
+def forget_folder(store: TableStore) -> None:
+    """Remove everything of a table that was dropped."""
+    for entry in store.files.list(store.paths.folder, deep=True):
+        with suppress(NotFoundError):
+            store.files.delete(entry.path)

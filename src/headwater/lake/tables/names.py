@@ -1,0 +1,46 @@
+"""The names of databases and tables."""
+
+import re
+from dataclasses import dataclass
+
+from headwater.errors import UsageError
+
+DEFAULT_DATABASE = "default"
+_NAME = re.compile(r"\w[\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table in a database."""
+
+    database: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.table}"
+
+
+def parse_name(name: "str | TableName") -> TableName:
+    """Read `database.table`; a table without a database is in `default`.
+
+    >>> parse_name("sales.orders")
+    TableName(database='sales', table='orders')
+
+    RAISES: UsageError when it is no such name.
+    """
+    if isinstance(name, TableName):
+        return name
+    database, dot, table = name.rpartition(".")
+    return TableName(check_name(database, "database") if dot else DEFAULT_DATABASE, check_name(table, "table"))
+
+
+def check_name(name: str, what: str) -> str:
+    """Return the name of a database or table, if it is one.
+
+    RAISES: UsageError.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"`{name}` is not the name of a {what}", hint="letters, digits, underscores, and hyphens after the first"
+        )
+    return name

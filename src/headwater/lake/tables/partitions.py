@@ -1,0 +1,39 @@
+"""Partition values: in Python, in manifests (JSON), and in the names of folders."""
+
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from headwater.lake.manifest import Partition
+from headwater.lake.row import python_type
+from headwater.model.schema import Field
+
+_NULL = "__null__"
+
+
+def stored_value(value: Any) -> Any:
+    """A partition value as manifests have it: numbers, booleans and strings as they are, everything else as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def python_values(partition: Partition, fields: tuple[Field, ...]) -> tuple[Any, ...]:
+    """The values of a partition as rows have them."""
+    return tuple(msgspec.convert(value, python_type(field.type)) for value, field in zip(partition, fields))
+
+
+def partition_folder(partition: Partition, fields: tuple[Field, ...], bucket: int) -> str:
+    """Where the files of one bucket are, below the data folder.
+
+    >>> from headwater.model.types import STRING
+    >>> partition_folder(("a/b",), (Field(0, "region", STRING),), 3)
+    'region=a%2Fb/bucket-3'
+    """
+    parts = [f"{quote(field.name, safe='')}={_text(value)}" for value, field in zip(partition, fields)]
+    return "/".join([*parts, f"bucket-{bucket}"])
+
+
+def _text(value: Any) -> str:
+    return _NULL if value is None else quote(str(value).lower() if isinstance(value, bool) else str(value), safe="")

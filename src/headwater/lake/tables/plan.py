@@ -1,0 +1,199 @@
+"""Planning a scan: which files must be read, in pieces that can be read apart.
+
+Files are ruled out by partition, by bucket (when the predicates name keys), by key range, and by column statistics.
+Statistics speak of stored rows, not of merged ones: in a table with a key, leaving out the newest file of a key would
+bring an older row back. So files that overlap in keys stand or fall together, as a *section*.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headwater.lake.manifest import Partition
+from headwater.lake.tables.predicates import Predicate, Where, check_where, columns_of
+from headwater.lake.tables.prune import Bounds, file_matches, key_bounds, partition_matches, wanted_buckets
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.state import TableState
+from headwater.lake.tables.store import TableStore
+from headwater.lake.version import DataFile, Version
+
+SPLIT_BYTES = 128 << 20  # files of a table without a key are put together up to about this size
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A part of a scan that can be read on its own, in any process. Picklable."""
+
+    schema_id: int
+    columns: tuple[str, ...]
+    where: tuple[Predicate, ...]
+    partition: Partition
+    bucket: int
+    files: tuple[DataFile, ...]  # oldest first
+    bounds: Bounds
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def rows(self) -> int:
+        """Stored rows: versions of one key count each."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def runs(self) -> int:
+        """Sorted runs that are merged, or with a table without a key read one after the other."""
+        return len(Version(files=self.files).runs())
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """What a scan reads, and what it need not."""
+
+    snapshot_id: int
+    schema_id: int
+    columns: tuple[str, ...]
+    where: tuple[Predicate, ...]
+    splits: tuple[Split, ...]
+    total_files: int
+    total_bytes: int
+    pruned_by_partition: int  # files
+    pruned_by_bucket: int
+    pruned_by_key: int
+    pruned_by_stats: int
+
+    @property
+    def files(self) -> int:
+        return sum(len(split.files) for split in self.splits)
+
+    @property
+    def bytes(self) -> int:
+        return sum(split.bytes for split in self.splits)
+
+    @property
+    def rows(self) -> int:
+        return sum(split.rows for split in self.splits)
+
+
+@dataclass(slots=True)
+class _Pruned:
+    partition: int = 0
+    bucket: int = 0
+    key: int = 0
+    stats: int = 0
+
+
+def plan_scan(
+    store: TableStore, state: TableState, columns: Sequence[str] | None = None, where: Where = None
+) -> ScanPlan:
+    """Choose the files of a scan.
+
+    RAISES: SchemaError naming a column that is not there.
+    """
+    shape = state.shape
+    with store.naming():
+        checked = check_where(where, shape.schema)
+        names = tuple(shape.schema.names if columns is None else (shape.schema.field(name).name for name in columns))
+    buckets = wanted_buckets(checked, shape)
+    bounds = key_bounds(checked, shape)
+    pruned = _Pruned()
+    splits: list[Split] = []
+    for (partition, bucket), files in sorted(state.places.items(), key=lambda item: repr(item[0])):
+        if not partition_matches(partition, checked, shape):
+            pruned.partition += len(files)
+        elif buckets is not None and bucket not in buckets:
+            pruned.bucket += len(files)
+        else:
+            first = Split(shape.schema.id, names, checked, partition, bucket, files, bounds)
+            splits += _split(store, shape, first, pruned)
+    return ScanPlan(
+        snapshot_id=state.snapshot_id,
+        schema_id=shape.schema.id,
+        columns=names,
+        where=checked,
+        splits=tuple(splits),
+        total_files=len(state.entries),
+        total_bytes=sum(entry.file.size for entry in state.entries),
+        pruned_by_partition=pruned.partition,
+        pruned_by_bucket=pruned.bucket,
+        pruned_by_key=pruned.key,
+        pruned_by_stats=pruned.stats,
+    )
+
+
+def read_columns(split: Split) -> list[str]:
+    """The columns to read: those that are wanted, and those that predicates look at."""
+    return list(dict.fromkeys((*split.columns, *columns_of(split.where))))
+
+
+def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> Iterator[Split]:
+    """The splits of one bucket, without the files that cannot matter."""
+    where, bounds = _on_stored_rows(whole.where, shape), whole.bounds
+    files = whole.files
+    if shape.is_keyed and bounds != Bounds():
+        files = tuple(file for file in files if not bounds.excludes(file, shape.codec.is_number))
+        pruned.key += len(whole.files) - len(files)
+    if not shape.is_keyed:
+        kept = _matching([(file,) for file in files], where, store, shape)
+        pruned.stats += len(files) - len(kept)
+        yield from (_replaced(whole, part) for part in _packed([section[0] for section in kept]))
+        return
+    if where:
+        sections = _matching(_sections(files), where, store, shape)
+        kept_files = {file.name for section in sections for file in section}
+        pruned.stats += len(files) - len(kept_files)
+        files = tuple(file for file in files if file.name in kept_files)
+    if files:
+        yield _replaced(whole, files)
+
+
+def _on_stored_rows(where: tuple[Predicate, ...], shape: Shape) -> tuple[Predicate, ...]:
+    """The predicates that statistics of stored rows can decide: all, unless rows are put together from several."""
+    if shape.keeps_rows_whole:
+        return where
+    return tuple(predicate for predicate in where if predicate.column in shape.schema.primary_keys)
+
+
+def _matching(
+    sections: list[tuple[DataFile, ...]], where: tuple[Predicate, ...], store: TableStore, shape: Shape
+) -> list[tuple[DataFile, ...]]:
+    if not where:
+        return sections
+    fields = {id: store.fields_of(id) for id in {file.schema_id for section in sections for file in section}}
+    return [
+        section
+        for section in sections
+        if any(file_matches(file, where, shape, fields[file.schema_id]) for file in section)
+    ]
+
+
+def _sections(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
+    """Files grouped so that no two groups overlap in keys."""
+    sections: list[list[DataFile]] = []
+    end = b""
+    for file in sorted(files, key=lambda file: file.min_key):
+        if sections and file.min_key <= end:
+            sections[-1].append(file)
+            end = max(end, file.max_key)
+        else:
+            sections.append([file])
+            end = file.max_key
+    return [tuple(section) for section in sections]
+
+
+def _packed(files: list[DataFile]) -> Iterator[tuple[DataFile, ...]]:
+    """Files in order, put together up to the size of a split."""
+    pack: list[DataFile] = []
+    size = 0
+    for file in files:
+        if pack and size + file.size > SPLIT_BYTES:
+            yield tuple(pack)
+            pack, size = [], 0
+        pack.append(file)
+        size += file.size
+    if pack:
+        yield tuple(pack)
+
+
+def _replaced(split: Split, files: tuple[DataFile, ...]) -> Split:
+    return Split(split.schema_id, split.columns, split.where, split.partition, split.bucket, files, split.bounds)

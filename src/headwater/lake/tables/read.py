@@ -1,0 +1,116 @@
+"""Reading a table: splits to batches, keys to rows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import UsageError
+from headwater.lake.opened import OpenFile
+from headwater.lake.row import Row
+from headwater.lake.scan import PIECE_ROWS
+from headwater.lake.tables.plan import ScanPlan, Split, read_columns
+from headwater.lake.tables.predicates import filter_batch
+from headwater.lake.tables.routing import place_of
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.state import Place, TableState, reads_of
+from headwater.lake.tables.store import TableStore
+from headwater.lake.types import arrow_schema
+
+
+def result_schema(shape: Shape, columns: Sequence[str]) -> pa.Schema:
+    """The Arrow schema of some columns of a table."""
+    return arrow_schema(tuple(shape.schema.field(name) for name in columns))
+
+
+def read_split(store: TableStore, split: Split) -> Iterator[pa.RecordBatch]:
+    """The rows of a split that satisfy its predicates."""
+    shape = store.shape(split.schema_id)
+    schema = result_schema(shape, split.columns)
+    names = read_columns(split)
+    batches = _merged(store, shape, split, names) if shape.is_keyed else _appended(store, shape, split, names)
+    for batch in batches:
+        kept = filter_batch(batch, split.where)
+        if len(kept):
+            columns = [kept.column(name) for name in split.columns]
+            yield _batch(columns, schema, len(kept))
+
+
+def read_plan(
+    store: TableStore, plan: ScanPlan, state: TableState, limit: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """All rows of a plan, or the first `limit`; the snapshot stays as long as somebody reads."""
+    left = limit
+    with store.leases.reading(state.snapshot):
+        for split in plan.splits:
+            for batch in read_split(store, split):
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= len(batch)
+                if len(batch):
+                    yield batch
+                if left == 0:
+                    return
+
+
+def get_rows(store: TableStore, state: TableState, keys: Iterable[Any]) -> list[Row | None]:
+    """The rows of many keys, in their order.
+
+    RAISES: SchemaError when a key does not fit, UsageError when the table has no primary key.
+    """
+    shape = state.shape
+    require_key(store, shape, "get a row by its key")
+    wanted: dict[Place, list[tuple[int, Any]]] = {}
+    found: list[Row | None] = []
+    with store.naming():
+        for at, key in enumerate(keys):
+            native = shape.codec.native(key)
+            values = key if isinstance(key, tuple) else shape.codec.values(native)
+            place = place_of(native, values, shape) if shape.buckets else ((), 0)
+            wanted.setdefault(place, []).append((at, native))
+            found.append(None)
+    for place, asked in wanted.items():
+        reads = state.reads(place)
+        if reads is not None:
+            rows = reads.multi_get([native for _, native in asked])
+            for (at, _), row in zip(asked, rows):
+                found[at] = row
+    return found
+
+
+def require_key(store: TableStore, shape: Shape, wish: str) -> None:
+    """RAISES: UsageError when the table has no primary key."""
+    if not shape.is_keyed:
+        raise UsageError(f"cannot {wish}: table {store.name} has no primary key", hint="scan it with a predicate")
+
+
+def _merged(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:
+    reads = reads_of(split.files, shape, store.shelf(shape))
+    return reads.scan(names, split.bounds.lower, split.bounds.upper)
+
+
+def _appended(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:
+    shelf = store.shelf(shape)
+    for file in split.files:
+        yield from file_batches(OpenFile(shelf, file), names)
+
+
+def file_batches(file: OpenFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of a table without a key, in order, in batches of some size."""
+    pending: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in file.batches(None, None):
+        pending.append(batch.columns.select([*names]))
+        rows += len(batch)
+        if rows >= PIECE_ROWS:
+            yield pa.concat_batches(pending)
+            pending, rows = [], 0
+    if pending:
+        yield pa.concat_batches(pending)
+
+
+def _batch(columns: list[pa.Array], schema: pa.Schema, rows: int) -> pa.RecordBatch:
+    if columns:
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+    struct = pa.StructArray.from_arrays([], fields=[]) if not rows else pa.array([{}] * rows, pa.struct([]))
+    return pa.RecordBatch.from_struct_array(struct)

@@ -1,0 +1,73 @@
+"""A table at one snapshot: its files by partition and bucket, and readers of them."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from headwater.lake.manifest import ManifestEntry, Partition
+from headwater.lake.opened import OpenFile, Shelf, open_runs
+from headwater.lake.reads import Reads
+from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.state import Pins, TreeState
+from headwater.lake.tables.shape import Shape
+from headwater.lake.version import DataFile, Version
+
+Place = tuple[Partition, int]
+"""A partition and a bucket in it."""
+
+
+class Still:
+    """One bucket at one snapshot: a state that never changes and whose files nobody removes."""
+
+    def __init__(self, shelf: Shelf, files: tuple[DataFile, ...], known: dict[str, OpenFile]) -> None:
+        version = Version(files=files)
+        self.state = TreeState((), tuple(open_runs(shelf, version.runs(), known)), version)
+        self.pins = Pins(lambda name: None)
+
+
+class TableState:
+    """What a table holds at one snapshot, read by one schema. Immutable; readers are opened when first asked for."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot | None,
+        shape: Shape,
+        shelf: Shelf,
+        load: Callable[[], list[ManifestEntry]],
+    ) -> None:
+        self.snapshot = snapshot
+        self.shape = shape
+        self.shelf = shelf
+        self._load = load
+        self._readers: dict[Place, Reads] = {}
+
+    @property
+    def snapshot_id(self) -> int:
+        return self.snapshot.snapshot_id if self.snapshot is not None else NO_SNAPSHOT
+
+    @cached_property
+    def entries(self) -> list[ManifestEntry]:
+        """The live files."""
+        return self._load()
+
+    @cached_property
+    def places(self) -> dict[Place, tuple[DataFile, ...]]:
+        """The live files of each bucket, oldest first."""
+        found: dict[Place, list[DataFile]] = {}
+        for entry in self.entries:
+            found.setdefault((entry.partition, entry.bucket), []).append(entry.file)
+        return {place: tuple(sorted(files, key=lambda file: file.sequence)) for place, files in found.items()}
+
+    def reads(self, place: Place) -> Reads | None:
+        """Point reads and scans of one bucket, None if it has no files."""
+        reader = self._readers.get(place)
+        if reader is None:
+            files = self.places.get(place)
+            if files is None:
+                return None
+            reader = self._readers.setdefault(place, reads_of(files, self.shape, self.shelf))
+        return reader
+
+
+def reads_of(files: tuple[DataFile, ...], shape: Shape, shelf: Shelf) -> Reads:
+    """Point reads and scans of some files of one bucket."""
+    return Reads(Still(shelf, files, {}), shape.codec, shape.stored, shape.rule)

@@ -1,0 +1,132 @@
+"""One table on disk: its schemas, its snapshots, and the states they stand for."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
+
+import msgspec
+
+from headwater.errors import NotFoundError, SchemaError, StorageError
+from headwater.files import Files
+from headwater.lake.cache import shared_cache
+from headwater.lake.commit import Committer
+from headwater.lake.layout import PathFactory
+from headwater.lake.manifest import ManifestEntry, Partition
+from headwater.lake.opened import Shelf
+from headwater.lake.schemas import SchemaManager
+from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.tables.leases import Leases
+from headwater.lake.tables.metadata import TableMetadata, encode_entry, new_metadata, now_millis, read_metadata
+from headwater.lake.tables.names import TableName
+from headwater.lake.tables.partitions import partition_folder
+from headwater.lake.tables.shape import Shape, shape_of, stored_schema
+from headwater.lake.tables.state import TableState
+from headwater.lake.tables.tags import Tags
+from headwater.lake.write import FileWriter
+from headwater.model.schema import Field, Schema
+
+_STATES = 8  # kept open, most recently used last
+
+
+class TableStore:
+    """Everything of one table that is on disk. Any thread may use it."""
+
+    def __init__(self, name: TableName, files: Files, folder: str) -> None:
+        self.name = name
+        self.files = files
+        self.paths = PathFactory(folder)
+        self.schemas = SchemaManager(files, self.paths)
+        self.committer = Committer(files, self.paths)
+        self.tags = Tags(files, self.paths)
+        self.leases = Leases(files, self.paths)
+        self._shapes: dict[int, Shape] = {}
+        self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
+        self._lock = Lock()
+
+    def shape(self, schema_id: int | None = None) -> Shape:
+        """The table by one of its schemas, the latest by default."""
+        schema = self.schemas.latest() if schema_id is None else self.schemas.get_schema(schema_id)
+        if schema.id not in self._shapes:
+            self._shapes[schema.id] = shape_of(schema)
+        return self._shapes[schema.id]
+
+    def latest(self) -> TableState:
+        """The newest state, by the latest schema."""
+        return self.state(self.committer.log.latest(), self.shape())
+
+    def state(self, snapshot: Snapshot | None, shape: Shape) -> TableState:
+        """The state of a snapshot, None for the empty one."""
+        key = (snapshot.snapshot_id if snapshot else NO_SNAPSHOT, shape.schema.id)
+        with self._lock:
+            state = self._states.get(key)
+            if state is None:
+                state = self._states[key] = TableState(
+                    snapshot, shape, self.shelf(shape), lambda: self.live(snapshot)
+                )
+                if len(self._states) > _STATES:
+                    self._states.popitem(last=False)
+            self._states.move_to_end(key)
+        return state
+
+    def live(self, snapshot: Snapshot | None) -> list[ManifestEntry]:
+        """The files of a snapshot."""
+        return [] if snapshot is None else self.committer.manifests.live(snapshot.manifest_list)
+
+    def shelf(self, shape: Shape) -> Shelf:
+        """How data files are read by a schema."""
+        return Shelf(
+            files=self.files,
+            path_of=self.paths.data_file,
+            codec=shape.codec,
+            cache=shared_cache,
+            schema_of=self._stored_schema,
+        )
+
+    def writer(self, shape: Shape, partition: Partition, bucket: int) -> FileWriter:
+        """A writer of data files of one bucket."""
+        folder = partition_folder(partition, shape.partition_fields, bucket)
+        return FileWriter(self.files, self.paths, shape.stored, shape.options, folder=folder)
+
+    def fields_of(self, schema_id: int) -> dict[int, Field]:
+        """The fields of a schema by their ids."""
+        return {field.id: field for field in self.schemas.get_schema(schema_id).fields}
+
+    def metadata(self) -> TableMetadata:
+        """Identity and progress of the table."""
+        return read_metadata(self.files, self.paths) or new_metadata()
+
+    def note(self, snapshot: Snapshot | None = None) -> None:
+        """Say in the metadata file how far the table got; it is a hint, and a failure to write it is none of ours."""
+        with suppress(StorageError):
+            schema = self.schemas.latest()
+            known = self.metadata()
+            id = max(known.snapshot_id, snapshot.snapshot_id if snapshot else NO_SNAPSHOT)
+            said = msgspec.structs.replace(
+                known, modified_millis=now_millis(), current_schema_id=schema.id, snapshot_id=id
+            )
+            self.files.put(self.paths.metadata, encode_entry(said))
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Put the name of the table into errors about its columns."""
+        try:
+            yield
+        except SchemaError as err:
+            prefix = f"table {self.name}: "
+            if err.message.startswith(prefix):
+                raise
+            raise type(err)(prefix + err.message, hint=err.hint) from err
+
+    def require(self) -> Schema:
+        """The latest schema.
+
+        RAISES: NotFoundError when the table is gone.
+        """
+        try:
+            return self.schemas.latest()
+        except NotFoundError as err:
+            raise NotFoundError(f"there is no table {self.name} any more") from err
+
+    def _stored_schema(self, schema_id: int) -> Schema:
+        return stored_schema(self.schemas.get_schema(schema_id))

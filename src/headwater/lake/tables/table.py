@@ -1,0 +1,352 @@
+"""A table: what people call. Each method says what it does; how is in the module it hands over to."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import SchemaChangeError, UsageError
+from headwater.lake.evolution import SchemaChange, WidenColumn, is_widening
+from headwater.lake.expire import DAY, Removal, Retention
+from headwater.lake.row import Row
+from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables.at import At, snapshot_at
+from headwater.lake.tables.casts import CastReport, try_cast
+from headwater.lake.tables.changelog import changelog_schema, changes, diff
+from headwater.lake.tables.history import KeyVersion, key_history
+from headwater.lake.tables.leases import HOUR
+from headwater.lake.tables.maintenance import (
+    Compaction,
+    compact_table,
+    delete_tag,
+    expire,
+    remove_orphans,
+    rollback,
+)
+from headwater.lake.tables.metadata import TableMetadata
+from headwater.lake.tables.names import TableName
+from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
+from headwater.lake.tables.predicates import Where
+from headwater.lake.tables.read import get_rows, read_plan, read_split, require_key, result_schema
+from headwater.lake.tables.rewrite import Edit, rewrite_where
+from headwater.lake.tables.rows import RowWriter
+from headwater.lake.tables.state import TableState
+from headwater.lake.tables.stats import TableStats, table_stats
+from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.writes import (
+    CommitFacts,
+    Partitions,
+    delete_keys,
+    delete_where,
+    overwrite_rows,
+    write_rows,
+)
+from headwater.model.schema import Schema
+
+
+class Table:
+    """One table of a warehouse. Any number of processes and threads may read and write it.
+
+    `at` is a snapshot id, a tag, a date or time, `"2 hours ago"` or `"@-1"`; without it, the table as it is now. A
+    state of the past is read by the schema it had.
+    """
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = store
+
+    def __repr__(self) -> str:
+        return f"Table({str(self.name)!r})"
+
+    # ------------------------------------------------------------------------------------------------- facts
+
+    @property
+    def name(self) -> TableName:
+        return self.store.name
+
+    @property
+    def schema(self) -> Schema:
+        """The latest schema. RAISES: NotFoundError when the table was dropped."""
+        return self.store.require()
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The latest schema as Arrow has it."""
+        return result_schema(self.store.shape(), self.schema.names)
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """Identity, and how far the table got."""
+        return self.store.metadata()
+
+    def schemas(self) -> list[Schema]:
+        """All versions of the schema, in order."""
+        return [self.store.schemas.get_schema(id) for id in self.store.schemas.list_schemas()]
+
+    def snapshot(self, at: At | None = None) -> Snapshot | None:
+        """The snapshot that `at` names, or the latest; None if nothing was ever written."""
+        if at is None:
+            return self.store.committer.log.latest()
+        return snapshot_at(self.store, at, now=time.time())
+
+    def snapshots(self) -> list[Snapshot]:
+        """The snapshots that are kept, oldest first."""
+        return [self.store.committer.log.get(id) for id in self.store.committer.log.ids()]
+
+    def stats(self) -> TableStats:
+        """What the table holds, by level."""
+        return table_stats(self.store)
+
+    # ------------------------------------------------------------------------------------------------ writes
+
+    def write(
+        self,
+        data: Any,
+        *,
+        deletes: Any = None,
+        origin: Origin | None = None,
+        operation: Operation = Operation.INSERT,
+        commit_user: str | None = None,
+        commit_id: str | None = None,
+    ) -> Snapshot:
+        """Upsert rows (append, in a table without a key), and delete the keys in `deletes`, in one commit.
+
+        With `commit_user` and `commit_id` a commit lands once, however often it is tried.
+        RAISES: SchemaError naming table and column; then nothing is changed.
+        """
+        return write_rows(self.store, data, _facts(operation, origin, commit_user, commit_id), deletes=deletes)
+
+    def delete(
+        self,
+        keys: Any = None,
+        *,
+        where: Where = None,
+        origin: Origin | None = None,
+        commit_user: str | None = None,
+        commit_id: str | None = None,
+    ) -> Snapshot:
+        """Delete the rows of keys, or those for which predicates hold."""
+        if (keys is None) == (where is None):
+            raise UsageError("delete takes keys, or predicates as `where`")
+        facts = _facts(Operation.DELETE, origin, commit_user, commit_id)
+        if keys is not None:
+            return delete_keys(self.store, keys, facts)
+        if self.store.shape().is_keyed:
+            return delete_where(self.store, where, facts)
+        return rewrite_where(self.store, where, facts)
+
+    def rewrite(
+        self,
+        where: Where,
+        edit: Edit,
+        *,
+        origin: Origin | None = None,
+        operation: Operation = Operation.UPDATE,
+    ) -> Snapshot:
+        """Replace the rows for which predicates hold by what `edit` makes of them, in a table without a key."""
+        if self.store.shape().is_keyed:
+            raise UsageError(f"table {self.name} has a primary key", hint="write the new rows: they replace the old")
+        return rewrite_where(self.store, where, _facts(operation, origin, None, None), edit)
+
+    def overwrite(
+        self,
+        data: Any,
+        partitions: Partitions = None,
+        *,
+        origin: Origin | None = None,
+        commit_user: str | None = None,
+        commit_id: str | None = None,
+    ) -> Snapshot:
+        """Put rows in the place of the whole table, of listed partitions, or `"dynamic"`: of those they are in."""
+        facts = _facts(Operation.OVERWRITE, origin, commit_user, commit_id)
+        return overwrite_rows(self.store, data, facts, partitions)
+
+    def writer(self) -> RowWriter:
+        """A writer of single rows, durable before there is a snapshot of them. Close it, or use it with `with`."""
+        return RowWriter(self.store)
+
+    # ------------------------------------------------------------------------------------------------- reads
+
+    def get(self, key: Any, at: At | None = None) -> Row | None:
+        """The row of a key. A key of several columns is a tuple."""
+        return get_rows(self.store, self._state(at), [key])[0]
+
+    def multi_get(self, keys: Iterable[Any], at: At | None = None) -> list[Row | None]:
+        """The rows of many keys, in their order."""
+        return get_rows(self.store, self._state(at), keys)
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        where: Where = None,
+        limit: int | None = None,
+        at: At | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows by the batch: some columns or all, those for which predicates hold, as of now or then."""
+        state = self._state(at)
+        return read_plan(self.store, plan_scan(self.store, state, columns, where), state, limit)
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        where: Where = None,
+        limit: int | None = None,
+        at: At | None = None,
+    ) -> pa.Table:
+        """What `scan` gives, as one table."""
+        state = self._state(at)
+        plan = plan_scan(self.store, state, columns, where)
+        schema = result_schema(state.shape, plan.columns)
+        return pa.Table.from_batches(list(read_plan(self.store, plan, state, limit)), schema)
+
+    read = to_arrow
+
+    def plan_scan(
+        self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None
+    ) -> ScanPlan:
+        """What a scan would read, in splits that can be read apart, and what it need not."""
+        return plan_scan(self.store, self._state(at), columns, where)
+
+    def read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """The rows of one split of a plan."""
+        return read_split(self.store, split)
+
+    def reader(
+        self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None
+    ) -> pa.RecordBatchReader:
+        """What `scan` gives, as an Arrow stream."""
+        state = self._state(at)
+        plan = plan_scan(self.store, state, columns, where)
+        return pa.RecordBatchReader.from_batches(
+            result_schema(state.shape, plan.columns), read_plan(self.store, plan, state)
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as an Arrow stream, for any library that takes one."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    # --------------------------------------------------------------------------------------------------- time
+
+    def changes(self, start: At, end: At | None = None) -> pa.RecordBatchReader:
+        """What changed from one moment to another, as a changelog with a column `_kind`: +I, -U, +U, -D."""
+        before, after = self._pair(start, end)
+        return pa.RecordBatchReader.from_batches(changelog_schema(after.shape), changes(self.store, before, after))
+
+    def diff(self, start: At, end: At | None = None) -> pa.Table:
+        """Every key whose row differs between two moments, with the row before and after."""
+        require_key(self.store, self.store.shape(), "compare by key")
+        return diff(self.store, *self._pair(start, end))
+
+    def history(self, key: Any) -> list[KeyVersion]:
+        """Every retained version of one key, oldest first."""
+        return list(key_history(self.store, key))
+
+    def tags(self) -> dict[str, Snapshot]:
+        """Every tag and its snapshot."""
+        return self.store.tags.all()
+
+    def create_tag(self, name: str, at: At | None = None) -> Snapshot:
+        """Name a snapshot, the latest by default; it stays until the tag is deleted."""
+        snapshot = self.snapshot(at)
+        if snapshot is None:
+            raise UsageError(f"{self.name} has no snapshot to tag yet")
+        self.store.tags.create(name, snapshot)
+        return snapshot
+
+    def delete_tag(self, name: str) -> None:
+        """Remove a tag, and the files that only it needed."""
+        delete_tag(self.store, name)
+
+    def lease(self, at: At | None = None, *, seconds: float = HOUR) -> AbstractContextManager[Snapshot]:
+        """Keep a snapshot from expiry by any process while the block runs, for `seconds` at the most."""
+        snapshot = self.snapshot(at)
+        if snapshot is None:
+            raise UsageError(f"{self.name} has no snapshot to keep yet")
+        return self.store.leases.lease(snapshot, seconds)
+
+    def rollback(self, at: At) -> Snapshot:
+        """Make the table what it was at a moment, by a new snapshot. The schema stays as it is now."""
+        return rollback(self.store, snapshot_at(self.store, at, now=time.time()))
+
+    # ------------------------------------------------------------------------------------------------- upkeep
+
+    def alter(self, *changes: SchemaChange) -> Schema:
+        """Change the schema: add, rename, widen, drop, move, relax columns, set options and comments.
+
+        RAISES: SchemaChangeError naming the rule a change breaks; for a type that is not wider, how many rows it
+        would break.
+        """
+        with self.store.naming():
+            for change in changes:
+                if isinstance(change, WidenColumn):
+                    self._refuse_lossy(change)
+            schema = self.store.schemas.alter(*changes)
+        self.store.note()
+        return schema
+
+    def try_cast(self, column: str, type: Any) -> CastReport:
+        """Count the rows that a change of type would break; nothing is changed."""
+        return try_cast(self.store, self._state(None), column, type)
+
+    def compact(self, *, full: bool = True, progress: Callable[[str], None] = lambda name: None) -> list[Compaction]:
+        """Merge the sorted runs of each bucket, all of them or only where it is due."""
+        return compact_table(self.store, full=full, progress=progress)
+
+    def expire_snapshots(
+        self,
+        *,
+        keep_min: int = 10,
+        keep_max: int | None = None,
+        older_than: float = HOUR,
+        dry_run: bool = False,
+    ) -> Removal:
+        """Remove snapshots beyond `keep_max`, or older than so many seconds and beyond `keep_min`.
+
+        What a tag or a running reader needs stays.
+        """
+        most = keep_max if keep_max is not None else 1 << 60
+        retention = Retention(min(keep_min, most), most, int(older_than * 1000))
+        return expire(self.store, retention, dry_run=dry_run)
+
+    def remove_orphans(self, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
+        """Find, and without `dry_run` remove, files that nothing refers to, older than so many seconds."""
+        return remove_orphans(self.store, older_than=older_than, dry_run=dry_run)
+
+    # ----------------------------------------------------------------------------------------------- internals
+
+    def _state(self, at: At | None) -> TableState:
+        if at is None:
+            return self.store.latest()
+        snapshot = snapshot_at(self.store, at, now=time.time())
+        return self.store.state(snapshot, self.store.shape(snapshot.schema_id))
+
+    def _pair(self, start: At, end: At | None) -> tuple[TableState, TableState]:
+        """Two states, both read by the schema of the later."""
+        after = self._state(end)
+        if start == 0:
+            return self.store.state(None, after.shape), after
+        before = snapshot_at(self.store, start, now=time.time())
+        return self.store.state(before, after.shape), after
+
+    def _refuse_lossy(self, change: WidenColumn) -> None:
+        field = self.schema.field(change.name)
+        if field.type == change.type or is_widening(field.type, change.type):
+            return
+        report = self.try_cast(change.name, change.type)
+        shown = ", ".join(map(repr, report.examples))
+        raise SchemaChangeError(
+            f"`{change.name}` cannot become {change.type}: not every {field.type} fits; "
+            f"{report.broken:,} of {report.rows:,} rows would break" + (f" ({shown})" if shown else ""),
+            hint="add a column of the new type and fill it, where a cast that fails can be seen",
+        )
+
+
+def _facts(
+    operation: Operation, origin: Origin | None, commit_user: str | None, commit_id: str | None
+) -> CommitFacts:
+    if commit_id is None:
+        return CommitFacts(operation, origin, commit_user or "headwater")
+    return CommitFacts(operation, origin, commit_user or "headwater", commit_id, replayed=True)

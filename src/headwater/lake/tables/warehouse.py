@@ -1,0 +1,269 @@
+"""A warehouse: databases of tables below one location.
+
+{database}/database.json        the database is there
+{database}/{table}.table        the table is there, and where its folder is
+{database}/{table}/             its folder (with a suffix, if something was there before)
+
+Creating a table, dropping it and renaming it each take effect in one step, the one that touches the entry.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from headwater.errors import AlreadyExistsError, NotFoundError, SchemaError, StorageError
+from headwater.files import Files, open_files
+from headwater.lake.layout import PathFactory
+from headwater.lake.schemas import SchemaManager
+from headwater.lake.tables.maintenance import forget_folder
+from headwater.lake.tables.metadata import (
+    DatabaseEntry,
+    TableEntry,
+    encode_entry,
+    new_metadata,
+    now_millis,
+    read_database_entry,
+    read_table_entry,
+)
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, parse_name
+from headwater.lake.tables.shape import check_new
+from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.table import Table
+from headwater.lake.types import schema_of
+from headwater.model.schema import Field, Schema, check_schema
+from headwater.model.types import DataType, parse_type
+from headwater.text import nearest
+
+_DATABASE = "database.json"
+_ENTRY = ".table"
+
+Columns: TypeAlias = Any
+"""A `Schema`, an Arrow schema, or a mapping of names to types (`"BIGINT NOT NULL"`)."""
+
+
+class Warehouse:
+    """Databases and tables in a folder, `s3://`, `gs://`, `az://` or any `Files`; made when first written to."""
+
+    def __init__(self, location: str | Path | Files, options: dict[str, str] | None = None) -> None:
+        self.files = open_files(location, options) if isinstance(location, str | Path) else location
+
+    @property
+    def url(self) -> str:
+        return self.files.url
+
+    def __repr__(self) -> str:
+        return f"Warehouse({self.url!r})"
+
+    # ---------------------------------------------------------------------------------------------- databases
+
+    def create_database(self, name: str, *, comment: str | None = None, if_not_exists: bool = False) -> None:
+        """RAISES: AlreadyExistsError unless `if_not_exists`."""
+        entry = DatabaseEntry(created_millis=now_millis(), comment=comment)
+        try:
+            self.files.put_if_absent(_database_path(name), encode_entry(entry))
+        except AlreadyExistsError as err:
+            if not if_not_exists:
+                raise AlreadyExistsError(f"there is a database `{name}` already") from err
+
+    def list_databases(self) -> list[str]:
+        """The names of all databases, in order."""
+        folders = [entry.name for entry in self.files.list() if entry.is_folder]
+        return sorted(name for name in folders if self.has_database(name))
+
+    def has_database(self, name: str) -> bool:
+        try:
+            read_database_entry(self.files, _database_path(name))
+        except NotFoundError:
+            return False
+        return True
+
+    def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> None:
+        """Remove a database, with `cascade` its tables too.
+
+        RAISES: NotFoundError unless `if_exists`, StorageError when it has tables.
+        """
+        if not self.has_database(name):
+            if if_exists:
+                return
+            raise self._no_database(name)
+        tables = self.list_tables(name)
+        if tables and not cascade:
+            raise StorageError(f"database `{name}` has {len(tables)} tables", hint="drop them first, or cascade")
+        for table in tables:
+            self.drop_table(TableName(name, table))
+        self.files.delete(_database_path(name))
+
+    # ------------------------------------------------------------------------------------------------- tables
+
+    def create_table(
+        self,
+        name: str | TableName,
+        schema: Columns,
+        *,
+        primary_key: Sequence[str] | str = (),
+        partition_by: Sequence[str] | str = (),
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        if_not_exists: bool = False,
+    ) -> Table:
+        """Make a table: with a primary key rows are upserted, without one they are appended.
+
+        RAISES: AlreadyExistsError unless `if_not_exists`, NotFoundError when there is no such database, SchemaError.
+        """
+        table = parse_name(name)
+        if if_not_exists and self.has_table(table):
+            return self.table(table)
+        self._require_database(table.database)
+        if self.has_table(table):
+            raise AlreadyExistsError(f"there is a table {table} already")
+        try:
+            wanted = _whole_schema(schema, _names(primary_key), _names(partition_by), dict(options or {}), comment)
+            checked = check_new(check_schema(wanted))
+        except SchemaError as err:
+            raise SchemaError(f"table {table}: {err.message}", hint=err.hint) from err
+        folder, uuid = self._make_folder(table, checked)
+        entry = TableEntry(folder=folder, table_uuid=uuid)
+        try:
+            self.files.put_if_absent(_entry_path(table), encode_entry(entry))
+        except AlreadyExistsError as err:
+            forget_folder(TableStore(table, self.files, folder))
+            if if_not_exists:
+                return self.table(table)
+            raise AlreadyExistsError(f"there is a table {table} already") from err
+        return Table(TableStore(table, self.files, folder))
+
+    def table(self, name: str | TableName) -> Table:
+        """Open a table. RAISES: NotFoundError with the nearest name."""
+        table = parse_name(name)
+        try:
+            entry = read_table_entry(self.files, _entry_path(table))
+        except NotFoundError as err:
+            raise self._no_table(table) from err
+        return Table(TableStore(table, self.files, entry.folder))
+
+    def has_table(self, name: str | TableName) -> bool:
+        try:
+            read_table_entry(self.files, _entry_path(parse_name(name)))
+        except NotFoundError:
+            return False
+        return True
+
+    def list_tables(self, database: str = DEFAULT_DATABASE) -> list[str]:
+        """The names of the tables of a database, in order.
+
+        RAISES: NotFoundError when there is no such database.
+        """
+        if database != DEFAULT_DATABASE and not self.has_database(database):
+            raise self._no_database(database)
+        entries = self.files.list(check_name(database, "database"))
+        return [entry.name.removesuffix(_ENTRY) for entry in entries if entry.name.endswith(_ENTRY)]
+
+    def drop_table(self, name: str | TableName, *, if_exists: bool = False) -> None:
+        """Remove a table and its files. RAISES: NotFoundError unless `if_exists`."""
+        table = parse_name(name)
+        if if_exists and not self.has_table(table):
+            return
+        store = self.table(table).store
+        self.files.delete(_entry_path(table))
+        forget_folder(store)
+
+    def rename_table(self, name: str | TableName, new_name: str | TableName) -> Table:
+        """Give a table another name, perhaps in another database; its files stay where they are.
+
+        RAISES: NotFoundError, AlreadyExistsError.
+        """
+        old, new = parse_name(name), parse_name(new_name)
+        self._require_database(new.database)
+        try:
+            entry = read_table_entry(self.files, _entry_path(old))
+        except NotFoundError as err:
+            raise self._no_table(old) from err
+        try:
+            self.files.put_if_absent(_entry_path(new), encode_entry(entry))
+        except AlreadyExistsError as err:
+            raise AlreadyExistsError(f"there is a table {new} already") from err
+        self.files.delete(_entry_path(old))
+        return self.table(new)
+
+    # ----------------------------------------------------------------------------------------------- internals
+
+    def _make_folder(self, table: TableName, schema: Schema) -> tuple[str, str]:
+        """Write the first files of a table into a folder that nobody else has."""
+        metadata = new_metadata()
+        folder = f"{table.database}/{table.table}"
+        if self.files.list(folder):
+            folder = f"{folder}-{uuid.uuid4().hex[:8]}"
+        try:
+            SchemaManager(self.files, PathFactory(folder)).create_schema(schema)
+        except AlreadyExistsError:  # somebody makes the same table at this moment: the entry decides
+            folder = f"{table.database}/{table.table}-{uuid.uuid4().hex[:8]}"
+            SchemaManager(self.files, PathFactory(folder)).create_schema(schema)
+        self.files.put(PathFactory(folder).metadata, encode_entry(metadata))
+        return folder, metadata.table_uuid
+
+    def _require_database(self, name: str) -> None:
+        if name == DEFAULT_DATABASE:
+            self.create_database(name, if_not_exists=True)
+        elif not self.has_database(name):
+            raise self._no_database(name)
+
+    def _no_database(self, name: str) -> NotFoundError:
+        close = nearest(name, self.list_databases())
+        hint = f"did you mean `{close}`?" if close else f"databases: {', '.join(self.list_databases()) or 'none'}"
+        return NotFoundError(f"there is no database `{name}`", hint=hint)
+
+    def _no_table(self, table: TableName) -> NotFoundError:
+        if table.database != DEFAULT_DATABASE and not self.has_database(table.database):
+            return self._no_database(table.database)
+        names = self.list_tables(table.database)
+        close = nearest(table.table, names)
+        hint = f"did you mean `{table.database}.{close}`?" if close else f"tables: {', '.join(names) or 'none'}"
+        return NotFoundError(f"there is no table {table}", hint=hint)
+
+
+def _database_path(name: str) -> str:
+    return f"{check_name(name, 'database')}/{_DATABASE}"
+
+
+def _entry_path(table: TableName) -> str:
+    return f"{table.database}/{table.table}{_ENTRY}"
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _whole_schema(
+    given: Columns, key: tuple[str, ...], partitions: tuple[str, ...], options: dict[str, str], comment: str | None
+) -> Schema:
+    """One schema out of columns and what was said beside them."""
+    if isinstance(given, Schema):
+        schema = given
+    elif isinstance(given, pa.Schema):
+        schema = schema_of(given)
+    else:
+        if not isinstance(given, Mapping):
+            raise SchemaError(f"{given!r} is not a schema", hint="a Schema, an Arrow schema, or names with types")
+        schema = Schema(tuple(_column(at, name, type) for at, (name, type) in enumerate(given.items())))
+    key = key or schema.primary_keys
+    fields = tuple(replace(field, nullable=field.nullable and field.name not in key) for field in schema.fields)
+    return replace(
+        schema,
+        fields=fields,
+        primary_keys=key,
+        partition_keys=partitions or schema.partition_keys,
+        options=schema.options | {name: str(value) for name, value in options.items()},
+        comment=comment if comment is not None else schema.comment,
+    )
+
+
+def _column(at: int, name: str, type: str | DataType) -> Field:
+    if not isinstance(type, str):
+        return Field(at, name, type)
+    text = type.strip()
+    bare = text[: -len("NOT NULL")].rstrip() if text.upper().endswith("NOT NULL") else text
+    return Field(at, name, parse_type(bare), nullable=bare == text)

@@ -1,0 +1,153 @@
+"""Time travel, tags, rollback, changes, history, clean-up."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headwater import Warehouse
+from headwater.errors import AlreadyExistsError, NotFoundError, UsageError
+from headwater.files import MemoryFiles
+from headwater.lake.snapshot import Operation
+
+
+@pytest.fixture
+def table():
+    """Key 1 in five versions, key 2 that came and went."""
+    warehouse = Warehouse(MemoryFiles())
+    table = warehouse.create_table("t", {"k": "INT", "v": "STRING"}, primary_key="k", options={"bucket": "2"})
+    table.write([(1, "a")])
+    table.write([(1, "b"), (2, "x")])
+    table.delete([2])
+    table.write([(1, "b")])
+    table.write([(1, "c"), (3, "z")])
+    return table
+
+
+def content(table, at=None):
+    return {row["k"]: row["v"] for row in table.to_arrow(at=at).to_pylist()}
+
+
+def test_every_way_to_name_a_moment(table):
+    table.create_tag("release-1", 2)
+    now = datetime.now(UTC)
+    for at in (2, "2", "@-3", "release-1"):
+        assert content(table, at) == {1: "b", 2: "x"}
+    for at in (now, now.replace(tzinfo=None), str(now), now.isoformat(), "0 seconds ago", "@0", None):
+        assert content(table, at) == {1: "c", 3: "z"}
+    assert table.get(1, at=1)["v"] == "a"
+    assert [row and row["v"] for row in table.multi_get([3, 1, 2], at=2)] == [None, "b", "x"]
+    early = now - timedelta(days=1)
+    for at in (early, early.date(), "1 day ago", "2h ago", "2020-01-01", "2020-01-01 09:30"):
+        with pytest.raises(NotFoundError, match="no snapshot as old as"):
+            table.to_arrow(at=at)
+    with pytest.raises(NotFoundError, match="no snapshot 9") as caught:
+        table.to_arrow(at=9)
+    assert caught.value.hint == "snapshots 1 to 5 are kept"
+    with pytest.raises(NotFoundError) as caught:
+        table.to_arrow(at="relaese-1")
+    assert caught.value.hint == "did you mean `release-1`?"
+    for at in ("soon, maybe", "@1", "3 blinks ago", True):
+        with pytest.raises(UsageError):
+            table.to_arrow(at=at)
+
+
+def test_snapshots_by_time(table):
+    log = table.store.committer.log
+    for id in log.ids():
+        moment = datetime.fromtimestamp(log.get(id).timestamp / 1000, UTC)
+        found = table.snapshot(moment)
+        assert found.timestamp == log.get(id).timestamp
+        assert found.snapshot_id >= id
+
+
+def test_changes_and_diff(table):
+    def kinds(start, end=None):
+        return sorted((row["_kind"], row["k"], row["v"]) for row in table.changes(start, end).read_all().to_pylist())
+
+    assert kinds(0, 1) == [("+I", 1, "a")]
+    assert kinds(1, 2) == [("+I", 2, "x"), ("+U", 1, "b"), ("-U", 1, "a")]
+    assert kinds(2, 3) == [("-D", 2, "x")]
+    assert kinds(3, 4) == []
+    assert kinds(1) == [("+I", 3, "z"), ("+U", 1, "c"), ("-U", 1, "a")]
+    table.compact()
+    assert kinds(5) == []
+    differences = {row["k"]: (row["_kind"], row["before"], row["after"]) for row in table.diff(2).to_pylist()}
+    assert differences == {
+        1: ("U", {"k": 1, "v": "b"}, {"k": 1, "v": "c"}),
+        2: ("-D", {"k": 2, "v": "x"}, None),
+        3: ("+I", None, {"k": 3, "v": "z"}),
+    }
+
+
+def test_history_of_a_key(table):
+    table.compact()
+    table.rollback(2)
+
+    def told(key):
+        return [(v.snapshot_id, v.kind, v.row and v.row["v"]) for v in table.history(key)]
+
+    last = table.snapshot().snapshot_id
+    assert told(1) == [(1, "+I", "a"), (2, "U", "b"), (5, "U", "c"), (last, "U", "b")]
+    assert told(2) == [(2, "+I", "x"), (3, "-D", None), (last, "+I", "x")]
+    assert told(99) == []
+
+
+def test_rollback_brings_everything_back(table):
+    table.compact()
+    snapshot = table.rollback(2)
+    assert snapshot.operation is Operation.ROLLBACK
+    assert content(table) == {1: "b", 2: "x"}
+    assert content(table, "@-1") == {1: "c", 3: "z"}
+    table.write([(2, "y")])
+    assert content(table) == {1: "b", 2: "y"}
+    table.compact()
+    table.expire_snapshots(keep_max=1)
+    assert content(table) == {1: "b", 2: "y"}
+    assert_clean(table)
+
+
+def test_expiry_spares_tags_and_readers(table):
+    table.create_tag("kept", 2)
+    with pytest.raises(AlreadyExistsError):
+        table.create_tag("kept", 3)
+    for name in ("5", "@-1", "", "a/b", ".."):
+        with pytest.raises(UsageError):
+            table.create_tag(name)
+    scan = table.scan(at=1)
+    first = next(scan)
+    table.compact()
+    with table.lease(3):
+        removal = table.expire_snapshots(keep_max=1)
+        assert removal.snapshots == tuple(range(1, table.snapshot().snapshot_id))
+        assert content(table, "kept") == {1: "b", 2: "x"}
+        assert content(table, 2) == {1: "b", 2: "x"}  # by the id of a tagged snapshot, too
+        assert first.num_rows == 1
+        assert table.remove_orphans(older_than=-10).files == ()
+        assert list(scan) == []
+    with pytest.raises(NotFoundError):
+        table.to_arrow(at=3)
+    table.delete_tag("kept")
+    table.remove_orphans(older_than=-10, dry_run=False)
+    assert content(table) == {1: "c", 3: "z"}
+    assert_clean(table)
+
+
+def test_a_tag_outlives_its_snapshot_and_takes_its_files_along(table):
+    table.create_tag("kept", 2)
+    table.compact()
+    table.expire_snapshots(keep_max=1)
+    table.rollback("kept")
+    assert content(table) == {1: "b", 2: "x"}
+    table.expire_snapshots(keep_max=1)
+    table.delete_tag("kept")
+    assert content(table) == {1: "b", 2: "x"}
+    assert_clean(table)
+
+
+def assert_clean(table):
+    """Files on disk are exactly those that snapshots and tags can reach."""
+    assert table.remove_orphans(older_than=-10).files == ()
+    store = table.store
+    for snapshot in [*table.snapshots(), *table.tags().values()]:
+        for entry in store.live(snapshot):
+            assert store.files.get_range(store.paths.data_file(entry.file.name), 0, 1)
