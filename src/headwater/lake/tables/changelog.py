@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from headwater.lake.keys import Keys
 from headwater.lake.opened import OpenFile
+from headwater.lake.reads import ScanRequest
 from headwater.lake.row import python_rows
 from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
@@ -124,7 +125,7 @@ def _rows(store: TableStore, shape: Shape, state: TableState, place: Place) -> p
     if files is None:
         return schema.empty_table()
     reads = reads_of(files, shape, store.shelf(shape))
-    return pa.Table.from_batches(list(reads.scan(shape.schema.names, None, None)), schema).combine_chunks()
+    return pa.Table.from_batches(list(reads.scan(ScanRequest(list(shape.schema.names)))), schema).combine_chunks()
 
 
 def _keys(rows: pa.Table, shape: Shape) -> Keys | None:

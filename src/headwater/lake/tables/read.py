@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from headwater.errors import UsageError
 from headwater.lake.opened import OpenFile
+from headwater.lake.reads import ScanRequest
 from headwater.lake.row import Row
 from headwater.lake.scan import PIECE_ROWS
 from headwater.lake.tables.plan import ScanPlan, Split, read_columns
@@ -86,7 +87,7 @@ def require_key(store: TableStore, shape: Shape, wish: str) -> None:
 
 def _merged(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:
     reads = reads_of(split.files, shape, store.shelf(shape))
-    return reads.scan(names, split.bounds.lower, split.bounds.upper)
+    return reads.scan(ScanRequest(names, split.bounds.lower, split.bounds.upper))
 
 
 def _appended(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:

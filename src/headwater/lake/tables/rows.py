@@ -25,7 +25,6 @@ from headwater.lake.reads import Reads
 from headwater.lake.recovery import read_logs
 from headwater.lake.row import Row, RowCodec
 from headwater.lake.snapshot import Operation, Snapshot
-from headwater.lake.state import Pins, TreeState
 from headwater.lake.stored import delete_values, stored_values
 from headwater.lake.tables.read import require_key
 from headwater.lake.tables.routing import place_of, route_batch
@@ -77,7 +76,7 @@ class RowWriter:
             for row in rows:
                 data, values = self._rows.check(dict(row.items()) if isinstance(row, Row) else row)
                 key = codec.native(tuple(values[at] for at in self._key_at))
-                writes.append((RecordType.PUT, key, data, stored_values(codec, self._shape.schema, values)))
+                writes.append((RecordType.PUT, key, data, stored_values(codec, values)))
         self._write(writes)
 
     def delete(self, key: Any) -> None:
@@ -94,9 +93,8 @@ class RowWriter:
         place = place_of(native, shape.codec.values(native), shape)
         with self._lock:
             memtables = (self._active, *reversed(self._waiting))
-        still = Still(self._store.shelf(shape), state.places.get(place, ()), {})
-        source = _Layered(TreeState(memtables, still.state.runs, still.state.version))
-        return Reads(source, shape.codec, shape.stored, shape.rule).multi_get([native])[0]
+        still = Still(self._store.shelf(shape), state.places.get(place, ()), memtables)
+        return Reads(still, shape.codec, shape.stored, shape.rule).multi_get([native])[0]
 
     def flush(self) -> Snapshot | None:
         """Commit what was written since the last flush as one snapshot; None if there was nothing."""
@@ -206,11 +204,3 @@ class RowWriter:
     def _release(self) -> None:
         if self._held is not None:
             self._held.close()
-
-
-class _Layered:
-    """Memory over the files of one bucket, for one read."""
-
-    def __init__(self, state: TreeState) -> None:
-        self.state = state
-        self.pins = Pins(lambda name: None)

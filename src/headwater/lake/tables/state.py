@@ -1,10 +1,12 @@
 """A table at one snapshot: its files by partition and bucket, and readers of them."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
 from headwater.lake.manifest import ManifestEntry, Partition
-from headwater.lake.opened import OpenFile, Shelf, open_runs
+from headwater.lake.memtable import MemTable
+from headwater.lake.opened import Shelf, open_runs
 from headwater.lake.reads import Reads
 from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.state import Pins, TreeState
@@ -16,12 +18,19 @@ Place = tuple[Partition, int]
 
 
 class Still:
-    """One bucket at one snapshot: a state that never changes and whose files nobody removes."""
+    """One bucket at one snapshot, perhaps with rows in memory over it: a state that never changes."""
 
-    def __init__(self, shelf: Shelf, files: tuple[DataFile, ...], known: dict[str, OpenFile]) -> None:
+    def __init__(self, shelf: Shelf, files: tuple[DataFile, ...], memtables: tuple[MemTable, ...] = ()) -> None:
         version = Version(files=files)
-        self.state = TreeState((), tuple(open_runs(shelf, version.runs(), known)), version)
+        self.state = TreeState(memtables, tuple(open_runs(shelf, version.runs(), {})), version)
         self.pins = Pins(lambda name: None)
+
+    def hold(self) -> TreeState:
+        """The state; its files are the snapshot's, and not ours to keep or remove."""
+        return self.state
+
+    def reading(self) -> AbstractContextManager[TreeState]:
+        return nullcontext(self.state)
 
 
 class TableState:
@@ -70,4 +79,4 @@ class TableState:
 
 def reads_of(files: tuple[DataFile, ...], shape: Shape, shelf: Shelf) -> Reads:
     """Point reads and scans of some files of one bucket."""
-    return Reads(Still(shelf, files, {}), shape.codec, shape.stored, shape.rule)
+    return Reads(Still(shelf, files), shape.codec, shape.stored, shape.rule)
