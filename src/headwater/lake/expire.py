@@ -1,8 +1,8 @@
 """What is no longer needed: expired snapshots and the files only they had, and files that no snapshot ever had.
 
-Expiry removes data files first, then manifests, then the snapshots themselves, oldest first: a crash in between
-leaves a snapshot whose files may be gone, but one that was to go anyway, and the next expiry finishes the work.
-Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
+Expiry removes the snapshots themselves, makes that durable, and only then removes what they needed: a crash in
+between leaves files that nothing refers to, which the orphan clean-up finds, and never a snapshot whose files are
+gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
 """
 
 from collections.abc import Iterable
@@ -60,9 +60,9 @@ class Cleaner:
         manifests = self._manifests(log.get(id) for id in expired) - self._manifests(kept)
         paths = [*sorted(data), *sorted(manifests)]
         if not dry_run:
+            log.forget(expired, earliest=kept_from)
             for path in paths:
                 self._files.delete(path)
-            log.forget(expired, earliest=kept_from)
         return Removal(tuple(expired), tuple(paths))
 
     def orphans(

@@ -67,6 +67,10 @@ class PathFactory:
         return self._under("tag")
 
     @property
+    def removed_tag(self) -> str:
+        return self._under("tag", "REMOVED")
+
+    @property
     def rows_folder(self) -> str:
         return self._under("rows")
 

@@ -185,11 +185,14 @@ class SnapshotLog:
         self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode())
 
     def forget(self, ids: list[int], *, earliest: int) -> None:
-        """Remove snapshots, oldest first, after pointing `EARLIEST` at the oldest that stays."""
-        self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
+        """Remove snapshots, oldest first, then point `EARLIEST` at the oldest that stays.
+
+        Writing a file makes the removals in its folder durable: after it, no loss of power brings a snapshot back.
+        """
         for id in sorted(ids):
             self._files.delete(self._paths.snapshot(id))
             self._seen.pop(id, None)
+        self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
 
     def _exists(self, id: int) -> bool:
         """Whether a snapshot is on disk now; one seen before may have been expired by somebody else."""

@@ -55,4 +55,5 @@ class Tags:
         """Remove a tag and return the snapshot it named. RAISES: NotFoundError."""
         snapshot = self.get(name)
         self._files.delete(self._paths.tag(name))
+        self._files.put(self._paths.removed_tag, name.encode())  # makes the removal durable, with its folder
         return snapshot

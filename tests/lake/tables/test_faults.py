@@ -1,0 +1,165 @@
+"""Crashes of tables: die at every call to the store in turn; afterwards the table is the old one or the new one."""
+
+from collections.abc import Callable
+
+import pytest
+
+from headwater import Table, Warehouse
+from headwater.errors import HeadwaterError
+from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.lake.evolution import AddColumn, RenameColumn
+from headwater.model.types import INT
+
+pytestmark = pytest.mark.fault
+
+COLUMNS = {"k": "INT", "v": "STRING"}
+
+
+def create(warehouse: Warehouse) -> Table:
+    return warehouse.create_table("t", COLUMNS, primary_key="k", options={"bucket": "2", "wal.fsync": "always"})
+
+
+def old_state(warehouse: Warehouse) -> None:
+    """Some history: four snapshots, a compaction, a tag, and a table without a key."""
+    table = create(warehouse)
+    table.write([(k, "a") for k in range(8)])
+    table.write([(k, "b") for k in range(4)])
+    table.create_tag("b", 2)
+    table.delete([7])
+    table.compact()
+    table.write([(k, "c") for k in range(2)])
+    events = warehouse.create_table("e", COLUMNS)
+    events.write([(k, "x") for k in range(5)])
+    events.write([(k, "y") for k in range(5)])
+
+
+def put_rows(warehouse: Warehouse) -> None:
+    with warehouse.table("t").writer() as writer:
+        writer.put((100, "row"))
+        writer.put((101, "row"))
+
+
+STEPS: dict[str, Callable[[Warehouse], object]] = {
+    "write": lambda w: w.table("t").write([(k, "new") for k in range(20)]),
+    "delete": lambda w: w.table("t").delete([0, 1]),
+    "overwrite": lambda w: w.table("t").overwrite([(1, "only")]),
+    "compact": lambda w: w.table("t").compact(),
+    "rollback": lambda w: w.table("t").rollback("b"),
+    "expire": lambda w: w.table("t").expire_snapshots(keep_max=1),
+    "delete a tag": lambda w: w.table("t").delete_tag("b"),
+    "alter": lambda w: w.table("t").alter(AddColumn("n", INT), RenameColumn("v", "w")),
+    "rewrite": lambda w: w.table("e").delete(where=()),
+    "pack": lambda w: w.table("e").compact(),
+    "rows": put_rows,
+    "rename": lambda w: w.rename_table("t", "u"),
+    "create": lambda w: w.create_table("more", COLUMNS, if_not_exists=True),
+    "drop": lambda w: w.drop_table("t"),
+}
+
+
+def content(warehouse: Warehouse) -> dict[str, object]:
+    """Everything that can be seen: rows and columns of every table, now and at every snapshot and tag."""
+    seen: dict[str, object] = {}
+    for name in warehouse.list_tables():
+        table = warehouse.table(name)
+        seen[name] = table.schema.names, sorted(map(tuple, (r.values() for r in table.to_arrow().to_pylist())))
+        for tag in table.tags():
+            seen[f"{name}@{tag}"] = sorted(map(tuple, (r.values() for r in table.to_arrow(at=tag).to_pylist())))
+    return seen
+
+
+def everything_kept_is_readable(warehouse: Warehouse) -> None:
+    for name in warehouse.list_tables():
+        table = warehouse.table(name)
+        for snapshot in table.snapshots():
+            assert table.to_arrow(at=snapshot.snapshot_id).num_rows >= 0
+
+
+def clean_up(warehouse: Warehouse) -> None:
+    """The cleaner finds what the crash left, and after it there is nothing left to find."""
+    for name in warehouse.list_tables():
+        table = warehouse.table(name)
+        table.remove_orphans(older_than=-10, dry_run=False)
+        assert table.remove_orphans(older_than=-10).files == ()
+
+
+def seed() -> MemoryFiles:
+    disk = MemoryFiles()
+    old_state(Warehouse(disk))
+    return disk
+
+
+def copied(disk: MemoryFiles) -> MemoryFiles:
+    copy = MemoryFiles()
+    for entry in disk.list(deep=True):
+        copy.put(entry.path, disk.get(entry.path))
+    return copy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "kept"), [(Fault.DIE, 0.0), (Fault.DIE, 1.0), (Fault.DIE_AFTER, 0.0), (Fault.DIE_AFTER, 1.0)]
+)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_table_that_dies_is_the_old_or_the_new_one(step: str, fault: Fault, kept: float) -> None:
+    start = seed()
+    old = content(Warehouse(copied(start)))
+    done = Warehouse(copied(start))
+    STEPS[step](done)
+    states = [old, content(done)]
+    if step == "rows":  # each acknowledged row is kept: the next writer commits what the log holds
+        states += [{**old, "t": (old["t"][0], sorted([*old["t"][1], (100, "row")]))}]  # type: ignore[index]
+    if step == "rename":  # for a moment both names lead to the table
+        states += [{**old, **states[1]}]
+    number, finished = 0, False
+    while not finished:
+        number += 1
+        faulty = FaultyFiles(copied(start), at=number, fault=fault)
+        try:
+            STEPS[step](Warehouse(faulty))
+            finished = True
+        except Death:
+            pass
+        disk = faulty.recover(kept=kept)
+        after = Warehouse(disk)
+        if step == "rows":
+            after.table("t").writer().close()
+        assert content(after) in states, f"{step} died at call {number}: {faulty.trace[-1]}"
+        everything_kept_is_readable(after)
+        clean_up(after)
+        assert content(after) in states
+        if step not in ("delete a tag", "rename", "drop", "alter"):
+            STEPS[step](after)
+            clean_up(after)
+    assert number > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+def test_a_call_that_fails_once_leaves_the_old_or_the_new_table(step: str) -> None:
+    """The process goes on after the error, and the next attempt succeeds."""
+    start = seed()
+    old = content(Warehouse(copied(start)))
+    done = Warehouse(copied(start))
+    STEPS[step](done)
+    states = [old, content(done)]
+    if step == "rows":
+        states += [{**old, "t": (old["t"][0], sorted([*old["t"][1], (100, "row")]))}]  # type: ignore[index]
+    if step == "rename":
+        states += [{**old, **states[1]}]
+    for fault in (Fault.FAIL, Fault.LOSE_REPLY):
+        number, finished = 0, False
+        while not finished:
+            number += 1
+            faulty = FaultyFiles(copied(start), at=number, fault=fault)
+            warehouse = Warehouse(faulty)
+            try:
+                STEPS[step](warehouse)
+                finished = faulty.calls < number
+            except HeadwaterError:
+                pass
+            if step == "rows":
+                Warehouse(faulty.inner).table("t").writer().close()
+            assert content(Warehouse(faulty.inner)) in states, f"{step} failed at call {number}: {faulty.trace[-1]}"
+            clean_up(Warehouse(faulty.inner))
+            assert content(Warehouse(faulty.inner)) in states
