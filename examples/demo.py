@@ -17,7 +17,7 @@ def say(title: str) -> None:
 def run(command: str, *, head: int | None = None, expect: int = 0) -> None:
     """Show a command and what it prints."""
     print(f"$ {command}", flush=True)
-    words = [sys.executable, "-m", *shlex.split(command)]
+    words = [sys.executable, *([] if command.startswith("examples/") else ["-m"]), *shlex.split(command)]
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     lines = done.stdout.splitlines()
     print("\n".join(lines[:head]), flush=True)
@@ -39,12 +39,20 @@ def lineage() -> None:
     run(f"headwater check {shop}/typo.sql -s {shop}/schemas/shop.sql", expect=1)
 
 
+def lake() -> None:
+    say("5. A lake table: upserts, a delete, time travel, every version of one key")
+    run("examples/lake_table.py demo/warehouse")
+    say("6. SQL text about lake tables is resolved with what the warehouse knows")
+    run("headwater lineage -e 'SELECT status, sum(amount) AS total FROM shop.orders GROUP BY 1' -s demo/warehouse")
+
+
 def main() -> None:
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir()
     say("Is everything here?")
     run("headwater doctor")
     lineage()
+    lake()
     say("Try next")
     print("  .venv/bin/headwater lineage --help")
     print("  .venv/bin/headwater lineage YOUR.sql --dialect postgres")

@@ -17,5 +17,7 @@ def test_the_demo_runs():
         "├─ amount_eur = i.quantity * i.unit_price * IFF(o.currency = 'EUR', 1, r.to_eur)",
         "│  └─ recent.items[].sku  IDENTITY",
         "hint: did you mean `raw.order_items`?",
+        "history  snapshot 2: Row(id=7, status='shipped', amount=3.5)",
+        "└─ shop.orders.amount  AGGREGATION",
     ):
         assert line in run.stdout

@@ -1,6 +1,7 @@
 """Schemas from wherever users have them: Python values and files."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +18,9 @@ SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str]
 
 
 def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetadata:
-    """A schema from a mapping of tables, or from a file: JSON, an `information_schema` CSV, or DDL in a dialect.
+    """A schema from a mapping of tables, a file (JSON, an `information_schema` CSV, DDL), or a lake warehouse.
+
+    A folder, or the URL of an object store, is a warehouse.
 
     RAISES: InputError when the file cannot be read, SchemaError when it is not a schema.
     """
@@ -28,8 +31,16 @@ def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetad
             return schema
         case Mapping():
             return schema_of_mapping(schema)
+        case _ if "://" in str(schema) or Path(schema).is_dir():
+            return _schema_of_warehouse(str(schema), dialect)
         case _:
             return _schema_of_file(Path(schema), dialect)
+
+
+def _schema_of_warehouse(location: str, dialect: str | None) -> SchemaMetadata:
+    # imported when it is first needed: the lake stands on Arrow, which takes longer to load than most texts to read
+    found: SchemaMetadata = import_module("headwater.analysis.warehouses").schema_at(location, dialect)
+    return found
 
 
 def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
@@ -43,7 +54,7 @@ def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
             return schema_of_ddl(Source(text, str(path)), dialect)
     raise SchemaError(
         f"the kind of the schema file {path} is not known",
-        hint="name it .json, .csv (information_schema) or .sql (DDL)",
+        hint="name it .json, .csv (information_schema) or .sql (DDL), or name a warehouse folder",
     )
 
 
