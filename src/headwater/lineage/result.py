@@ -52,6 +52,16 @@ class AnalyzeResult:
         """The edges of all statements."""
         return tuple(edge for statement in self.statements for edge in statement.edges)
 
+    @property
+    def nodes(self) -> list[wire.WireNode]:
+        """Every table and column that takes part, as on the wire."""
+        return self.to_wire().nodes
+
+    @property
+    def summary(self) -> wire.WireSummary:
+        """Counts over the whole result, as on the wire."""
+        return self.to_wire().summary
+
     @cached_property
     def graph(self) -> Graph[ColumnRef, Edge]:
         """Columns joined by the edges of all statements, chained through the tables they share."""

@@ -98,6 +98,11 @@ def test_json_counts_and_links():
     assert wire["issues"][0]["span"] == {"start": 54, "end": 55, "line": 1, "column": 55}
 
 
+def test_python_has_what_the_wire_has():
+    assert RESULT.summary.edge_count == 4
+    assert {node.id for node in RESULT.nodes} >= {"o", "o.x", "d.total"}
+
+
 def test_value_reading_leaves_values():
     assert [edge.kind for edge in restrict(STATEMENT, Reading.VALUE).edges] == [Kind.AGGREGATION, Kind.IDENTITY]
     assert restrict(STATEMENT, Reading.FULL) is STATEMENT
