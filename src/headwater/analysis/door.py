@@ -7,11 +7,12 @@ are rendered first, and every position in the answer is moved back into the temp
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Literal
 
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.schemas import SchemaLike, import_schema
-from headwater.analysis.template import Rendered, TemplateOptions, is_template, render
+from headwater.analysis.template import Rendered, TemplateOptions, is_template
 from headwater.errors import Issue
 from headwater.lineage.readings import Reading, restrict
 from headwater.lineage.resolver import SchemaResolver
@@ -113,7 +114,8 @@ def _rendered(source: Source, options: TemplateOptions | None) -> Rendered:
     """The SQL of a source. A text that only looks like a template, and is none, is SQL as it stands."""
     if options is None or not is_template(source.text):
         return Rendered(source.text, source)
-    rendered = render(source, options)
+    # imported when it is first needed: Jinja takes a tenth of a second, and most texts are no templates
+    rendered: Rendered = import_module("headwater.analysis.rendering").render(source, options)
     return rendered if rendered.text else dataclasses.replace(rendered, text=source.text)
 
 

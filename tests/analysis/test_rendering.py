@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.analysis.template import TemplateOptions, is_template, render
+from headwater.analysis.rendering import render
+from headwater.analysis.template import TemplateOptions, is_template
 from headwater.errors import IssueCode, Severity
 from headwater.text import Source
 
