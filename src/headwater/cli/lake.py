@@ -1,4 +1,4 @@
-"""`headwater lake`: looking into a tree, checking it, mending it, and trying its durability."""
+"""`headwater lake`: tables, and below them a tree: looking into it, checking, mending, trying its durability."""
 
 import dataclasses
 import sys
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from headwater.cli import lake_tables, lake_time
 from headwater.cli.options import Flags, command, global_options, split_options
 from headwater.cli.render import print_json, print_table
 from headwater.errors import InputError
@@ -25,7 +26,7 @@ class LakeGroup(click.Group):
 
 @click.group("lake", cls=LakeGroup, params=global_options())
 def lake() -> None:
-    """Look into the storage of a table: levels, files, checks, repair."""
+    """Work with lake tables: make, load, read, travel in time, and look into their storage."""
 
 
 def _open(folder: str) -> "LSMTree":
@@ -167,5 +168,5 @@ def _print_report(flags: Flags, report: dict[str, Any]) -> None:
             click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
-for each in (levels, sst_dump, verify, fsck, repair, torture):
+for each in (levels, sst_dump, verify, fsck, repair, torture, *lake_tables.COMMANDS, *lake_time.COMMANDS):
     lake.add_command(each)

@@ -1,0 +1,164 @@
+"""`headwater lake history | diff | tag | rollback | compact | expire | orphans`: a table through time."""
+
+from typing import Any
+
+import click
+
+from headwater.cli.lake_tables import open_table, size_text, time_text
+from headwater.cli.options import Flags, command
+from headwater.cli.progress import progress_over
+from headwater.cli.render import print_json, print_table
+from headwater.errors import UsageError
+
+
+@command(
+    "history", examples=("headwater lake history sales.orders 42", "headwater lake history db.t 2026-11-01,7 --json")
+)
+@click.argument("table")
+@click.argument("key")
+@click.pass_obj
+def history(flags: Flags, table: str, key: str) -> None:
+    """Show every kept version of one row. A key of several columns is separated by commas."""
+    from headwater.cli.where import parse_key
+
+    source = open_table(flags, table)
+    versions = source.history(parse_key(key, source.schema))
+    if flags.json:
+        print_json(
+            [
+                {
+                    "snapshot": each.snapshot_id,
+                    "time": each.timestamp,
+                    "operation": each.operation,
+                    "kind": each.kind,
+                    "row": dict(each.row.items()) if each.row is not None else None,
+                }
+                for each in versions
+            ]
+        )
+        return
+    names = source.schema.names
+    rows = [
+        (
+            each.snapshot_id,
+            time_text(each.timestamp),
+            each.kind,
+            *(each.row.values if each.row else [""] * len(names)),
+        )
+        for each in versions
+    ]
+    print_table(("snapshot", "time (UTC)", "", *names), rows)
+
+
+@command("diff", examples=("headwater lake diff sales.orders @-1", "headwater lake diff sales.orders v1 v2 --json"))
+@click.argument("table")
+@click.argument("start")
+@click.argument("end", required=False)
+@click.pass_obj
+def diff(flags: Flags, table: str, start: str, end: str | None) -> int:
+    """Show the keys whose rows differ between two moments, before and after. Exit code 1 when there are any."""
+    source = open_table(flags, table)
+    found = source.diff(start, end).to_pylist()
+    if flags.json:
+        print_json(found)
+        return 1 if found else 0
+    keys = list(source.schema.primary_keys)
+    for row in found:
+        name = ", ".join(f"{key}={row[key]}" for key in keys if key in row)
+        click.echo(f"{row['_kind']:<3}{name}  {_changed(row['before'], row['after'])}")
+    return 1 if found else 0
+
+
+def _changed(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
+    """What differs between two images of a row."""
+    if before is None or after is None:
+        return ", ".join(f"{name}={value!r}" for name, value in (before or after or {}).items())
+    return ", ".join(
+        f"{name}: {before[name]!r} → {value!r}" for name, value in after.items() if value != before[name]
+    )
+
+
+@command(
+    "tag",
+    examples=("headwater lake tag sales.orders release-1 --as-of @-1", "headwater lake tag sales.orders --json"),
+)
+@click.argument("table")
+@click.argument("name", required=False)
+@click.option("--as-of", "at", metavar="MOMENT", help="The snapshot to name; the latest by default.")
+@click.option("--delete", "gone", is_flag=True, help="Remove the tag instead.")
+@click.pass_obj
+def tag(flags: Flags, table: str, name: str | None, at: str | None, gone: bool) -> None:
+    """Name a snapshot so that it stays; without a name, list the tags."""
+    source = open_table(flags, table)
+    if gone and name is None:
+        raise UsageError("which tag?", hint="headwater lake tag TABLE NAME --delete")
+    if name is not None and gone:
+        source.delete_tag(name)
+    elif name is not None:
+        source.create_tag(name, at)
+    tags = source.tags()
+    if flags.json:
+        print_json({name: each.snapshot_id for name, each in tags.items()})
+    else:
+        print_table(
+            ("tag", "snapshot", "time (UTC)"), [(n, s.snapshot_id, time_text(s.timestamp)) for n, s in tags.items()]
+        )
+
+
+@command("rollback", examples=("headwater lake rollback sales.orders @-1", "headwater lake rollback sales.orders v1"))
+@click.argument("table")
+@click.argument("moment")
+@click.pass_obj
+def rollback(flags: Flags, table: str, moment: str) -> None:
+    """Make a table what it was, by a new snapshot; what came between stays in its history."""
+    snapshot = open_table(flags, table).rollback(moment)
+    _say(flags, {"snapshot": snapshot.snapshot_id}, f"snapshot {snapshot.snapshot_id} is as {moment} was")
+
+
+@command("compact", examples=("headwater lake compact sales.orders", "headwater lake compact sales.orders --due"))
+@click.argument("table")
+@click.option("--due", is_flag=True, help="Only the buckets where it is due.")
+@click.pass_obj
+def compact(flags: Flags, table: str, due: bool) -> None:
+    """Merge the sorted runs of each bucket into one."""
+    source = open_table(flags, table)
+    with progress_over(source.store.latest().places, "compacting", flags) as step:
+        done = source.compact(full=not due, progress=step)
+    before, after = sum(each.files_before for each in done), sum(each.files_after for each in done)
+    _say(flags, done, f"{len(done)} buckets: {before} files became {after}")
+
+
+@command("expire", examples=("headwater lake expire sales.orders --keep 10 --older-than 3600", "… --dry-run"))
+@click.argument("table")
+@click.option("--keep", "keep_min", default=10, show_default=True, help="Keep at least so many snapshots.")
+@click.option("--keep-max", type=int, help="Keep at most so many snapshots.")
+@click.option("--older-than", default=3600.0, show_default=True, help="Expire only those older than so many seconds.")
+@click.option("--dry-run", is_flag=True, help="Show what would go.")
+@click.pass_obj
+def expire(flags: Flags, /, table: str, **how: Any) -> None:
+    """Remove old snapshots and what only they need; tags and running readers keep theirs."""
+    removal = open_table(flags, table).expire_snapshots(**how)
+    verb = "would go" if how["dry_run"] else "went"
+    _say(flags, removal, f"{len(removal.snapshots)} snapshots and {len(removal.files)} files {verb}")
+
+
+@command("orphans", examples=("headwater lake orphans sales.orders", "headwater lake orphans sales.orders --remove"))
+@click.argument("table")
+@click.option("--older-than", default=86_400.0, show_default=True, help="Only files older than so many seconds.")
+@click.option("--remove", is_flag=True, help="Remove them.")
+@click.pass_obj
+def orphans(flags: Flags, table: str, older_than: float, remove: bool) -> None:
+    """Find files of a table that nothing refers to: what writers that died left behind."""
+    removal = open_table(flags, table).remove_orphans(older_than=older_than, dry_run=not remove)
+    verb = "removed" if remove else "found"
+    _say(flags, removal, "\n".join((*removal.files, f"{len(removal.files)} files {verb}, {size_text(removal.size)}")))
+
+
+def _say(flags: Flags, facts: Any, text: str) -> None:
+    if flags.json:
+        print_json(facts)
+    else:
+        click.echo(text)
+
+
+COMMANDS = (history, diff, tag, rollback, compact, expire, orphans)
