@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from headwater.errors import Issue, Severity, UsageError
 from headwater.lineage import wire
-from headwater.lineage.formats import diagrams, openlineage, rows, tree
+from headwater.lineage.formats import diagrams, openlineage, picture, rows, tree
 from headwater.lineage.formats.html import html
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
 from headwater.lineage.resolver import SchemaResolver
@@ -18,7 +18,7 @@ from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
 from headwater.text import Source, nearest
 
-Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "openlineage"]
+Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "openlineage"]
 FORMATS: tuple[str, ...] = get_args(Format)
 Level = Literal["column", "table"]
 
@@ -108,6 +108,7 @@ class AnalyzeResult:
             "csv": lambda: rows.to_csv(*self._rows(level)),
             "mermaid": lambda: diagrams.mermaid(self.statements, tables_only=level == "table"),
             "dot": lambda: diagrams.dot(self.statements, tables_only=level == "table"),
+            "svg": lambda: picture.svg(self.statements, tables_only=level == "table"),
             "openlineage": lambda: openlineage.openlineage(
                 self.statements, namespace=namespace, sources=self.sources
             ),

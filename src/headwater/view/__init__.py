@@ -1,0 +1,1 @@
+"""Pictures: a diagram of tables and columns, its layout, and its SVG."""

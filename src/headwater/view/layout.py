@@ -1,0 +1,247 @@
+"""Where the boxes stand: layers from left to right, few crossings, no overlap.
+
+1. *Ranks*: a box stands right of everything it is made of (longest path); lines that go round in circles are
+   taken the other way. Sources are then pulled towards what uses them.
+2. *Dummies*: a line over several ranks gets a place in each rank it passes.
+3. *Order*: sweeps from left to right and back put each box at the mean height of its neighbours' rows — rows, not
+   boxes, because that is where the lines end; the order with the fewest crossings of weighted neighbours is kept.
+4. *Heights*: boxes are set as near to that mean as their neighbours in the rank allow.
+
+Everything is deterministic: the same diagram has the same picture.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+
+from headwater.view.diagram import Box, Diagram
+from headwater.view.measure import text_width
+
+TITLE_HEIGHT = 26.0
+ROW_HEIGHT = 20.0
+FONT_SIZE = 12.0
+_PADDING = 12.0
+_NARROWEST, _WIDEST = 90.0, 280.0
+_GAP_X, _GAP_Y = 90.0, 22.0
+_SWEEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a box stands and how large it is."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places of the boxes, the turning points of long lines, and the size of the whole."""
+
+    places: dict[str, Place]
+    bends: dict[int, tuple[tuple[float, float], ...]]  # number of the line → points it passes between its ends
+    width: float
+    height: float
+
+
+def box_size(box: Box) -> tuple[float, float]:
+    """The width and height a box needs for its text."""
+    texts = [
+        text_width(box.title, FONT_SIZE + 1, bold=True),
+        *(text_width(port.label, FONT_SIZE) for port in box.ports),
+    ]
+    width = min(_WIDEST, max(_NARROWEST, max(texts) + 2 * _PADDING))
+    return width, TITLE_HEIGHT + ROW_HEIGHT * len(box.ports)
+
+
+def port_offset(box: Box, port: str | None) -> float:
+    """How far below the top of its box the line of a port ends."""
+    if port is not None:
+        for at, each in enumerate(box.ports):
+            if each.id == port:
+                return TITLE_HEIGHT + ROW_HEIGHT * (at + 0.5)
+    return TITLE_HEIGHT / 2
+
+
+def lay_out(diagram: Diagram) -> Layout:
+    """Place the boxes of a diagram."""
+    return _Layering(diagram).layout()
+
+
+_Segment = tuple[int, float, float]  # the other node, the offset there, the offset here
+
+
+class _Layering:
+    """One layout in the making. Nodes are numbers: the boxes first, then the dummies."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.boxes = diagram.boxes
+        index = {box.id: number for number, box in enumerate(diagram.boxes)}
+        self.sizes = [box_size(box) for box in diagram.boxes]
+        self.lines = [
+            (
+                index[line.source.box],
+                index[line.target.box],
+                port_offset(self.boxes[index[line.source.box]], line.source.port),
+                port_offset(self.boxes[index[line.target.box]], line.target.port),
+            )
+            for line in diagram.lines
+        ]
+        pairs = dict.fromkeys((source, target) for source, target, _, _ in self.lines if source != target)
+        self.forward = _without_cycles(len(self.boxes), list(pairs))
+        self.ranks = _ranks(len(self.boxes), [pair for pair, kept in self.forward.items() if kept])
+        self.into: dict[int, list[_Segment]] = defaultdict(list)
+        self.out: dict[int, list[_Segment]] = defaultdict(list)
+        self.chains: dict[tuple[int, int], list[int]] = {}
+        self._add_segments()
+
+    def layout(self) -> Layout:
+        layers: list[list[int]] = [[] for _ in range(max(self.ranks, default=0) + 1)]
+        for node, rank in enumerate(self.ranks):
+            layers[rank].append(node)
+        tops = [0.0] * len(self.ranks)
+        for layer in layers:
+            self._stack(layer, tops, [float(at) for at in range(len(layer))])
+        for sweep in range(_SWEEPS):
+            rightward = sweep % 2 == 0
+            for layer in layers if rightward else reversed(layers):
+                self._settle(layer, tops, self.into if rightward else self.out)
+        for layer in layers:  # at last, both sides have a say in the heights
+            self._settle(layer, tops, self.into, self.out, reorder=False)
+        return self._placed(layers, tops)
+
+    def _add_segments(self) -> None:
+        """Cut lines that pass ranks into pieces between neighbouring ranks; lines of one pair share their dummies."""
+        for source, target, at_source, at_target in self.lines:
+            if source == target:
+                continue
+            if not self.forward[source, target]:
+                source, target, at_source, at_target = target, source, at_target, at_source
+            chain = self._chain(source, target)
+            steps = [source, *chain, target]
+            for number, (one, other) in enumerate(pairwise(steps)):
+                here = at_source if number == 0 else 0.0
+                there = at_target if number == len(steps) - 2 else 0.0
+                self.out[one].append((other, there, here))
+                self.into[other].append((one, here, there))
+
+    def _chain(self, source: int, target: int) -> list[int]:
+        chain = self.chains.get((source, target))
+        if chain is None:
+            chain = []
+            for rank in range(self.ranks[source] + 1, self.ranks[target]):
+                chain.append(len(self.ranks))
+                self.ranks.append(rank)
+                self.sizes.append((0.0, 0.0))
+            self.chains[source, target] = chain
+        return chain
+
+    def _settle(
+        self, layer: list[int], tops: list[float], *sides: dict[int, list[_Segment]], reorder: bool = True
+    ) -> None:
+        """Move the nodes of a layer towards their neighbours on some sides."""
+        wanted = []
+        for node in layer:
+            pulls = [tops[other] + there - here for side in sides for other, there, here in side.get(node, ())]
+            wanted.append(sum(pulls) / len(pulls) if pulls else tops[node])
+        if reorder:
+            order = sorted(range(len(layer)), key=lambda at: (wanted[at] + self.sizes[layer[at]][1] / 2, at))
+            layer[:] = [layer[at] for at in order]
+            wanted = [wanted[at] for at in order]
+        self._stack(layer, tops, wanted)
+
+    def _stack(self, layer: list[int], tops: list[float], wanted: list[float]) -> None:
+        """Set the nodes of a layer one below the other, as near as can be to where they want to be.
+
+        Heights taken off, what is left is a sequence that must not fall: neighbours that want to pass each other are
+        pooled at their mean, which is the nearest such sequence (pool adjacent violators).
+        """
+        blocks: list[tuple[float, int]] = []  # mean, number of nodes
+        used, offsets = 0.0, []
+        for node, want in zip(layer, wanted):
+            offsets.append(used)
+            mean, count = want - used, 1
+            while blocks and blocks[-1][0] > mean:
+                before, many = blocks.pop()
+                mean, count = (before * many + mean * count) / (many + count), many + count
+            blocks.append((mean, count))
+            used += self.sizes[node][1] + _GAP_Y
+        at = 0
+        for mean, count in blocks:
+            for _ in range(count):
+                tops[layer[at]] = mean + offsets[at]
+                at += 1
+
+    def _placed(self, layers: list[list[int]], tops: list[float]) -> Layout:
+        top = min(tops, default=0.0)
+        places: dict[str, Place] = {}
+        middles: dict[int, tuple[float, float]] = {}
+        x = 0.0
+        for layer in layers:
+            widest = max((self.sizes[node][0] for node in layer), default=0.0)
+            for node in layer:
+                if node < len(self.boxes):
+                    width, height = self.sizes[node]
+                    places[self.boxes[node].id] = Place(x, tops[node] - top, width, height)
+                else:
+                    middles[node] = (x + widest / 2, tops[node] - top)
+            x += widest + _GAP_X
+        bends = {}
+        for number, (source, target, _, _) in enumerate(self.lines):
+            chain = self.chains.get((source, target)) or self.chains.get((target, source), [])[::-1]
+            if chain:
+                bends[number] = tuple(middles[node] for node in chain)
+        height = max((place.y + place.height for place in places.values()), default=0.0)
+        return Layout(places, bends, max(0.0, x - _GAP_X), height)
+
+
+def _without_cycles(count: int, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], bool]:
+    """For each pair, whether it goes forward; the others close a cycle and are taken backward."""
+    follow: dict[int, list[int]] = defaultdict(list)
+    for source, target in pairs:
+        follow[source].append(target)
+    forward = dict.fromkeys(pairs, True)
+    state = [0] * count  # 0 not seen, 1 on the way, 2 done
+    for root in range(count):
+        if state[root]:
+            continue
+        state[root] = 1
+        work = [(root, iter(follow[root]))]
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if state[target] == 1:
+                    forward[node, target] = False
+                elif state[target] == 0:
+                    state[target] = 1
+                    work.append((target, iter(follow[target])))
+                    break
+            else:
+                state[node] = 2
+                work.pop()
+    return forward
+
+
+def _ranks(count: int, pairs: list[tuple[int, int]]) -> list[int]:
+    """Longest path from the sources; sources are pulled next to their first use. REQUIRES: no cycles."""
+    follow: dict[int, list[int]] = defaultdict(list)
+    missing = [0] * count
+    for source, target in pairs:
+        follow[source].append(target)
+        missing[target] += 1
+    sources = [node for node in range(count) if missing[node] == 0]
+    ranks = [0] * count
+    ready = list(sources)
+    while ready:
+        node = ready.pop()
+        for target in follow[node]:
+            ranks[target] = max(ranks[target], ranks[node] + 1)
+            missing[target] -= 1
+            if missing[target] == 0:
+                ready.append(target)
+    for node in sources:
+        if follow[node]:
+            ranks[node] = min(ranks[target] for target in follow[node]) - 1
+    return ranks

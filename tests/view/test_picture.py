@@ -1,0 +1,116 @@
+"""Layout and SVG: nothing overlaps, nothing overflows, nothing escapes."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headwater
+from headwater.lineage.formats.picture import diagram
+from headwater.view.diagram import Box, Diagram, End, Line, Port, Style
+from headwater.view.layout import FONT_SIZE, lay_out
+from headwater.view.measure import shortened, text_width
+from headwater.view.svg import to_svg
+
+ROOT = Path(__file__).parent.parent.parent
+SHOP = ROOT / "docs" / "images" / "shop.svg"
+
+names = st.text(alphabet="abcWi한_ <&\"'", min_size=1, max_size=30)
+
+
+@st.composite
+def diagrams(draw):
+    boxes = [
+        Box(f"b{at}", draw(names), tuple(Port(f"p{n}", draw(names)) for n in range(draw(st.integers(0, 4)))))
+        for at in range(draw(st.integers(1, 8)))
+    ]
+    ends = [End(box.id, port) for box in boxes for port in (None, *(each.id for each in box.ports))]
+    lines = draw(st.lists(st.builds(Line, st.sampled_from(ends), st.sampled_from(ends)), max_size=20))
+    return Diagram(tuple(boxes), tuple(lines))
+
+
+def overlap(one, other):
+    return (
+        one.x < other.x + other.width
+        and other.x < one.x + one.width
+        and one.y < other.y + other.height - 0.01
+        and other.y < one.y + one.height - 0.01
+    )
+
+
+@given(diagrams())
+def test_boxes_do_not_overlap_and_lie_inside(drawn):
+    layout = lay_out(drawn)
+    places = list(layout.places.values())
+    assert len(places) == len(drawn.boxes)
+    for at, place in enumerate(places):
+        assert place.x >= 0
+        assert place.y >= -0.01
+        assert place.x + place.width <= layout.width + 0.01
+        assert place.y + place.height <= layout.height + 0.01
+        assert not any(overlap(place, other) for other in places[at + 1 :])
+
+
+@given(diagrams())
+def test_what_is_made_stands_right_of_what_it_is_made_of(drawn):
+    layout = lay_out(drawn)
+    pairs = {(line.source.box, line.target.box) for line in drawn.lines if line.source.box != line.target.box}
+    reach = {box.id: {target for source, target in pairs if source == box.id} for box in drawn.boxes}
+    for _ in drawn.boxes:
+        for box in reach:
+            reach[box] |= {far for near in reach[box] for far in reach[near]}
+    for source, target in pairs:
+        if source not in reach[target]:  # not in a circle
+            assert layout.places[source].x + layout.places[source].width < layout.places[target].x
+
+
+@given(diagrams())
+def test_the_svg_is_well_formed_and_the_same_each_time(drawn):
+    svg = to_svg(drawn)
+    assert svg == to_svg(drawn)
+    root = ElementTree.fromstring(svg)
+    assert len(root.findall(".//{*}path")) == len(drawn.lines)
+    assert len([each for each in root.iter() if each.get("class") == "box"]) == len(drawn.boxes)
+
+
+@given(names, st.floats(30, 200))
+def test_text_is_cut_to_its_room(text, room):
+    shown = shortened(text, FONT_SIZE, room)
+    assert text_width(shown, FONT_SIZE) <= room + 0.1 or len(shown) <= 3
+    assert shown == text or "…" in shown
+
+
+def test_a_box_holds_its_own_title():
+    for title in ("raw.customers", "mart.best_sellers", "WWW.iii"):
+        assert f">{title}</text>" in to_svg(Diagram((Box("b", title),)))
+
+
+def test_hostile_names_stay_text():
+    box = Box('"><script>alert(1)</script>', "</text><script>", (Port("'x", "<img onerror=y>"),))
+    svg = to_svg(Diagram((box,), (Line(End(box.id), End(box.id, "'x"), Style.ROW, "<b>&"),)))
+    assert "<script>" not in svg
+    assert "<img" not in svg
+    ElementTree.fromstring(svg)
+
+
+def test_lines_are_drawn_by_the_strongest_influence():
+    sql = "INSERT INTO d SELECT CASE WHEN a > 0 THEN a ELSE b END AS x FROM t WHERE c = 1"
+    drawn = diagram(headwater.analyze(sql).statements)
+    styles = {(line.source.port, line.target.port): line.style for line in drawn.lines}
+    assert styles == {("a", "x"): Style.VALUE, ("b", "x"): Style.VALUE, ("c", None): Style.ROW}
+
+
+@pytest.mark.golden
+def test_the_picture_of_the_shop(request):
+    """The picture in the README is the one the command draws."""
+    folder = ROOT / "examples" / "shop"
+    text = "\n".join(file.read_text() for file in sorted((folder / "snowflake").glob("*.sql")))
+    svg = headwater.analyze(text, "snowflake", schema=folder / "schemas" / "shop.sql").to_text("svg") + "\n"
+    if request.config.getoption("--golden"):
+        SHOP.parent.mkdir(exist_ok=True)
+        SHOP.write_text(svg, encoding="utf-8")
+    assert SHOP.read_text(encoding="utf-8") == svg
+    assert not re.search(r"https?://(?!www\.w3\.org)", svg), "the picture fetches nothing"
