@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from headwater.lake.manifest import Partition
 from headwater.lake.tables.predicates import Predicate, Where, check_where, columns_of
-from headwater.lake.tables.prune import Bounds, file_matches, key_bounds, partition_matches, wanted_buckets
+from headwater.lake.tables.prune import (
+    Bounds,
+    file_matches,
+    key_bounds,
+    on_statistics,
+    partition_matches,
+    wanted_buckets,
+)
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
@@ -159,12 +166,9 @@ def _matching(
 ) -> list[tuple[DataFile, ...]]:
     if not where:
         return sections
-    fields = {id: store.fields_of(id) for id in {file.schema_id for section in sections for file in section}}
-    return [
-        section
-        for section in sections
-        if any(file_matches(file, where, shape, fields[file.schema_id]) for file in section)
-    ]
+    ids = {file.schema_id for section in sections for file in section}
+    decidable = {id: on_statistics(where, shape, store.fields_of(id)) for id in ids}
+    return [section for section in sections if any(file_matches(file, decidable[file.schema_id]) for file in section)]
 
 
 def _sections(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:

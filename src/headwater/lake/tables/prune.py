@@ -18,7 +18,7 @@ from headwater.model.schema import Field
 from headwater.model.types import BIGINT, DOUBLE, FLOAT, INT, SMALLINT, TINYINT
 
 _MOST_KEYS = 1024  # keys that a predicate can name and still be turned into buckets
-_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
+_NUMBERS = {TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +87,43 @@ def key_bounds(where: Sequence[Predicate], shape: Shape) -> Bounds:
         return Bounds()  # a value that keys cannot have does not cut keys
 
 
-def file_matches(file: DataFile, where: Sequence[Predicate], shape: Shape, old: dict[int, Field]) -> bool:
-    """Whether, by its statistics, a file can hold a row that satisfies every predicate.
+Statistic = tuple[str, Predicate]
+"""The name of a column in the statistics of some files, and a predicate on it whose values are as statistics are."""
 
-    `old` are the fields the file was written with, by id.
+
+def on_statistics(where: Sequence[Predicate], shape: Shape, old: dict[int, Field]) -> list[Statistic]:
+    """The predicates that statistics of files can decide that were written with these fields, by id.
+
+    A column that came later is decided by its default, and one of another type by its values: the filter will do it.
     """
+    decidable: list[Statistic] = []
     for predicate in where:
         field = shape.schema.field(predicate.column)
         before = old.get(field.id)
-        if before is None:
-            continue  # the column came later: its default decides, and the filter will
-        stats = file.stats.get(before.name)
-        same = before.type == field.type or (before.type in _NUMBERS and field.type in _NUMBERS)
-        if stats is not None and same and _ruled_out(stats, predicate, field, file.rows):
+        if before is not None and (before.type == field.type or {before.type, field.type} <= _NUMBERS):
+            decidable.append((before.name, _plain(predicate, field)))
+    return decidable
+
+
+def file_matches(file: DataFile, where: list[Statistic]) -> bool:
+    """Whether, by its statistics, a file can hold a row that satisfies every predicate."""
+    for name, predicate in where:
+        stats = file.stats.get(name)
+        if stats is not None and _ruled_out(stats, predicate, file.rows):
             return False
     return True
 
 
-def _ruled_out(stats: ColumnStats, predicate: Predicate, field: Field, rows: int) -> bool:
+def _plain(predicate: Predicate, field: Field) -> Predicate:
+    match predicate:
+        case Compare(column, op, value):
+            return Compare(column, op, comparable(value, field.type))
+        case In(column, values):
+            return In(column, tuple(comparable(value, field.type) for value in values))
+    return predicate
+
+
+def _ruled_out(stats: ColumnStats, predicate: Predicate, rows: int) -> bool:
     if isinstance(predicate, IsNull):
         return stats.nulls == rows if predicate.negated else stats.nulls == 0
     low, high = stats.min, stats.max
@@ -113,10 +132,9 @@ def _ruled_out(stats: ColumnStats, predicate: Predicate, field: Field, rows: int
     try:
         match predicate:
             case Compare(_, op, value):
-                return _compare_ruled_out(low, high, op, comparable(value, field.type))
+                return _compare_ruled_out(low, high, op, value)
             case In(_, values):
-                plain = [comparable(value, field.type) for value in values]
-                return all(_compare_ruled_out(low, high, "=", value) for value in plain)
+                return all(_compare_ruled_out(low, high, "=", value) for value in values)
             case StartsWith(_, prefix):
                 after = low is not None and low[: len(prefix)] > prefix
                 return after or (high is not None and high < prefix)
