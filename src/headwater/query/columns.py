@@ -1,0 +1,74 @@
+"""Columns that were read whole, kept for the next query.
+
+A snapshot never changes, so a column of it can be kept as long as there is room. The rows of a snapshot come in one
+order, so columns that were read at different times fit together.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from headwater.lake.tables.plan import plan_scan
+from headwater.lake.tables.read import read_plan, result_schema
+from headwater.query.names import Pinned
+
+CAPACITY = 512 << 20
+_SHARE = 2  # a table that would take more than this part of the room is streamed
+
+_Key: TypeAlias = tuple[str, str, int, str]
+
+
+class ColumnCache:
+    """Columns by table, snapshot, schema and name; the least recently used go first."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._columns: OrderedDict[_Key, pa.ChunkedArray] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def table(self, pinned: Pinned, names: Sequence[str]) -> pa.Table | None:
+        """Columns of a table, all rows; None when it is too large to keep."""
+        keys = [_key(pinned, name) for name in names]
+        with self._lock:
+            found = {key: self._columns[key] for key in keys if key in self._columns}
+            for key in found:
+                self._columns.move_to_end(key)
+        missing = [name for name, key in zip(names, keys) if key not in found]
+        if missing or not names:
+            plan = plan_scan(pinned.table.store, pinned.state, missing)
+            if plan.bytes * len(missing) > self.capacity // _SHARE * max(1, len(pinned.schema.names)):
+                return None
+            batches = list(read_plan(pinned.table.store, plan, pinned.state))
+            fresh = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
+            if not names:
+                return fresh
+            found |= {_key(pinned, name): fresh.column(name) for name in missing}
+            self._keep({_key(pinned, name): fresh.column(name) for name in missing})
+        schema = result_schema(pinned.state.shape, names)
+        return pa.Table.from_arrays([found[key] for key in keys], schema=schema)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._columns.clear()
+            self._size = 0
+
+    def _keep(self, columns: dict[_Key, pa.ChunkedArray]) -> None:
+        with self._lock:
+            for key, column in columns.items():
+                if key not in self._columns:
+                    self._size += column.nbytes
+                self._columns[key] = column
+            while self._size > self.capacity and self._columns:
+                _, gone = self._columns.popitem(last=False)
+                self._size -= gone.nbytes
+
+
+def _key(pinned: Pinned, name: str) -> _Key:
+    """Manifest lists have random names, so a table that was dropped and made again is another one."""
+    state = pinned.snapshot.manifest_list if pinned.snapshot is not None else ""
+    return (pinned.table.store.paths.folder, state, pinned.schema.id, name)

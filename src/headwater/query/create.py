@@ -1,0 +1,265 @@
+"""CREATE DATABASE, CREATE TABLE and CREATE TABLE AS."""
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from headwater.errors import HeadwaterError
+from headwater.lake.tables.names import TableName
+from headwater.lake.types import model_type
+from headwater.model.schema import Field, Schema
+from headwater.query.origins import origin_of
+from headwater.query.parse import Node, Statement
+from headwater.query.result import Result, done
+from headwater.query.select import Execution, Query
+from headwater.query.types import column_type, duckdb_type
+
+
+def create(run: Execution) -> Result:
+    """Carry out a CREATE statement."""
+    tree, statement = run.statement.tree, run.statement
+    kind = (tree.args.get("kind") or "").upper()
+    if kind in ("DATABASE", "SCHEMA"):
+        name = tree.this.name
+        run.names.warehouse.create_database(name, comment=_comment(tree), if_not_exists=bool(tree.args.get("exists")))
+        return done(f"database {name} created")
+    if kind != "TABLE":
+        raise statement.error(f"CREATE {kind} is not something this SQL knows", hint="DATABASE or TABLE")
+    if tree.expression is not None and isinstance(tree.expression, exp.Query):
+        return _create_as(run)
+    return _create_table(run)
+
+
+def _create_table(run: Execution) -> Result:
+    tree = run.statement.tree
+    if not isinstance(tree.this, exp.Schema):
+        raise run.statement.error("a table needs columns", tree.this)
+    node = tree.this.this
+    name = run.names.table_name(node)
+    if run.names.warehouse.has_table(name):
+        if tree.args.get("exists"):
+            return done(f"table {name} is there already")
+        if not tree.args.get("replace"):
+            raise run.statement.error(f"there is a table {name} already", node, hint="CREATE TABLE IF NOT EXISTS")
+    schema = read_schema(run)
+    _make(run, name, schema)
+    return done(f"table {name} created")
+
+
+def _make(run: Execution, name: TableName, schema: Schema) -> Any:
+    """Make the table; with OR REPLACE the new schema is checked before the old table goes."""
+    warehouse = run.names.warehouse
+    if not run.statement.tree.args.get("replace") or not warehouse.has_table(name):
+        return warehouse.create_table(name, schema)
+    spare = TableName(name.database, f"{name.table}-replaced")
+    table = warehouse.create_table(spare, schema)
+    warehouse.drop_table(name)
+    warehouse.rename_table(spare, name)
+    return warehouse.table(name) if table is not None else table
+
+
+def read_schema(run: Execution) -> Schema:
+    """The schema that a CREATE TABLE describes.
+
+    RAISES: SqlError at the column or key that does not fit.
+    """
+    tree, statement = run.statement.tree, run.statement
+    definitions = [each for each in tree.this.expressions if isinstance(each, exp.ColumnDef)]
+    keys = _primary_key(tree.this, statement)
+    fields: list[Field] = []
+    for definition in definitions:
+        if any(field.name.casefold() == definition.name.casefold() for field in fields):
+            raise statement.error(f"column `{definition.name}` is there twice", definition.this)
+        field = read_column(definition, len(fields), run)
+        fields.append(replace(field, nullable=field.nullable and field.name not in keys))
+    partitions = partition_columns(tree, fields)
+    _check_keys([*keys.items(), *partitions.items()], [field.name for field in fields], statement)
+    return Schema(
+        tuple(fields),
+        tuple(keys),
+        tuple(partitions),
+        options=table_options(tree),
+        comment=_comment(tree),
+        highest_field_id=len(fields) - 1,
+    )
+
+
+def read_column(definition: Node, id: int, run: Execution) -> Field:
+    """One column definition."""
+    statement = run.statement
+    kind = definition.args.get("kind")
+    if kind is None:
+        raise statement.error(f"column `{definition.name}` has no type", definition.this)
+    type = column_type(kind, statement, definition.this)
+    nullable, default, comment = True, None, None
+    for constraint in definition.args.get("constraints") or ():
+        rule = constraint.kind
+        if isinstance(rule, exp.NotNullColumnConstraint):
+            nullable = bool(rule.args.get("allow_null"))
+        elif isinstance(rule, exp.PrimaryKeyColumnConstraint):
+            nullable = False
+        elif isinstance(rule, exp.CommentColumnConstraint):
+            comment = rule.this.name
+        elif isinstance(rule, exp.DefaultColumnConstraint):
+            default = default_value(rule.this, duckdb_type(type), definition, run)
+        else:
+            raise statement.error(f"column `{definition.name}` has a constraint that is not kept", definition.this)
+    return Field(id, definition.name, type, nullable, comment, default)
+
+
+def default_value(node: Node, type: str, definition: Node, run: Execution) -> Any:
+    """The value of a DEFAULT, in the type of its column."""
+    if isinstance(node, exp.Null):
+        return None
+    value = run.engine.constant(exp.cast(node.copy(), exp.DataType.build(type, dialect="duckdb")))
+    if value is None:
+        raise run.statement.error(
+            f"the default of `{definition.name}` is not a constant of type {type}", definition.this
+        )
+    return value
+
+
+def _primary_key(body: Node, statement: Statement) -> dict[str, Node]:
+    """The columns of the key and where they are named."""
+    found: dict[str, Node] = {}
+    for each in body.expressions:
+        if isinstance(each, exp.PrimaryKey):
+            if found:
+                raise statement.error("a table has one primary key", each)
+            found = {_plain(part).name: part for part in each.expressions}
+        elif isinstance(each, exp.ColumnDef):
+            rules = [constraint.kind for constraint in each.args.get("constraints") or ()]
+            if any(isinstance(rule, exp.PrimaryKeyColumnConstraint) for rule in rules):
+                if found:
+                    raise statement.error("a table has one primary key", each.this, hint="PRIMARY KEY (a, b)")
+                found = {each.name: each.this}
+    return found
+
+
+def partition_columns(tree: Node, fields: list[Field]) -> dict[str, Node]:
+    """The columns of PARTITIONED BY; one with a type is a column of its own, as Hive has it."""
+    properties = tree.args.get("properties")
+    for each in properties.expressions if properties is not None else ():
+        if isinstance(each, exp.PartitionedByProperty):
+            parts = each.this.expressions if isinstance(each.this, exp.Schema | exp.Tuple) else [each.this]
+            return {_plain(part).name: part for part in parts}
+    return {}
+
+
+def _plain(node: Node) -> Node:
+    while isinstance(node, exp.Ordered | exp.Column):
+        node = node.this
+    return node
+
+
+def _check_keys(named: list[tuple[str, Node]], columns: list[str], statement: Statement) -> None:
+    for name, node in named:
+        if name not in columns:
+            hint = f"columns: {', '.join(columns)}"
+            raise statement.error(f"key column `{name}` is not a column of the table", node, hint=hint)
+
+
+def table_options(tree: Node) -> dict[str, str]:
+    """The options of WITH (…) or TBLPROPERTIES (…)."""
+    properties = tree.args.get("properties")
+    found = [each for each in (properties.expressions if properties is not None else ())]
+    return {
+        option_name(each.this): each.args["value"].name for each in found if type(each) is exp.Property
+    }
+
+
+def option_name(node: Node) -> str:
+    return str(node.name or node.sql(dialect="duckdb"))
+
+
+def _comment(tree: Node) -> str | None:
+    properties = tree.args.get("properties")
+    for each in properties.expressions if properties is not None else ():
+        if isinstance(each, exp.SchemaCommentProperty):
+            return str(each.this.name)
+    return None
+
+
+# ------------------------------------------------------------------------------------------- create table as
+
+
+def _create_as(run: Execution) -> Result:
+    tree, statement = run.statement.tree, run.statement
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    name = run.names.table_name(node)
+    if run.names.warehouse.has_table(name) and tree.args.get("exists"):
+        return done(f"table {name} is there already")
+    if run.names.warehouse.has_table(name) and not tree.args.get("replace"):
+        raise statement.error(f"there is a table {name} already", node, hint="CREATE OR REPLACE TABLE")
+    query = prepare_tail(run, tree.expression)
+    rows = run.run(query)
+    schema = _schema_of_rows(run, rows)
+    origin = origin_of(statement, list(query.refs), name, node, schema)
+    table = _make(run, name, schema)
+    try:
+        snapshot = table.write(rows, origin=origin)
+    except HeadwaterError:
+        run.names.warehouse.drop_table(name)
+        raise
+    message = f"table {name} created with {rows.num_rows:,} rows"
+    return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
+
+
+def prepare_tail(run: Execution, tree: Node) -> Query:
+    """The query at the end of a statement: all of the text from its first word on."""
+    statement = run.statement
+    begin = query_start(statement)
+    return run.prepare(tree, begin, statement.span.end)
+
+
+def query_start(statement: Statement) -> int:
+    """Where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside parentheses.
+
+    A query in parentheses begins at the last one that opens before it.
+    """
+    depth, opened = 0, -1
+    words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
+    after = isinstance(statement.tree, exp.Insert)
+    for token in statement.tokens:
+        kind, word = token.token_type.name, str(token.text).upper()
+        if kind == "L_PAREN":
+            opened = token.start if depth == 0 else opened
+            depth += 1
+        elif kind == "R_PAREN":
+            depth -= 1
+        elif kind == "ALIAS" and depth == 0:
+            after = True
+        elif word in words and kind not in ("STRING", "IDENTIFIER") and after:
+            if depth == 0 and word not in ("TABLE",):
+                return int(token.start)
+            if depth and word in ("SELECT", "FROM", "VALUES", "WITH"):
+                return opened
+    return statement.span.start
+
+
+def _schema_of_rows(run: Execution, rows: pa.Table) -> Schema:
+    """The schema of CREATE TABLE AS: the columns of the query, with the keys and options that were said."""
+    tree, statement = run.statement.tree, run.statement
+    names: list[str] = []
+    for name in rows.column_names:
+        if name.casefold() in (known.casefold() for known in names):
+            raise statement.error(f"column `{name}` is there twice", hint="give one of them another name with AS")
+        names.append(name)
+    body = tree.this if isinstance(tree.this, exp.Schema) else exp.Schema(expressions=[])
+    keys = _primary_key(body, statement)
+    fields = tuple(
+        Field(at, field.name, model_type(field.type), nullable=field.name not in keys)
+        for at, field in enumerate(rows.schema)
+    )
+    partitions = partition_columns(tree, list(fields))
+    _check_keys([*keys.items(), *partitions.items()], names, statement)
+    return Schema(
+        fields,
+        tuple(keys),
+        tuple(partitions),
+        options=table_options(tree),
+        comment=_comment(tree),
+        highest_field_id=len(fields) - 1,
+    )

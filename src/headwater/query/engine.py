@@ -1,0 +1,110 @@
+"""DuckDB, embedded: runs queries over datasets, and says what is wrong in our own words and places."""
+
+import json
+from collections.abc import Mapping
+from threading import RLock
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from headwater.errors import EngineError, HeadwaterError, SqlError
+from headwater.query.edits import Edited
+from headwater.query.parse import DIALECT, Node, Statement
+from headwater.text import Span
+
+
+class Engine:
+    """One DuckDB in memory. It holds no tables: those of a query are registered while it runs."""
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect(":memory:")
+        self._connection.execute("SET errors_as_json = true")
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._lock = RLock()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def rows(
+        self, query: Edited, tables: Mapping[str, Any], statement: Statement, parameters: Any = None
+    ) -> pa.Table:
+        """Run a query over some tables.
+
+        RAISES: SqlError at the place in the user's text.
+        """
+        with self._lock:
+            try:
+                for name, table in tables.items():
+                    self._connection.register(name, table)
+                relation = self._connection.sql(query.text, params=parameters)
+                return pa.table({}) if relation is None else relation.to_arrow_table()
+            except duckdb.Error as err:
+                raise _wrapped(err, query, statement) from err
+            finally:
+                for name in tables:
+                    self._connection.unregister(name)
+
+    def columns(self, query: Edited, tables: Mapping[str, Any], statement: Statement) -> list[tuple[str, str]]:
+        """The columns of a query and their types, without running it."""
+        described = self.rows(
+            Edited("DESCRIBE " + query.text, query.begin - len("DESCRIBE "), query.edits), tables, statement
+        )
+        return list(zip(described.column("column_name").to_pylist(), described.column("column_type").to_pylist()))
+
+    def constant(self, node: Node) -> Any:
+        """The value of a constant expression, None when it has none."""
+        with self._lock:
+            try:
+                found = self._connection.execute(f"SELECT {node.sql(dialect=DIALECT)}").fetchone()
+            except duckdb.Error:
+                return None
+        return found[0] if found else None
+
+
+def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
+    """An error of DuckDB as one of ours."""
+    facts = _facts(err)
+    message = facts.get("exception_message") or str(err)
+    inner = err.__cause__ or err.__context__
+    if isinstance(inner, HeadwaterError):
+        return inner
+    if facts.get("exception_type") in ("Internal", "Fatal", "IO", "Out of Memory", "Interrupt"):
+        return EngineError(f"DuckDB: {message}", span=statement.span, source=statement.source)
+    headline, _, rest = message.partition("\n")
+    kind, name = facts.get("error_subtype"), facts.get("name")
+    span = _place(facts, query, statement)
+    candidates = [each.strip() for each in (facts.get("candidates") or "").split(",") if each.strip()]
+    if kind == "COLUMN_NOT_FOUND":
+        hint = f"did you mean `{candidates[0]}`?" if candidates else rest.strip() or None
+        return SqlError(f"`{name}` is not a column here", hint=hint, span=span, source=statement.source)
+    if kind == "MISSING_ENTRY":
+        what = (facts.get("type") or "thing").lower()
+        hint = f"did you mean `{candidates[0]}`?" if candidates else None
+        return SqlError(f"there is no {what} `{name}`", hint=hint, span=span, source=statement.source)
+    hint = " ".join(rest.split()) or None
+    return SqlError(headline.rstrip(".!"), hint=hint, span=span, source=statement.source)
+
+
+def _facts(err: duckdb.Error) -> dict[str, str]:
+    text = str(err)
+    begin = text.find("{")
+    try:
+        facts = json.loads(text[begin:]) if begin >= 0 else {}
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _place(facts: dict[str, str], query: Edited, statement: Statement) -> Span:
+    try:
+        start, length = json.loads(facts["location"])
+    except (KeyError, ValueError, TypeError):
+        if not str(facts.get("position", "")).isdigit():
+            return statement.span
+        start, length = int(facts["position"]), 1
+    prefix = len(query.text.encode()[:start].decode(errors="ignore"))  # DuckDB counts bytes
+    begin, end = query.original(prefix), query.original(prefix + max(1, length))
+    if not statement.span.start <= begin < statement.span.end:
+        return statement.span
+    return statement.source.span(begin, max(end, begin + 1))

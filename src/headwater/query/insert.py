@@ -1,0 +1,210 @@
+"""INSERT INTO and INSERT OVERWRITE, of values or of a query."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from headwater.errors import SqlError
+from headwater.lake.snapshot import Operation
+from headwater.model.schema import Field, Schema
+from headwater.query.create import query_start
+from headwater.query.edits import Edit, Edited
+from headwater.query.names import Pinned, find_field
+from headwater.query.origins import origin_of
+from headwater.query.parse import Node, Statement
+from headwater.query.result import Result, done
+from headwater.query.select import Execution, Query, quoted
+from headwater.query.types import duckdb_type
+from headwater.query.values import Cell, default_text, value_cells
+
+_SOURCE = "inserted"
+
+
+@dataclass(frozen=True)
+class Insert:
+    """What an INSERT says: the table, the columns in the order of the values, and where the values stand."""
+
+    target: Pinned
+    node: Node
+    columns: tuple[Field, ...]
+    query: Query
+    cells: list[list[Cell]]  # empty when the rows come from a query
+
+
+def insert(run: Execution) -> Result:
+    """Carry out an INSERT."""
+    wanted = _read(run)
+    rows = _converted(run, wanted)
+    _check_nulls(rows, wanted, run.statement)
+    schema = wanted.target.schema
+    origin = origin_of(run.statement, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
+    table = wanted.target.table
+    if run.statement.tree.args.get("overwrite"):
+        snapshot = table.overwrite(rows, _partitions(run, wanted), origin=origin)
+        verb = "overwritten with"
+    else:
+        snapshot = table.write(rows, origin=origin, operation=Operation.INSERT)
+        verb = "inserted into"
+    count = f"{rows.num_rows:,} row{'s' if rows.num_rows != 1 else ''}"
+    name = wanted.target.name
+    message = f"{count} {verb} {name}" if verb == "inserted into" else f"{name} {verb} {count}"
+    return done(f"{message} (snapshot {snapshot.snapshot_id})", rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
+
+
+def _read(run: Execution) -> Insert:
+    tree, statement = run.statement.tree, run.statement
+    named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    if "$" in node.name:
+        raise statement.error("system tables are read only", node)
+    target = run.names.pin(node)
+    if tree.expression is None:
+        raise statement.error("INSERT needs VALUES or a query")
+    fields = _columns(named, target, statement)
+    cells = value_cells(statement) if isinstance(tree.expression, exp.Values) else []
+    _check_arity(cells, fields, target, statement)
+    begin = query_start(statement)
+    edits = tuple(
+        Edit(cell.span.start, cell.span.end, default_text(field))
+        for row in cells
+        for cell, field in zip(row, fields)
+        if cell.is_default
+    )
+    body = tree if tree.args.get("with_") is not None else tree.expression
+    query = run.prepare(body, begin, statement.span.end, edits)
+    if tree.args.get("with_") is not None:
+        query = _with_clause(run, query, begin)
+    return Insert(target, node, fields, query, cells)
+
+
+def _with_clause(run: Execution, query: Query, begin: int) -> Query:
+    """`WITH c AS (…) INSERT INTO t SELECT …`: the clause belongs to the query."""
+    statement = run.statement
+    into = next(token for token in statement.tokens if str(token.text).upper() == "INSERT")
+    clause = run.prepare(statement.tree, statement.span.start, into.start)
+    tables = {**clause.tables, **query.tables}
+    text = Edited(clause.text.text + " " + query.text.text, query.text.begin, query.text.edits)
+    return Query(statement, text, (*clause.refs, *query.refs), tables)
+
+
+def _columns(named: list[Node], target: Pinned, statement: Statement) -> tuple[Field, ...]:
+    """The columns that values are given for, in their order."""
+    schema = target.schema
+    if not named:
+        return schema.fields
+    found: list[Field] = []
+    for node in named:
+        field = schema.field(find_field(schema, node, statement, target.name))
+        if field in found:
+            raise statement.error(f"column `{field.name}` is there twice", node)
+        found.append(field)
+    missing = [
+        field.name for field in schema.fields if field not in found and not field.nullable and field.default is None
+    ]
+    if missing:
+        raise statement.error(
+            f"column `{missing[0]}` of `{target.name}` may not be null and is given no value", named[-1]
+        )
+    return tuple(found)
+
+
+def _check_arity(cells: list[list[Cell]], fields: tuple[Field, ...], target: Pinned, statement: Statement) -> None:
+    for row in cells:
+        if len(row) != len(fields):
+            span = row[0].span.cover(row[-1].span) if row else statement.span
+            raise _arity_error(len(row), fields, target, statement.error, span)
+
+
+def _arity_error(given: int, fields: tuple[Field, ...], target: Pinned, error: Any, at: Any) -> SqlError:
+    names = ", ".join(field.name for field in fields)
+    wrong: SqlError = error(
+        f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`", at,
+        hint=f"columns: {names}",
+    )
+    return wrong
+
+
+def _converted(run: Execution, wanted: Insert) -> pa.Table:
+    """The rows in the columns and types of the table, defaults filled in."""
+    fields, statement = wanted.columns, run.statement
+    tree = statement.tree
+    given = len(wanted.cells[0]) if wanted.cells else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement))
+    by_name = bool(tree.args.get("by_name"))
+    if by_name:
+        return _by_name(run, wanted)
+    if given != len(fields):
+        span = statement.source.span(query_start(statement), statement.span.end)
+        raise _arity_error(given, fields, wanted.target, statement.error, span)
+    letters = [f"c{at}" for at in range(len(fields))]
+    names = ", ".join(letters)
+    casts = dict(zip((field.name for field in fields), letters))
+    selected = ", ".join(_selected(field, casts.get(field.name)) for field in wanted.target.schema.fields)
+    return _wrapped(run, wanted, f"SELECT {selected} FROM (", f") AS {_SOURCE}({names})")
+
+
+def _by_name(run: Execution, wanted: Insert) -> pa.Table:
+    columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement)
+    nodes = [exp.to_identifier(name) for name, _ in columns]
+    known = [find_field(wanted.target.schema, node, run.statement, wanted.target.name) for node in nodes]
+    given = dict(zip(known, (quoted(name) for name, _ in columns)))
+    selected = ", ".join(_selected(field, given.get(field.name)) for field in wanted.target.schema.fields)
+    return _wrapped(run, wanted, f"SELECT {selected} FROM (", f") AS {_SOURCE}")
+
+
+def _selected(field: Field, given: str | None) -> str:
+    value = given if given is not None else default_text(field)
+    return f"CAST({value} AS {duckdb_type(field.type)}) AS {quoted(field.name)}"
+
+
+def _wrapped(run: Execution, wanted: Insert, before: str, after: str) -> pa.Table:
+    text = wanted.query.text
+    whole = Edited(before + text.text + after, text.begin, (Edit(text.begin, text.begin, before), *text.edits))
+    try:
+        return run.engine.rows(whole, wanted.query.tables, run.statement, run.parameters)
+    except SqlError as err:
+        raise _bad_cell(run, wanted) or err from err
+
+
+def _bad_cell(run: Execution, wanted: Insert) -> SqlError | None:
+    """The first value that cannot be converted, found by trying each on its own."""
+    for row in wanted.cells:
+        for cell, field in zip(row, wanted.columns):
+            type = duckdb_type(field.type)
+            text = default_text(field) if cell.is_default else run.statement.source.excerpt(cell.span)
+            probe = Edited(f"SELECT CAST(({text}) AS {type})", cell.span.start, ())
+            try:
+                run.engine.rows(probe, {}, run.statement, None)
+            except SqlError:
+                return run.statement.error(
+                    f"{text} is not a value for column `{field.name}`, which is {field.type}", cell.span
+                )
+    return None
+
+
+def _check_nulls(rows: pa.Table, wanted: Insert, statement: Statement) -> None:
+    for field in wanted.target.schema.fields:
+        column = rows.column(field.name)
+        if field.nullable or not column.null_count:
+            continue
+        span = statement.place(wanted.node)
+        if wanted.cells and field in wanted.columns:
+            first = column.to_pylist().index(None)
+            span = wanted.cells[first][wanted.columns.index(field)].span
+        raise statement.error(f"column `{field.name}` of `{wanted.target.name}` may not be null", span)
+
+
+def _partitions(run: Execution, wanted: Insert) -> Any:
+    """What an INSERT OVERWRITE replaces: the partition that is named, else those of the new rows, else all."""
+    spec = wanted.node.args.get("partition")
+    schema: Schema = wanted.target.schema
+    if spec is None or isinstance(spec, bool):
+        return "dynamic" if schema.partition_keys else None
+    values = {}
+    for each in spec.expressions:
+        if not isinstance(each, exp.EQ):
+            raise run.statement.error("PARTITION needs a value for each column", each)
+        name = find_field(schema, each.this, run.statement, wanted.target.name)
+        values[name] = run.engine.constant(each.expression)
+    return [values]

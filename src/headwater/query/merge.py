@@ -1,0 +1,190 @@
+"""MERGE INTO: rows of a source matched with rows of a table, and what to do with each.
+
+One join decides everything. Every row of it gets the number of the first WHEN that holds for it, and the values that
+this WHEN gives to the columns of the target.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from headwater.lake.snapshot import Operation
+from headwater.model.schema import Field
+from headwater.query.modify import assigned_text, assignments, registered
+from headwater.query.names import find_field
+from headwater.query.origins import origin_of
+from headwater.query.parse import DIALECT, Node
+from headwater.query.result import Result, done
+from headwater.query.select import Execution, quoted
+from headwater.query.target import ROW, Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.types import duckdb_type
+from headwater.query.values import default_text
+
+_ACTION = "#action"
+_SOURCE = "#source"
+
+
+@dataclass(frozen=True)
+class When:
+    """One WHEN clause: for which rows of the join, and the value of each column, None to delete."""
+
+    kind: Literal["matched", "new", "left"]  # in both; only in the source; only in the target
+    condition: str | None
+    values: dict[str, str] | None
+    inserts: bool = False
+
+
+def merge(run: Execution) -> Result:
+    """Carry out a MERGE.
+
+    RAISES: SqlError when a row of the target is matched by several rows that would change it.
+    """
+    tree, statement = run.statement.tree, run.statement
+    refs = run.names.refs(tree)
+    ref = next((each for each in refs if each.node is tree.this), None)
+    if ref is None:
+        raise statement.error("this is not a table that can be changed", tree.this)
+    target = open_target(run, ref)
+    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    tables = registered(run, refs, target)
+    rename_tables(refs, list(tables), tree)
+    columns = _source_columns(run, tables)
+    whens = [_when(each, target, columns, run) for each in tree.args["whens"].expressions]
+    joined = run.generated(_join(run, target, whens), tables)
+    return _carry_out(run, target, whens, joined, origin)
+
+
+def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:
+    action, numbers = joined.column(_ACTION), joined.column(ROW)
+    touched = joined.filter(pc.is_valid(numbers)).column(ROW)
+    if twice(touched):
+        raise run.statement.error(
+            f"a row of `{target.pinned.name}` is matched by several rows of the source", run.statement.tree.args["on"]
+        )
+    deletes = [at for at, when in enumerate(whens) if when.values is None]
+    deleted = pc.is_in(action, value_set=pa.array(deletes, action.type))
+    rows = joined.filter(pc.invert(deleted)).select(list(target.pinned.schema.names))
+    check_nulls(rows, target.pinned, run.statement, {})
+    if not joined.num_rows:
+        return done(f"{target.pinned.name} merged: nothing to do")
+    gone = touched if not target.is_keyed else _gone(joined, deleted, target)
+    snapshot = put_back(target, rows, gone, Operation.MERGE, origin)
+    new = sum(when.inserts * pc.sum(pc.equal(action, at)).as_py() for at, when in enumerate(whens))
+    removed = pc.sum(deleted).as_py() or 0
+    message = (
+        f"{target.pinned.name} merged: {new:,} inserted, {joined.num_rows - new - removed:,} updated, "
+        f"{removed:,} deleted (snapshot {snapshot.snapshot_id})"
+    )
+    return done(message, rows=joined.num_rows, snapshot_id=snapshot.snapshot_id)
+
+
+def _gone(joined: pa.Table, deleted: pa.ChunkedArray, target: Target) -> pa.ChunkedArray:
+    """The rows of a table with a key whose old key must go: those deleted, and those that get another key."""
+    numbers = joined.column(ROW)
+    changed = deleted
+    for name in target.pinned.schema.primary_keys:
+        old = joined.column(f"#{name}")
+        different = pc.fill_null(pc.not_equal(old, joined.column(name)), False)
+        changed = pc.or_(changed, different)
+    return joined.filter(pc.and_(changed, pc.is_valid(numbers))).column(ROW)
+
+
+def _source_columns(run: Execution, tables: dict[str, Any]) -> list[str]:
+    source = run.statement.tree.args["using"].sql(dialect=DIALECT)
+    return list(run.generated(f"SELECT * FROM {source} LIMIT 0", tables).column_names)
+
+
+def _when(node: Node, target: Target, columns: list[str], run: Execution) -> When:
+    kind: Literal["matched", "new", "left"] = "matched"
+    if not node.args.get("matched"):
+        kind = "left" if node.args.get("source") else "new"
+    condition = node.args["condition"].sql(dialect=DIALECT) if node.args.get("condition") else None
+    then = node.args["then"]
+    if isinstance(then, exp.Insert):
+        return When(kind, condition, _inserted(then, target, columns, run), inserts=True)
+    if isinstance(then, exp.Update):
+        return When(kind, condition, _updated(then, target, columns, run))
+    if then.name.upper() == "DELETE":
+        return When(kind, condition, None)
+    raise run.statement.error("WHEN … THEN needs UPDATE, DELETE or INSERT", node)
+
+
+def _updated(then: Node, target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+    alias = quoted(target.ref.alias)
+    values = {field.name: f"{alias}.{quoted(field.name)}" for field in target.pinned.schema.fields}
+    if any(isinstance(each, exp.Star) for each in then.expressions):
+        return values | _by_name(target, columns, run)
+    for name, (_, value) in assignments(then.expressions, target.pinned, run).items():
+        values[name] = assigned_text(target.pinned.schema.field(name), value)
+    return values
+
+
+def _inserted(then: Node, target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+    schema = target.pinned.schema
+    values = {field.name: default_text(field) for field in schema.fields}
+    if isinstance(then.this, exp.Star):
+        return values | _by_name(target, columns, run)
+    given = then.expression.expressions if then.expression is not None else []
+    named = then.this.expressions if then.this is not None else [exp.to_identifier(name) for name in schema.names]
+    if len(named) != len(given):
+        raise run.statement.error(f"{len(given)} values for {len(named)} columns", then)
+    for node, value in zip(named, given):
+        field = schema.field(find_field(schema, node, run.statement, target.pinned.name))
+        values[field.name] = assigned_text(field, value)
+    return values
+
+
+def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+    """The columns of the target that the source has too."""
+    source = quoted(run.statement.tree.args["using"].alias_or_name)
+    known = {name.casefold(): name for name in columns}
+    return {
+        field.name: f"{source}.{quoted(known[field.name.casefold()])}"
+        for field in target.pinned.schema.fields
+        if field.name.casefold() in known
+    }
+
+
+def _join(run: Execution, target: Target, whens: list[When]) -> str:
+    """The query that says for every row what becomes of it."""
+    tree = run.statement.tree
+    alias, using = quoted(target.ref.alias), tree.args["using"]
+    source = quoted(using.alias_or_name)
+    inner = using.sql(dialect=DIALECT)
+    kinds = {when.kind for when in whens}
+    side = {(True, True): "FULL", (True, False): "LEFT", (False, True): "RIGHT"}.get(
+        ("left" in kinds, "new" in kinds), "INNER"
+    )
+    schema = target.pinned.schema
+    columns = ", ".join(_column(field, whens, alias, source) for field in schema.fields)
+    old = "".join(f", {alias}.{quoted(name)} AS {quoted('#' + name)}" for name in schema.primary_keys)
+    action = " ".join(f"WHEN {_holds(when, alias, source)} THEN {at}" for at, when in enumerate(whens))
+    clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
+    return (
+        f"{clause}SELECT {alias}.{quoted(ROW)}, CASE {action} END AS {quoted(_ACTION)}, {columns}{old} "
+        f"FROM {tree.this.sql(dialect=DIALECT)} {side} JOIN "
+        f"(SELECT *, TRUE AS {quoted(_SOURCE)} FROM {inner}) AS {source} ON {tree.args['on'].sql(dialect=DIALECT)} "
+        f"WHERE CASE {action} END IS NOT NULL"
+    )
+
+
+def _holds(when: When, alias: str, source: str) -> str:
+    here, there = f"{alias}.{quoted(ROW)} IS NOT NULL", f"{source}.{quoted(_SOURCE)} IS NOT NULL"
+    wanted = {"matched": f"{here} AND {there}", "new": f"NOT {here} AND {there}", "left": f"{here} AND NOT {there}"}
+    text = wanted[when.kind].replace("NOT " + here, f"{alias}.{quoted(ROW)} IS NULL")
+    text = text.replace("NOT " + there, f"{source}.{quoted(_SOURCE)} IS NULL")
+    return f"({text} AND ({when.condition}))" if when.condition else f"({text})"
+
+
+def _column(field: Field, whens: list[When], alias: str, source: str) -> str:
+    type = duckdb_type(field.type)
+    cases = " ".join(
+        f"WHEN {_holds(when, alias, source)} THEN CAST({when.values[field.name]} AS {type})"
+        if when.values is not None
+        else f"WHEN {_holds(when, alias, source)} THEN NULL"
+        for when in whens
+    )
+    return f"CAST(CASE {cases} END AS {type}) AS {quoted(field.name)}"

@@ -1,0 +1,144 @@
+"""UPDATE, DELETE and TRUNCATE."""
+
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from headwater.lake.snapshot import Operation
+from headwater.model.schema import Field
+from headwater.query.names import Pinned, TableRef, find_field
+from headwater.query.origins import origin_of
+from headwater.query.parse import DIALECT, Node
+from headwater.query.pushdown import pushed_predicates
+from headwater.query.result import Result, done
+from headwater.query.select import Execution, quoted
+from headwater.query.target import ROW, Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.types import duckdb_type
+from headwater.query.values import default_text
+
+
+def update(run: Execution) -> Result:
+    """Carry out an UPDATE: rows that satisfy the condition get new values."""
+    tree, statement = run.statement.tree, run.statement
+    refs, target = _targeted(run, tree.this)
+    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    assigned = assignments(tree.expressions, target.pinned, run)
+    places = {name: node for name, (node, _) in assigned.items()}
+    tables = registered(run, refs, target)
+    rename_tables(refs, list(tables), tree)
+    alias = quoted(target.ref.alias)
+    columns = [_new_value(field, assigned, alias) for field in target.pinned.schema.fields]
+    found = _matching(run, [f"{alias}.{quoted(ROW)}", *columns], (tree.args.get("from_"), None), tables)
+    numbers, rows = found.column(ROW), found.drop_columns([ROW])
+    if twice(numbers):
+        raise statement.error("a row would be updated by more than one row of FROM", tree.args["from_"])
+    if not rows.num_rows:
+        return done(f"0 rows of {target.pinned.name} updated")
+    check_nulls(rows, target.pinned, statement, places)
+    gone = numbers if not target.is_keyed or _keys_assigned(assigned, target) else numbers.slice(0, 0)
+    snapshot = put_back(target, rows, gone, Operation.UPDATE, origin)
+    return _told("updated", target, rows.num_rows, snapshot.snapshot_id)
+
+
+def delete(run: Execution) -> Result:
+    """Carry out a DELETE."""
+    tree, statement = run.statement.tree, run.statement
+    refs, target = _targeted(run, tree.this)
+    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    tables = registered(run, refs, target)
+    rename_tables(refs, list(tables), tree)
+    number = f"{quoted(target.ref.alias)}.{quoted(ROW)}"
+    found = _matching(run, [f"DISTINCT {number}"], (None, tree.args.get("using")), tables)
+    if not found.num_rows:
+        return done(f"0 rows of {target.pinned.name} deleted")
+    nothing = target.rows.schema.remove(len(target.rows.schema) - 1).empty_table()
+    snapshot = put_back(target, nothing, found.column(ROW), Operation.DELETE, origin)
+    return _told("deleted", target, found.num_rows, snapshot.snapshot_id)
+
+
+def truncate(run: Execution) -> Result:
+    """Carry out a TRUNCATE: the table is empty, its past stays."""
+    nodes = run.statement.tree.expressions
+    pins = [run.names.pin(node) for node in nodes]
+    for pinned in pins:
+        snapshot = pinned.table.overwrite(pinned.table.arrow_schema.empty_table())
+    return done(f"{', '.join(str(pinned.name) for pinned in pins)} truncated", snapshot_id=snapshot.snapshot_id)
+
+
+def assignments(pairs: list[Node], pinned: Pinned, run: Execution) -> dict[str, tuple[Node, Node]]:
+    """Column → where it is assigned, and the expression. RAISES: SqlError for a column twice or not there."""
+    found: dict[str, tuple[Node, Node]] = {}
+    for pair in pairs:
+        if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column):
+            raise run.statement.error("SET needs `column = value`", pair)
+        column = pair.this
+        if column.table and column.table.casefold() not in (pinned.name.table.casefold(), _alias(run).casefold()):
+            raise run.statement.error(f"`{column.sql(dialect=DIALECT)}` is not a column of the target", column)
+        name = find_field(pinned.schema, column.this, run.statement, pinned.name)
+        if name in found:
+            raise run.statement.error(f"column `{name}` is assigned twice", column)
+        found[name] = (column.copy(), pair.expression)
+    return found
+
+
+def _alias(run: Execution) -> str:
+    return str(run.statement.tree.this.alias_or_name)
+
+
+def assigned_text(field: Field, value: Node) -> str:
+    """An assigned expression in the type of its column."""
+    is_default = isinstance(value, exp.Column | exp.Var) and value.name.upper() == "DEFAULT"
+    text = default_text(field) if is_default else value.sql(dialect=DIALECT)
+    return f"CAST({text} AS {duckdb_type(field.type)})"
+
+
+def registered(run: Execution, refs: list[TableRef], target: Target) -> dict[str, Any]:
+    """The tables of the statement for DuckDB, the target's numbered rows in its place."""
+    tables = run.register(refs)
+    for ref, name in zip(refs, list(tables)):
+        if ref is target.ref:
+            tables[name] = target.rows
+    return tables
+
+
+def _targeted(run: Execution, node: Node) -> tuple[list[TableRef], Target]:
+    refs = run.names.refs(run.statement.tree)
+    pushed = pushed_predicates(refs, run.engine.constant)
+    for index, ref in enumerate(refs):
+        if ref.node is node:
+            return refs, open_target(run, ref, pushed.get(index, ()))
+    raise run.statement.error("this is not a table that can be changed", node)
+
+
+def _new_value(field: Field, assigned: dict[str, tuple[Node, Node]], alias: str) -> str:
+    if field.name not in assigned:
+        return f"{alias}.{quoted(field.name)}"
+    return f"{assigned_text(field, assigned[field.name][1])} AS {quoted(field.name)}"
+
+
+def _matching(
+    run: Execution, columns: list[str], sources: tuple[Node | None, list[Node] | None], tables: dict[str, Any]
+) -> pa.Table:
+    """Columns of the target's rows that satisfy the condition, joined with FROM or USING."""
+    tree = run.statement.tree
+    source, using = sources
+    froms = [tree.this.sql(dialect=DIALECT)]
+    froms += [source.this.sql(dialect=DIALECT)] if source is not None else []
+    froms += [each.sql(dialect=DIALECT) for each in using or ()]
+    where = tree.args.get("where")
+    clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
+    text = f"{clause}SELECT {', '.join(columns)} FROM {', '.join(froms)}"
+    text += f" {where.sql(dialect=DIALECT)}" if where is not None else ""
+    return run.generated(text, tables)
+
+
+def _keys_assigned(assigned: dict[str, tuple[Node, Node]], target: Target) -> bool:
+    return bool(set(assigned) & set(target.pinned.schema.primary_keys))
+
+
+def _told(verb: str, target: Target, rows: int, snapshot_id: int) -> Result:
+    count = f"{rows:,} row{'s' if rows != 1 else ''}"
+    message = f"{count} of {target.pinned.name} {verb} (snapshot {snapshot_id})"
+    return done(message, rows=rows, snapshot_id=snapshot_id)
+

@@ -1,0 +1,226 @@
+"""Which tables a statement names, and which state of each it sees.
+
+A table is looked up once per statement and pinned to a snapshot there and then: what is read, what is explained and
+what is written into the origin of a commit are the same state by construction.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from headwater.errors import HeadwaterError, NotFoundError, SqlError, UsageError
+from headwater.lake.snapshot import Snapshot
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.state import TableState
+from headwater.model.schema import Schema
+from headwater.query.parse import Node, Statement, Version
+from headwater.text import Span, nearest
+
+SYSTEM_MARK = "$"
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A table at the state that a statement sees."""
+
+    table: Table
+    state: TableState
+
+    @property
+    def name(self) -> TableName:
+        return self.table.name
+
+    @property
+    def schema(self) -> Schema:
+        return self.state.shape.schema
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        return self.state.snapshot
+
+
+@dataclass(frozen=True)
+class TableRef:
+    """One place where a statement names a table: the node, the text to replace, and what it stands for."""
+
+    node: Node
+    span: Span  # the name, and the time travel clause after it
+    pinned: Pinned
+    system: str | None = None  # `snapshots`, of `t$snapshots`
+
+    @property
+    def alias(self) -> str:
+        """The name by which the columns are qualified."""
+        return str(self.node.alias_or_name)
+
+    @property
+    def has_alias(self) -> bool:
+        return bool(self.node.alias)
+
+
+@dataclass
+class Names:
+    """The tables of a warehouse, as one statement names them."""
+
+    warehouse: Warehouse
+    database: str
+    statement: Statement
+    _pins: dict[tuple[TableName, object], Pinned] = field(default_factory=dict)
+
+    def table_name(self, node: Node) -> TableName:
+        """The full name of a table that a node names, in the case it is stored in."""
+        if node.args.get("catalog"):
+            raise self.statement.error("a table has a name and a database, no catalog", node)
+        database = node.args.get("db")
+        wanted = TableName(database.name if database else self.database, node.name)
+        known = self._tables(wanted.database)
+        if wanted.table in known:
+            return wanted
+        same = [name for name in known if name.casefold() == wanted.table.casefold()]
+        return TableName(wanted.database, same[0]) if len(same) == 1 else wanted
+
+    def pin(self, node: Node, version: Version | None = None) -> Pinned:
+        """The table that a node names, at the state it has now or had at the version.
+
+        RAISES: NotFoundError at the place of the name.
+        """
+        name = self.table_name(node)
+        key = (name, version.at if version else None)
+        if key not in self._pins:
+            try:
+                self._pins[key] = self._pinned(name, version)
+            except (NotFoundError, UsageError) as err:
+                span = self.statement.place(name_part(node))
+                if version is not None and err.__cause__ is not None and "table" not in err.message:
+                    span = self.statement.source.span(version.start, version.end)
+                raise type(err)(err.message, hint=err.hint, span=span, source=self.statement.source) from err
+        return self._pins[key]
+
+    def _pinned(self, name: TableName, version: Version | None) -> Pinned:
+        table = self.warehouse.table(name)
+        store = table.store
+        if version is None:
+            return Pinned(table, store.latest())
+        try:
+            snapshot = table.snapshot(version.at)
+        except HeadwaterError as err:
+            raise type(err)(err.message, hint=err.hint) from err
+        schema_id = snapshot.schema_id if snapshot else None
+        return Pinned(table, store.state(snapshot, store.shape(schema_id)))
+
+    def refs(self, tree: Node) -> list[TableRef]:
+        """Every place in a tree that names a table of the warehouse, in the order of the text."""
+        found = [ref for node in tree.find_all(exp.Table) if (ref := self._ref(node)) is not None]
+        return sorted(found, key=lambda ref: ref.span.start)
+
+    def _ref(self, node: Node) -> TableRef | None:
+        if not isinstance(node.this, exp.Identifier) or is_cte(node):
+            return None
+        source = self.statement.source
+        start, end = bounds(node)
+        if source.text[start : start + 1] == "'":  # a file, which DuckDB reads itself
+            return None
+        version = next((each for each in self.statement.versions if _follows(source.text, end, each)), None)
+        base, mark, system = node.name.partition(SYSTEM_MARK)
+        span = source.span(start, version.end if version else end)
+        if not mark:
+            return TableRef(node, span, self.pin(node, version))
+        plain = node.copy()
+        plain.set("this", exp.to_identifier(base))
+        plain.this.meta.update(node.this.meta)
+        return TableRef(node, span, self.pin(plain, version), system.lower())
+
+    def _tables(self, database: str) -> list[str]:
+        try:
+            return self.warehouse.list_tables(database)
+        except (NotFoundError, UsageError):
+            return []
+
+    def database_name(self, node: Node) -> str:
+        """RAISES: NotFoundError when there is no database of that name."""
+        name = str(node.name)
+        known = [DEFAULT_DATABASE, *self.warehouse.list_databases()]
+        same = [each for each in known if each.casefold() == name.casefold()]
+        if same:
+            return same[0]
+        close = nearest(name, known)
+        raise NotFoundError(
+            f"there is no database `{name}`",
+            hint=f"did you mean `{close}`?" if close else f"databases: {', '.join(dict.fromkeys(known))}",
+            span=self.statement.place(node),
+            source=self.statement.source,
+        )
+
+
+def name_part(node: Node) -> Node:
+    """A table's name without its alias, for its place."""
+    return exp.Table(this=node.this.copy(), db=node.args["db"].copy() if node.args.get("db") else None)
+
+
+def bounds(node: Node) -> tuple[int, int]:
+    """Where the name of a table begins and ends in the text."""
+    parts = [part for part in (node.args.get("db"), node.this) if part is not None]
+    return parts[0].meta["start"], parts[-1].meta["end"] + 1
+
+
+def _follows(text: str, end: int, version: Version) -> bool:
+    return version.start >= end and not text[end : version.start].strip()
+
+
+def is_cte(node: Node) -> bool:
+    """Whether a table's name is that of a common table expression in sight."""
+    if node.args.get("db"):
+        return False
+    child, parent = node, node.parent
+    while parent is not None:
+        clause = parent.args.get("with_")
+        if clause is not None and node.name.casefold() in _visible(clause, child, node):
+            return True
+        child, parent = parent, parent.parent
+    return False
+
+
+def _visible(clause: Node, child: Node, node: Node) -> Iterator[str]:
+    """The names of a WITH clause that a node beneath it sees: all, or those before the one it is part of."""
+    inside = next((cte for cte in clause.expressions if any(each is cte for each in _ancestors(node))), None)
+    for cte in clause.expressions:
+        if cte is inside:
+            if clause.args.get("recursive"):
+                yield cte.alias.casefold()
+            return
+        yield cte.alias.casefold()
+
+
+def _ancestors(node: Node) -> Iterator[Node]:
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def find_field(schema: Schema, node: Node, statement: Statement, table: object) -> str:
+    """The column that an identifier names, whatever its case.
+
+    RAISES: SqlError with the nearest name.
+    """
+    name = str(node.name)
+    for known in schema.names:
+        if known == name:
+            return known
+    same = [known for known in schema.names if known.casefold() == name.casefold()]
+    if len(same) == 1:
+        return same[0]
+    raise unknown_column(name, schema.names, statement=statement, at=statement.place(node), table=table)
+
+
+def unknown_column(
+    name: str, known: tuple[str, ...], *, statement: Statement, at: Span, table: object = None
+) -> SqlError:
+    """The error for a column that is not there."""
+    close = nearest(name, known)
+    hint = f"did you mean `{close}`?  " if close else ""
+    of = f" of `{table}`" if table is not None else ""
+    return statement.error(f"`{name}` is not a column{of}", at, hint=f"{hint}columns: {', '.join(known)}")
+
+

@@ -1,0 +1,81 @@
+"""Where a snapshot came from: the lineage of the statement that makes it, pinned to the states it read."""
+
+import uuid
+
+from sqlglot import exp
+
+from headwater.analysis.door import Request, analyze_sources
+from headwater.lake.snapshot import ColumnOrigin, InputVersion, Origin
+from headwater.lake.tables.names import TableName
+from headwater.lineage.statement import StatementLineage
+from headwater.model.edges import Edge
+from headwater.model.schema import Schema
+from headwater.query.edits import Edit, apply_edits
+from headwater.query.names import TableRef, bounds
+from headwater.query.parse import DIALECT, Node, Statement
+from headwater.text import Source
+
+JOB = "sql"
+WHOLE = "*"
+"""The column of an influence on all columns alike: a filter, a join key."""
+
+
+def origin_of(
+    statement: Statement, refs: list[TableRef], target: TableName, target_node: Node, schema: Schema
+) -> Origin:
+    """The origin of the snapshot that a statement makes in `target`, whose columns are those of `schema`."""
+    lineage = _lineage(statement, refs, (target, target_node), schema)
+    edges = lineage.edges if lineage is not None else ()
+    columns = tuple(dict.fromkeys(_column(edge) for edge in edges))
+    return Origin(
+        run_id=str(uuid.uuid4()), job=JOB, sql=statement.text, inputs=tuple(_inputs(refs, edges)), columns=columns
+    )
+
+
+def _lineage(
+    statement: Statement, refs: list[TableRef], target: tuple[TableName, Node], schema: Schema
+) -> StatementLineage | None:
+    """The lineage of the statement, with every table by its full name."""
+    known = {str(ref.pinned.name): list(ref.pinned.schema.names) for ref in refs if ref.system is None}
+    if not isinstance(statement.tree, exp.Create):
+        known[str(target[0])] = list(schema.names)
+    text = apply_edits(statement.source.text, statement.span.start, statement.span.end, _full_names(refs, target))
+    request = Request(dialect=DIALECT, schema=known, engine="sqlglot", collapse=True, template=None)
+    found = analyze_sources([Source(text.text)], request).statements
+    return found[0] if found else None
+
+
+def _full_names(refs: list[TableRef], target: tuple[TableName, Node]) -> list[Edit]:
+    edits = {}
+    for ref in refs:
+        name = str(ref.pinned.name.table) + (f"${ref.system}" if ref.system else "")
+        text = f'"{ref.pinned.name.database}"."{name}"'
+        alias = "" if ref.has_alias else f' AS "{ref.node.name}"'
+        edits[ref.span.start] = Edit(ref.span.start, ref.span.end, text + alias)
+    name, node = target
+    start, end = bounds(node)
+    edits[start] = Edit(start, end, f'"{name.database}"."{name.table}"')
+    return list(edits.values())
+
+
+def _column(edge: Edge) -> ColumnOrigin:
+    return ColumnOrigin(
+        column=edge.target.column or WHOLE,
+        dataset=str(edge.source.table),
+        source=edge.source.column or WHOLE,
+        kind=edge.kind.value,
+        expression=edge.expression,
+    )
+
+
+def _inputs(refs: list[TableRef], edges: tuple[Edge, ...]) -> list[InputVersion]:
+    read: dict[str, dict[str, None]] = {}
+    for edge in edges:
+        if edge.source.column is not None:
+            read.setdefault(str(edge.source.table), {})[edge.source.column] = None
+    found: dict[tuple[str, int], InputVersion] = {}
+    for ref in refs:
+        name = str(ref.pinned.name) + (f"${ref.system}" if ref.system else "")
+        id = ref.pinned.state.snapshot_id
+        found[name, id] = InputVersion(dataset=name, snapshot_id=id, columns=tuple(read.get(name, ())))
+    return list(found.values())

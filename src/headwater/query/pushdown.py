@@ -1,0 +1,216 @@
+"""Conditions of a query that the scan of a table can use to leave files out.
+
+Only conjuncts of a WHERE that compare one column with a constant are taken, and only where the answer of the lake and
+that of DuckDB cannot differ; DuckDB evaluates the whole WHERE all the same, so nothing depends on taking many.
+
+A conjunct may go below a join: it drops rows of its table, and a row that an outer join fills with nulls does not
+satisfy it either. `IS NULL` is the exception, and a join that looks for the *nearest* row (ASOF, POSITIONAL), a sample
+or a LATERAL looks at rows that the condition would have dropped; there nothing is pushed.
+"""
+
+import datetime
+import decimal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from headwater.lake.tables.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.model.schema import Field
+from headwater.model.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, SMALLINT, STRING, TIMESTAMP, TINYINT, Decimal
+from headwater.query.names import TableRef
+from headwater.query.parse import Node
+
+Evaluate = Callable[[Node], Any]
+"""The value of a constant expression, None if it has none that can be told."""
+
+_OPERATORS = {exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+_TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_WITHOUT_NAN = ("=", "<", "<=")  # DuckDB has NaN above all numbers, Arrow has it outside of every order
+_CONSTANT = (
+    *(exp.Literal, exp.Boolean, exp.Neg, exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Interval, exp.Var, exp.IntervalSpan),
+)
+_PLAIN_JOINS = {"", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"}
+
+
+def pushed_predicates(refs: list[TableRef], evaluate: Evaluate) -> dict[int, tuple[Predicate, ...]]:
+    """Index of a reference → the predicates that hold for all of its rows that matter."""
+    pushed: dict[int, tuple[Predicate, ...]] = {}
+    for index, ref in enumerate(refs):
+        select = _select_of(ref)
+        if ref.system is None and select is not None and select.args.get("where") is not None:
+            scope = [each for each in refs if _select_of(each) is select]
+            found = _predicates(select.args["where"].this, ref, scope, evaluate, _is_filled(ref, select))
+            pushed[index] = tuple(found)
+    return pushed
+
+
+def _select_of(ref: TableRef) -> Node | None:
+    """The SELECT whose WHERE concerns a table: the one in whose FROM or plain JOIN it stands."""
+    node = ref.node
+    parent = node.parent
+    if node.args.get("sample") or node.args.get("joins") or node.args.get("pivots") or node.args.get("laterals"):
+        return None
+    if isinstance(parent, exp.From | exp.Join) and isinstance(parent.parent, exp.Select):
+        select = parent.parent
+        return select if all(map(_is_plain, select.args.get("joins") or ())) and not _is_odd(select) else None
+    if isinstance(parent, exp.From) and isinstance(parent.parent, exp.Update):
+        return parent.parent
+    return parent if isinstance(parent, exp.Update | exp.Delete) else None
+
+
+def _is_odd(select: Node) -> bool:
+    return any(select.args.get(part) for part in ("sample", "laterals", "match", "pivots"))
+
+
+def _is_plain(join: Node) -> bool:
+    return not join.args.get("method") and (join.args.get("kind") or "").upper() in _PLAIN_JOINS
+
+
+def _is_filled(ref: TableRef, select: Node) -> bool:
+    """Whether a join may put nulls in the place of rows of this table."""
+    return any((join.args.get("side") or "") for join in select.args.get("joins") or ())
+
+
+def _predicates(
+    condition: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate, filled: bool
+) -> Iterator[Predicate]:
+    for conjunct in _conjuncts(condition):
+        predicate = _predicate(conjunct, ref, scope, evaluate)
+        if predicate is not None and not (filled and isinstance(predicate, IsNull) and not predicate.negated):
+            yield predicate
+        if isinstance(conjunct, exp.Between):
+            yield from _between(conjunct, ref, scope, evaluate)
+
+
+def _conjuncts(condition: Node) -> Iterator[Node]:
+    while isinstance(condition, exp.Paren):
+        condition = condition.this
+    if isinstance(condition, exp.And):
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    else:
+        yield condition
+
+
+def _predicate(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate) -> Predicate | None:
+    if type(node) in _OPERATORS:
+        return _comparison(node, ref, scope, evaluate)
+    negated = isinstance(node, exp.Not)
+    inner = node.this if negated else node
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        field = _field(inner.this, ref, scope)
+        return IsNull(field.name, negated) if field is not None else None
+    if negated:
+        return None
+    if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
+        field = _field(node.this, ref, scope)
+        values = [_value(each, field, "=", evaluate) for each in node.expressions] if field else [None]
+        return In(field.name, tuple(values)) if field and all(value is not None for value in values) else None
+    if isinstance(node, exp.Like) and isinstance(node.expression, exp.Literal) and node.expression.is_string:
+        field = _field(node.this, ref, scope)
+        prefix = _prefix(node.expression.this)
+        return StartsWith(field.name, prefix) if field and field.type == STRING and prefix else None
+    return None
+
+
+def _comparison(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate) -> Predicate | None:
+    op = _OPERATORS[type(node)]
+    for column, constant, way in ((node.left, node.right, op), (node.right, node.left, _TURNED[op])):
+        field = _field(column, ref, scope)
+        if field is not None:
+            value = _value(constant, field, way, evaluate)
+            return Compare(field.name, way, value) if value is not None else None
+    return None
+
+
+def _between(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate) -> Iterator[Predicate]:
+    field = _field(node.this, ref, scope)
+    if field is not None and not node.args.get("symmetric"):
+        for op, bound in ((">=", node.args["low"]), ("<=", node.args["high"])):
+            value = _value(bound, field, op, evaluate)
+            if value is not None:
+                yield Compare(field.name, op, value)
+
+
+def _prefix(pattern: str) -> str:
+    """The text before the wildcards of a pattern that is nothing but a prefix, empty if it is not."""
+    body = pattern.removesuffix("%")
+    return body if pattern.endswith("%") and not set(body) & set("%_\\") else ""
+
+
+def _field(node: Node, ref: TableRef, scope: list[TableRef]) -> Field | None:
+    """The column of `ref` that a node is, if it is one, and of no other table."""
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+        return None
+    name = node.name.casefold()
+    if node.table:
+        if node.table.casefold() != ref.alias.casefold():
+            return None
+    elif sum(_column(each, name) is not None for each in scope) != 1 or any(each.system for each in scope):
+        return None
+    return _column(ref, name)
+
+
+def _column(ref: TableRef, folded: str) -> Field | None:
+    return next((field for field in ref.pinned.schema.fields if field.name.casefold() == folded), None)
+
+
+def _value(node: Node, field: Field, op: str, evaluate: Evaluate) -> Any:
+    """A constant as the column has it, None if the lake and DuckDB might not compare it alike."""
+    if not all(isinstance(each, _CONSTANT) for each in node.walk()):
+        return None
+    value = node.this if isinstance(node, exp.Literal) and node.is_string else evaluate(node)
+    match field.type:
+        case t if t == STRING:
+            return value if isinstance(value, str) else None
+        case t if t == BOOLEAN:
+            return value if isinstance(value, bool) else None
+        case t if t == DATE:
+            return _date(value)
+        case t if t == TIMESTAMP:
+            return _timestamp(value)
+        case t if t in (TINYINT, SMALLINT, INT, BIGINT):
+            return _integer(value)
+        case Decimal(_, scale):
+            return _decimal(value, scale)
+        case t if t == DOUBLE and op in _WITHOUT_NAN:
+            return float(value) if isinstance(value, int | float | decimal.Decimal) and value == value else None
+    return None
+
+
+def _date(value: Any) -> datetime.date | None:
+    if isinstance(value, datetime.datetime):
+        return value.date() if value.time() == datetime.time() and value.tzinfo is None else None
+    if isinstance(value, str):
+        try:
+            return datetime.date.fromisoformat(value) if len(value) == 10 else None
+        except ValueError:
+            return None
+    return value if isinstance(value, datetime.date) else None
+
+
+def _timestamp(value: Any) -> datetime.datetime | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if isinstance(value, datetime.datetime):
+        return value if value.tzinfo is None else None
+    return datetime.datetime(value.year, value.month, value.day) if isinstance(value, datetime.date) else None
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, decimal.Decimal) and value == value.to_integral_value():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31 else None
+
+
+def _decimal(value: Any, scale: int) -> decimal.Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
+        return None
+    exact = decimal.Decimal(value).normalize()
+    places = -int(exact.as_tuple().exponent)
+    return decimal.Decimal(value) if places <= scale and abs(exact) < 10**9 else None

@@ -1,0 +1,100 @@
+"""What a statement gives back: rows, or word of what was done."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.text import align
+
+_SHOWN = 40  # rows of a result that is only looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The rows of a query as an Arrow table; a statement that changes something says so in `message`.
+
+    `rows` counts the rows of a query, and the rows that a change wrote or removed.
+    """
+
+    table: pa.Table
+    rows: int
+    message: str | None = None
+    snapshot_id: int | None = None  # that the statement has made
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.column_names)
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self.table
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame. REQUIRES: pandas."""
+        return self.table.to_pandas()
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows as tuples."""
+        columns = [column.to_pylist() for column in self.table.columns]
+        return list(zip(*columns)) if columns else []
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        return rows
+
+    def scalar(self) -> Any:
+        """The first value of the first row, None if there is no row."""
+        return self.table.column(0)[0].as_py() if self.table.num_rows and self.table.num_columns else None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchall())
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        if not self.table.num_columns:
+            return self.message or ""
+        shown = self.table.slice(0, _SHOWN)
+        rows = list(zip(*(column.to_pylist() for column in shown.columns)))
+        more = self.table.num_rows - _SHOWN
+        return align(self.columns, rows) + (f"\n… {more:,} more rows" if more > 0 else "")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        if not self.table.num_columns:
+            return f"<p>{escape(self.message or '')}</p>"
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        shown = self.table.slice(0, _SHOWN).to_pydict() if len(set(self.columns)) == len(self.columns) else None
+        rows = list(zip(*shown.values())) if shown is not None else self.fetchall()[:_SHOWN]
+        body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
+        more = self.table.num_rows - _SHOWN
+        note = f"<p>… {more:,} more rows</p>" if more > 0 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+
+
+def done(message: str, *, rows: int = 0, snapshot_id: int | None = None) -> Result:
+    """The result of a statement that has no rows to show."""
+    return Result(pa.table({}), rows, message, snapshot_id)
+
+
+def listing(columns: dict[str, list[Any]], types: dict[str, pa.DataType] | None = None) -> Result:
+    """A result made of lists, with text columns unless told otherwise."""
+    known = types or {}
+    arrays = {name: pa.array(values, known.get(name, pa.string())) for name, values in columns.items()}
+    table = pa.table(arrays)
+    return Result(table, table.num_rows)
+
+
+def _cell(value: object) -> str:
+    return "<i>null</i>" if value is None else escape(str(value))

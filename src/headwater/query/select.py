@@ -1,0 +1,116 @@
+"""Queries: DuckDB runs them, over scans of the lake."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from headwater.errors import SqlError
+from headwater.query.columns import ColumnCache
+from headwater.query.dataset import LakeDataset
+from headwater.query.edits import Edit, Edited, apply_edits
+from headwater.query.engine import Engine
+from headwater.query.names import Names, TableRef
+from headwater.query.parse import Node, Statement
+from headwater.query.pushdown import pushed_predicates
+from headwater.query.system import system_table
+from headwater.text import Span
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query ready to run: its text for DuckDB, and what the names in it stand for."""
+
+    statement: Statement
+    text: Edited
+    refs: tuple[TableRef, ...]
+    tables: dict[str, Any]  # registered name → dataset or Arrow table
+
+    @property
+    def datasets(self) -> list[tuple[str, LakeDataset]]:
+        return [(name, table) for name, table in self.tables.items() if isinstance(table, LakeDataset)]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What statements are run with."""
+
+    names: Names
+    engine: Engine
+    cache: ColumnCache
+    statement: Statement
+    parameters: Any = None
+
+    def prepare(self, tree: Node, begin: int, end: int, more: tuple[Edit, ...] = ()) -> Query:
+        """The query that stands from `begin` to `end` in the text, with its tables pinned.
+
+        RAISES: NotFoundError at the name of a table that is not there.
+        """
+        refs = [ref for ref in self.names.refs(tree) if begin <= ref.span.start < end]
+        named = self.register(refs)
+        edits = [Edit(ref.span.start, ref.span.end, _written(ref, name)) for ref, name in zip(refs, named)]
+        edits += _short_columns(tree, begin, end)
+        text = apply_edits(self.statement.source.text, begin, end, [*edits, *more])
+        return Query(self.statement, text, tuple(refs), named)
+
+    def register(self, refs: list[TableRef]) -> dict[str, Any]:
+        """A name for DuckDB and a dataset for each reference, in order."""
+        pushed = pushed_predicates(refs, self.engine.constant)
+        tables: dict[str, Any] = {}
+        for index, ref in enumerate(refs):
+            base = str(ref.pinned.name) + (f"${ref.system}" if ref.system else "")
+            name, count = base, 1
+            while name in tables:
+                count += 1
+                name = f"{base}#{count}"
+            if ref.system is not None:
+                tables[name] = system_table(ref, self.statement)
+            else:
+                tables[name] = LakeDataset(ref.pinned, pushed.get(index, ()), self.cache)
+        return tables
+
+    def run(self, query: Query) -> pa.Table:
+        """The rows of a query."""
+        return self.engine.rows(query.text, query.tables, self.statement, self.parameters)
+
+    def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:
+        """The rows of a query that was put together here; an error is placed by the name it speaks of."""
+        try:
+            return self.engine.rows(Edited(text, 0, ()), tables, self._nowhere(), self.parameters)
+        except SqlError as err:
+            raise self.statement.error(err.message, self._named(err.message), hint=err.hint) from err
+
+    def _nowhere(self) -> Statement:
+        """The statement with a span that no place is in, so that places in generated text are not taken for ours."""
+        return replace(self.statement, span=Span(0, 0, 1, 1))
+
+    def _named(self, message: str) -> Span:
+        """The first place of a name that a message has in quotes."""
+        for name in re.findall(r"[`\"]([^`\"]+)[`\"]", message):
+            for token in self.statement.tokens:
+                if str(token.text).casefold() == name.casefold():
+                    return self.statement.source.span(token.start, token.end + 1)
+        return self.statement.span
+
+
+def _written(ref: TableRef, name: str) -> str:
+    """How a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
+    text = '"' + name.replace('"', '""') + '"'
+    return text if ref.has_alias else f"{text} AS {quoted(ref.node.name)}"
+
+
+def quoted(name: str) -> str:
+    """An identifier in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _short_columns(tree: Node, begin: int, end: int) -> list[Edit]:
+    """Columns written with their database, `shop.orders.id`, without it: DuckDB knows the table by its name alone."""
+    edits = []
+    for column in tree.find_all(exp.Column):
+        database, table = column.args.get("db"), column.args.get("table")
+        if database is not None and table is not None and begin <= database.meta.get("start", -1) < end:
+            edits.append(Edit(database.meta["start"], table.meta["end"] + 1, quoted(table.name)))
+    return edits
