@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from headwater.lake.tables.table import Table
     from headwater.lake.tables.warehouse import Warehouse
     from headwater.lineage.result import AnalyzeResult
+    from headwater.query.session import connect
 
 _PUBLIC = {
     "AnalyzeResult": "headwater.lineage.result",
     "Table": "headwater.lake.tables.table",
     "Warehouse": "headwater.lake.tables.warehouse",
     "analyze": "headwater.analysis.door",
+    "connect": "headwater.query.session",
     "import_schema": "headwater.analysis.schemas",
 }
 
-__all__ = ["AnalyzeResult", "Table", "Warehouse", "analyze", "import_schema"]
+__all__ = ["AnalyzeResult", "Table", "Warehouse", "analyze", "connect", "import_schema"]
 
 
 def __getattr__(name: str) -> object:

@@ -13,14 +13,16 @@ from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node, Statement
 from headwater.text import Span
 
+_EXPLAIN = "EXPLAIN "
+
 
 class Engine:
     """One DuckDB in memory. It holds no tables: those of a query are registered while it runs."""
 
     def __init__(self) -> None:
         self._connection = duckdb.connect(":memory:")
-        self._connection.execute("SET errors_as_json = true")
-        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection.execute("SET errors_as_json = true").fetchall()
+        self._connection.execute("SET TimeZone = 'UTC'").fetchall()
         self._lock = RLock()
 
     def close(self) -> None:
@@ -40,10 +42,21 @@ class Engine:
                 relation = self._connection.sql(query.text, params=parameters)
                 return pa.table({}) if relation is None else relation.to_arrow_table()
             except duckdb.Error as err:
-                raise _wrapped(err, query, statement) from err
+                raise self._told(err, query, statement) from err
             finally:
                 for name in tables:
                     self._connection.unregister(name)
+
+    def _told(self, err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
+        """An error as one of ours; where it does not say its place, the plan of the query is asked for, which does."""
+        if _facts(err):
+            return _wrapped(err, query, statement)
+        try:
+            self._connection.execute(_EXPLAIN + query.text).fetchall()
+        except duckdb.Error as again:
+            moved = Edited(_EXPLAIN + query.text, query.begin - len(_EXPLAIN), query.edits)
+            return _wrapped(again, moved, statement)
+        return _wrapped(err, query, statement)
 
     def columns(self, query: Edited, tables: Mapping[str, Any], statement: Statement) -> list[tuple[str, str]]:
         """The columns of a query and their types, without running it."""
@@ -56,10 +69,10 @@ class Engine:
         """The value of a constant expression, None when it has none."""
         with self._lock:
             try:
-                found = self._connection.execute(f"SELECT {node.sql(dialect=DIALECT)}").fetchone()
+                found = self._connection.execute(f"SELECT {node.sql(dialect=DIALECT)}").fetchall()
             except duckdb.Error:
                 return None
-        return found[0] if found else None
+        return found[0][0] if found else None
 
 
 def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:

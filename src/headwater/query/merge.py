@@ -172,11 +172,11 @@ def _join(run: Execution, target: Target, whens: list[When]) -> str:
 
 
 def _holds(when: When, alias: str, source: str) -> str:
-    here, there = f"{alias}.{quoted(ROW)} IS NOT NULL", f"{source}.{quoted(_SOURCE)} IS NOT NULL"
-    wanted = {"matched": f"{here} AND {there}", "new": f"NOT {here} AND {there}", "left": f"{here} AND NOT {there}"}
-    text = wanted[when.kind].replace("NOT " + here, f"{alias}.{quoted(ROW)} IS NULL")
-    text = text.replace("NOT " + there, f"{source}.{quoted(_SOURCE)} IS NULL")
-    return f"({text} AND ({when.condition}))" if when.condition else f"({text})"
+    """The condition under which a WHEN concerns a row of the join."""
+    in_target = f"{alias}.{quoted(ROW)} IS {'NULL' if when.kind == 'new' else 'NOT NULL'}"
+    in_source = f"{source}.{quoted(_SOURCE)} IS {'NULL' if when.kind == 'left' else 'NOT NULL'}"
+    more = f" AND ({when.condition})" if when.condition else ""
+    return f"({in_target} AND {in_source}{more})"
 
 
 def _column(field: Field, whens: list[When], alias: str, source: str) -> str:

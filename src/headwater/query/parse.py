@@ -115,7 +115,7 @@ def _syntax_error(err: ParseError, piece: Piece, source: Source) -> SqlError:
     wanted = first.get("highlight") or ""
     line, column = first["line"], first["col"]
     span = source.span_at(line, column - len(wanted) + 1, max(1, len(wanted)))
-    if "Invalid expression" in message or "Unexpected token" in message:
+    if "Invalid expression" in message or "Unexpected token" in message or "<Token" in message:
         message = f"`{wanted}` was not expected here"
     return SqlError(message, span=span, source=source)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from headwater.text import align
 
 _SHOWN = 40  # rows of a result that is only looked at
+_TEXTS = (["plan"], ["create_table"])  # columns of text that is shown as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class Result:
     def __str__(self) -> str:
         if not self.table.num_columns:
             return self.message or ""
+        if self.columns in _TEXTS:
+            return "\n".join(self.table.column(0).to_pylist())
         shown = self.table.slice(0, _SHOWN)
         rows = list(zip(*(column.to_pylist() for column in shown.columns)))
         more = self.table.num_rows - _SHOWN

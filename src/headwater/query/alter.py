@@ -1,0 +1,172 @@
+"""ALTER TABLE, COMMENT ON and DROP."""
+
+import re
+from typing import Any
+
+from sqlglot import exp
+
+from headwater.lake.evolution import (
+    AddColumn,
+    DescribeColumn,
+    DropColumn,
+    MoveColumn,
+    RelaxColumn,
+    RenameColumn,
+    SchemaChange,
+    SetComment,
+    SetOption,
+    WidenColumn,
+)
+from headwater.lake.tables.names import TableName
+from headwater.query.create import option_name, read_column
+from headwater.query.names import Pinned, find_field
+from headwater.query.parse import Node
+from headwater.query.result import Result, done
+from headwater.query.select import Execution
+from headwater.query.types import column_type
+
+
+def alter(run: Execution) -> Result:
+    """Carry out an ALTER TABLE; its actions are one change of the schema."""
+    tree, statement = run.statement.tree, run.statement
+    if (tree.args.get("kind") or "").upper() != "TABLE":
+        raise statement.error(f"ALTER {tree.args.get('kind')} is not something this SQL knows", hint="ALTER TABLE")
+    if tree.args.get("exists") and not run.names.warehouse.has_table(run.names.table_name(tree.this)):
+        return done(f"there is no table {run.names.table_name(tree.this)}")
+    pinned = run.names.pin(tree.this)
+    actions = tree.args["actions"]
+    if len(actions) == 1 and isinstance(actions[0], exp.AlterRename):
+        return _rename(run, pinned, actions[0].this)
+    changes = [change for action in actions for change in _changes(action, pinned, run)]
+    pinned.table.alter(*changes)
+    return done(f"table {pinned.name} altered (schema {pinned.table.schema.id})")
+
+
+def _rename(run: Execution, pinned: Pinned, node: Node) -> Result:
+    database = node.args.get("db")
+    new = TableName(database.name if database else pinned.name.database, node.name)
+    run.names.warehouse.rename_table(pinned.name, new)
+    return done(f"table {pinned.name} is now {new}")
+
+
+def _changes(action: Node, pinned: Pinned, run: Execution) -> list[SchemaChange]:
+    match action:
+        case exp.ColumnDef():
+            return [_added(action, pinned, run)]
+        case exp.Schema():
+            return [_added(each, pinned, run) for each in action.expressions]
+        case exp.Drop():
+            return [DropColumn(_column(each, pinned, run)) for each in action.args["tables"]]
+        case exp.RenameColumn():
+            return [RenameColumn(_column(action.this, pinned, run), action.args["to"].name)]
+        case exp.AlterColumn():
+            return [_altered(action, pinned, run)]
+        case exp.AlterSet():
+            return [SetOption(name, value) for name, value in _options(action)]
+    raise run.statement.error("this change of a table is not known", action, hint="ADD, DROP, RENAME, ALTER, SET")
+
+
+def _added(definition: Node, pinned: Pinned, run: Execution) -> AddColumn:
+    field = read_column(definition, 0, run)
+    position = definition.args.get("position")
+    after = None
+    if position is not None:
+        first = (position.args.get("position") or "").upper() == "FIRST"
+        after = "" if first else _column(position.this, pinned, run)
+    return AddColumn(field.name, field.type, field.nullable, field.default, field.description, after)
+
+
+def _altered(action: Node, pinned: Pinned, run: Execution) -> SchemaChange:
+    name = _column(action.this, pinned, run)
+    if action.args.get("dtype") is not None:
+        return WidenColumn(name, column_type(action.args["dtype"], run.statement, action.this))
+    if action.args.get("comment") is not None:
+        return DescribeColumn(name, action.args["comment"].name)
+    if action.args.get("drop") and action.args.get("allow_null"):
+        return RelaxColumn(name)
+    raise run.statement.error(
+        f"column `{name}` cannot be altered so", action, hint="TYPE …, DROP NOT NULL, COMMENT '…', FIRST, AFTER …"
+    )
+
+
+def _options(action: Node) -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
+    for each in action.expressions:
+        pairs = each.expressions if isinstance(each, exp.Properties) else [each]
+        for pair in pairs:
+            value = pair.args.get("value") or pair.args.get("expression")
+            found.append((option_name(pair.this), value.name if value is not None else None))
+    return found
+
+
+def _column(node: Node, pinned: Pinned, run: Execution) -> str:
+    return find_field(pinned.schema, node, run.statement, pinned.name)
+
+
+_MOVE = re.compile(r"alter\s+(?:column\s+)?(\S+)\s+(first|after\s+(\S+))", re.IGNORECASE)
+_UNSET = re.compile(r"unset\s+(?:tblproperties\s*)?\((.*)\)", re.IGNORECASE | re.DOTALL)
+_ALTER = re.compile(r"alter\s+table\s+(\S+)\s+(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def alter_more(run: Execution) -> Result:
+    """Carry out what sqlglot has no tree for: moving columns, removing options."""
+    statement = run.statement
+    match = _ALTER.fullmatch(statement.text.strip().rstrip(";"))
+    if match is None:
+        raise statement.error("this ALTER cannot be read")
+    pinned = run.names.pin(exp.to_table(match[1], dialect="duckdb"))
+    change: list[SchemaChange]
+    if move := _MOVE.fullmatch(match[2].strip()):
+        after = find_field(pinned.schema, _name(move[3]), statement, pinned.name) if move[3] else ""
+        change = [MoveColumn(find_field(pinned.schema, _name(move[1]), statement, pinned.name), after)]
+    elif unset := _UNSET.fullmatch(match[2].strip()):
+        change = [SetOption(name.strip().strip("'\""), None) for name in unset[1].split(",")]
+    else:
+        raise statement.error("this ALTER cannot be read", hint="ADD, DROP, RENAME, ALTER COLUMN, SET, UNSET")
+    pinned.table.alter(*change)
+    return done(f"table {pinned.name} altered (schema {pinned.table.schema.id})")
+
+
+def _name(text: str) -> Node:
+    return exp.to_identifier(text.strip('"'))
+
+
+def comment(run: Execution) -> Result:
+    """Carry out COMMENT ON TABLE or COLUMN."""
+    tree, statement = run.statement.tree, run.statement
+    text: Any = None if isinstance(tree.expression, exp.Null) else tree.expression.name
+    kind = str(tree.args.get("kind")).upper()
+    if kind == "TABLE":
+        pinned = run.names.pin(tree.this)
+        pinned.table.alter(SetComment(text))
+    elif kind == "COLUMN" and tree.this.args.get("table") is not None:
+        node = exp.Table(this=tree.this.args["table"].copy(), db=tree.this.args.get("db"))
+        pinned = run.names.pin(node)
+        pinned.table.alter(DescribeColumn(_column(tree.this.this, pinned, run), text))
+    else:
+        raise statement.error("COMMENT ON TABLE t, or ON COLUMN t.c")
+    return done(f"comment on {pinned.name} set")
+
+
+def drop(run: Execution) -> Result:
+    """Carry out DROP TABLE or DROP DATABASE."""
+    tree, warehouse = run.statement.tree, run.names.warehouse
+    kind = str(tree.args.get("kind")).upper()
+    nodes = tree.args.get("tables") or [tree.this]
+    if kind in ("DATABASE", "SCHEMA"):
+        for node in nodes:
+            if tree.args.get("exists") and not warehouse.has_database(node.name):
+                continue
+            name = run.names.database_name(node)
+            warehouse.drop_database(name, cascade=bool(tree.args.get("cascade")))
+        return done(f"database {', '.join(node.name for node in nodes)} dropped")
+    if kind != "TABLE":
+        raise run.statement.error(f"DROP {kind} is not something this SQL knows", hint="TABLE or DATABASE")
+    names = [run.names.table_name(node) for node in nodes]
+    found = [name for name, node in zip(names, nodes) if warehouse.has_table(name) or not tree.args.get("exists")]
+    for node, name in zip(nodes, names):
+        if name in found:
+            run.names.pin(node)  # all are there before the first goes
+    for name in found:
+        warehouse.drop_table(name)
+    return done(f"table {', '.join(map(str, names))} dropped")

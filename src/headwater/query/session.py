@@ -1,0 +1,129 @@
+"""A session: one warehouse, a current database, and SQL on it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlglot import exp
+
+from headwater.errors import HeadwaterError, UsageError
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.query import alter, create, explain, insert, merge, modify, show
+from headwater.query.columns import ColumnCache
+from headwater.query.engine import Engine
+from headwater.query.names import Names
+from headwater.query.parse import Node, Statement, parse_statements
+from headwater.query.result import Result, done
+from headwater.query.select import Execution
+from headwater.text import Source
+
+Carry = Callable[[Execution], Result]
+
+_STATEMENTS: dict[type[Node], Carry] = {
+    exp.Create: create.create,
+    exp.Alter: alter.alter,
+    exp.Drop: alter.drop,
+    exp.Comment: alter.comment,
+    exp.Describe: show.describe,
+    exp.Insert: insert.insert,
+    exp.Update: modify.update,
+    exp.Delete: modify.delete,
+    exp.TruncateTable: modify.truncate,
+    exp.Merge: merge.merge,
+}
+_COMMANDS: dict[str, Carry] = {"SHOW": show.show, "ALTER": alter.alter_more}
+
+
+class Session:
+    """SQL and tables of one warehouse. One thread at a time."""
+
+    def __init__(self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE) -> None:
+        self.warehouse = warehouse
+        self.database = database
+        self._engine = Engine()
+        self._cache = ColumnCache()
+
+    def __repr__(self) -> str:
+        return f"Session({self.warehouse.url!r}, database={self.database!r})"
+
+    def sql(self, text: str, parameters: Any = None, *, name: str | None = None) -> Result:
+        """Carry out one statement or several, and return the result of the last.
+
+        `parameters` are the values of `?` or `$name` in a query; `name` is shown with places in the text. Each
+        statement is done wholly or not at all; one that fails ends the text, those before it stay done.
+        RAISES: SqlError and other HeadwaterErrors, at their place in the text.
+        """
+        result = done("nothing to do")
+        for result in self.run(text, parameters, name=name):  # noqa: B007 - the last is wanted
+            pass
+        return result
+
+    def run(self, text: str, parameters: Any = None, *, name: str | None = None) -> "list[Result]":
+        """Carry out statements and return the result of each."""
+        source = Source(text, name)
+        return [self._carry_out(statement, parameters) for statement in parse_statements(source)]
+
+    def table(self, name: str) -> Table:
+        """A table, by its name in the current database or by `database.table`.
+
+        RAISES: NotFoundError with the nearest name.
+        """
+        database, dot, table = name.rpartition(".")
+        return self.warehouse.table(TableName(database if dot else self.database, table))
+
+    def close(self) -> None:
+        """Let go of DuckDB; closing twice is harmless."""
+        self._cache.clear()
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _carry_out(self, statement: Statement, parameters: Any) -> Result:
+        names = Names(self.warehouse, self.database, statement)
+        run = Execution(names, self._engine, self._cache, statement, parameters)
+        try:
+            return self._dispatch(run)
+        except HeadwaterError as err:
+            if err.source is None:  # from a layer that knows nothing of the text
+                err.source, err.span = statement.source, statement.span
+            raise
+
+    def _dispatch(self, run: Execution) -> Result:
+        tree, statement = run.statement.tree, run.statement
+        if statement.explain is not None:
+            return explain.explain(run)
+        if isinstance(tree, exp.Use):
+            self.database = run.names.database_name(tree.this)
+            return done(f"using {self.database}")
+        if type(tree) in _STATEMENTS:
+            return _STATEMENTS[type(tree)](run)
+        if isinstance(tree, exp.Command) and tree.name.upper() in _COMMANDS:
+            return _COMMANDS[tree.name.upper()](run)
+        if isinstance(tree, exp.Query | exp.Pivot | exp.Summarize | exp.Values):
+            return _select(run)
+        kind = (tree.name if isinstance(tree, exp.Command) else tree.key).upper()
+        raise statement.error(f"{kind} is not a statement of this SQL", hint="docs/reference/sql.md lists them")
+
+
+def _select(run: Execution) -> Result:
+    statement = run.statement
+    query = run.prepare(statement.tree, statement.span.start, statement.span.end)
+    rows = run.run(query)
+    return Result(rows, rows.num_rows)
+
+
+def connect(warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE) -> Session:
+    """Open a session on a warehouse: a folder, a URL, or a `Warehouse`.
+
+    RAISES: UsageError when there is no such database.
+    """
+    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse(warehouse)
+    if database != DEFAULT_DATABASE and not opened.has_database(database):
+        raise UsageError(f"there is no database `{database}` in {opened.url}")
+    return Session(opened, database=database)
