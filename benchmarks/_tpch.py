@@ -35,7 +35,9 @@ _TYPES = [
     for b in ("ANODIZED", "BRUSHED", "BURNISHED", "PLATED", "POLISHED")
     for c in ("BRASS", "COPPER", "NICKEL", "STEEL", "TIN")
 ]
-_CONTAINERS = [f"{a} {b}" for a in ("JUMBO", "LG", "MED", "SM", "WRAP") for b in ("BAG", "BOX", "CASE", "PACK", "PKG")]
+_CONTAINERS = [
+    f"{a} {b}" for a in ("JUMBO", "LG", "MED", "SM", "WRAP") for b in ("BAG", "BOX", "CASE", "PACK", "PKG")
+]
 _BRANDS = [f"Brand#{a}{b}" for a in range(1, 6) for b in range(1, 6)]
 _WORDS = ["forest", "green", "almond", "navy", "rose", "linen", "metallic", "special", "requests", "Customer"]
 _WORDS += ["Complaints", "carefully", "final", "deposits", "blithely", "ironic", "packages", "sleep", "quickly"]
@@ -79,7 +81,9 @@ def tables(scale: float, seed: int = 7) -> dict[str, pa.Table]:
     suppliers, customers = max(20, int(10_000 * scale)), max(50, int(150_000 * scale))
     parts, orders = max(40, int(200_000 * scale)), max(200, int(1_500_000 * scale))
     made = {
-        "region": pa.table({"r_regionkey": pa.array(range(5), pa.int32()), "r_name": _REGIONS, "r_comment": _REGIONS}),
+        "region": pa.table(
+            {"r_regionkey": pa.array(range(5), pa.int32()), "r_name": _REGIONS, "r_comment": _REGIONS}
+        ),
         "nation": pa.table(
             {
                 "n_nationkey": pa.array(range(25), pa.int32()),

@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "headwater.cli.explain:explain",
     "lake": "headwater.cli.lake:lake",
     "lineage": "headwater.cli.lineage:lineage",
+    "sql": "headwater.cli.sql:sql",
     "warmup": "headwater.cli.warmup:warmup",
 }
 """Command → where it is defined. A module is imported when its command is asked for."""

@@ -162,11 +162,11 @@ def drop(run: Execution) -> Result:
         return done(f"database {', '.join(node.name for node in nodes)} dropped")
     if kind != "TABLE":
         raise run.statement.error(f"DROP {kind} is not something this SQL knows", hint="TABLE or DATABASE")
-    names = [run.names.table_name(node) for node in nodes]
-    found = [name for name, node in zip(names, nodes) if warehouse.has_table(name) or not tree.args.get("exists")]
-    for node, name in zip(nodes, names):
-        if name in found:
+    tables = [run.names.table_name(node) for node in nodes]
+    found = [each for each, node in zip(tables, nodes) if warehouse.has_table(each) or not tree.args.get("exists")]
+    for node, table in zip(nodes, tables):
+        if table in found:
             run.names.pin(node)  # all are there before the first goes
-    for name in found:
-        warehouse.drop_table(name)
-    return done(f"table {', '.join(map(str, names))} dropped")
+    for table in found:
+        warehouse.drop_table(table)
+    return done(f"table {', '.join(map(str, tables))} dropped")

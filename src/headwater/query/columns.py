@@ -11,11 +11,13 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from headwater.lake.options import FileFormat
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.query.names import Pinned
 
 CAPACITY = 512 << 20
+_AHEAD = 8  # a table that takes less than this part of it is read whole
 _SHARE = 2  # a table that would take more than this part of the room is streamed
 
 _Key: TypeAlias = tuple[str, str, int, str]
@@ -38,18 +40,32 @@ class ColumnCache:
             for key in found:
                 self._columns.move_to_end(key)
         missing = [name for name, key in zip(names, keys) if key not in found]
-        if missing or not names:
-            plan = plan_scan(pinned.table.store, pinned.state, missing)
-            if plan.bytes * len(missing) > self.capacity // _SHARE * max(1, len(pinned.schema.names)):
+        if missing:
+            fresh = self._read(pinned, missing)
+            if fresh is None:
                 return None
-            batches = list(read_plan(pinned.table.store, plan, pinned.state))
-            fresh = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
-            if not names:
-                return fresh
-            found |= {_key(pinned, name): fresh.column(name) for name in missing}
-            self._keep({_key(pinned, name): fresh.column(name) for name in missing})
+            self._keep(fresh)
+            found |= fresh
         schema = result_schema(pinned.state.shape, names)
         return pa.Table.from_arrays([found[key] for key in keys], schema=schema)
+
+    def _read(self, pinned: Pinned, missing: list[str]) -> dict[_Key, pa.ChunkedArray] | None:
+        """Columns from disk, None when they would take too much room."""
+        plan = plan_scan(pinned.table.store, pinned.state, missing)
+        if self._reads_ahead(pinned, plan.bytes):
+            with self._lock:
+                missing = [name for name in pinned.schema.names if _key(pinned, name) not in self._columns]
+            plan = plan_scan(pinned.table.store, pinned.state, missing)
+        elif plan.bytes * len(missing) > self.capacity // _SHARE * max(1, len(pinned.schema.names)):
+            return None
+        batches = list(read_plan(pinned.table.store, plan, pinned.state))
+        table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
+        return {_key(pinned, name): table.column(name) for name in missing}
+
+    def _reads_ahead(self, pinned: Pinned, size: int) -> bool:
+        """Whether to read all columns at once: the blocks of an SSTable hold them all, and opening one costs most."""
+        is_sst = pinned.state.shape.options.file_format is FileFormat.SST
+        return is_sst and size <= self.capacity // _AHEAD
 
     def clear(self) -> None:
         """Forget everything."""

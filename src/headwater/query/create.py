@@ -164,10 +164,8 @@ def _check_keys(named: list[tuple[str, Node]], columns: list[str], statement: St
 def table_options(tree: Node) -> dict[str, str]:
     """The options of WITH (…) or TBLPROPERTIES (…)."""
     properties = tree.args.get("properties")
-    found = [each for each in (properties.expressions if properties is not None else ())]
-    return {
-        option_name(each.this): each.args["value"].name for each in found if type(each) is exp.Property
-    }
+    found = properties.expressions if properties is not None else ()
+    return {option_name(each.this): each.args["value"].name for each in found if type(each) is exp.Property}
 
 
 def option_name(node: Node) -> str:
@@ -221,7 +219,8 @@ def query_start(statement: Statement) -> int:
     """
     depth, opened = 0, -1
     words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
-    after = isinstance(statement.tree, exp.Insert)
+    after = False
+    opening = "INSERT" if isinstance(statement.tree, exp.Insert) else "AS"
     for token in statement.tokens:
         kind, word = token.token_type.name, str(token.text).upper()
         if kind == "L_PAREN":
@@ -229,7 +228,7 @@ def query_start(statement: Statement) -> int:
             depth += 1
         elif kind == "R_PAREN":
             depth -= 1
-        elif kind == "ALIAS" and depth == 0:
+        elif word == opening and kind != "STRING" and depth == 0:
             after = True
         elif word in words and kind not in ("STRING", "IDENTIFIER") and after:
             if depth == 0 and word not in ("TABLE",):

@@ -58,9 +58,7 @@ class LakeDataset(ds.Dataset):  # type: ignore[misc]
             if whole is not None:
                 return ds.dataset(whole).scanner(columns=names, filter=filter, **options)
         schema = result_schema(self.pinned.state.shape, needed)
-        return ds.Scanner.from_batches(
-            self._batches(plan), schema=schema, columns=names, filter=filter, **options
-        )
+        return ds.Scanner.from_batches(self._batches(plan), schema=schema, columns=names, filter=filter, **options)
 
     def _batches(self, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
         for batch in read_plan(self.pinned.table.store, plan, self.pinned.state):
@@ -69,7 +67,7 @@ class LakeDataset(ds.Dataset):  # type: ignore[misc]
 
 
 def _mentioned(filter: Any, names: Sequence[str]) -> list[str]:
-    """The columns a filter looks at. Its text is all that Arrow shows of it, so a name that occurs is one it needs."""
+    """The columns a filter looks at. Its text is all that Arrow shows of it; a name that occurs counts."""
     if filter is None:
         return []
     text = str(filter)

@@ -1,6 +1,7 @@
 """DuckDB, embedded: runs queries over datasets, and says what is wrong in our own words and places."""
 
 import json
+import re
 from collections.abc import Mapping
 from threading import RLock
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 from headwater.errors import EngineError, HeadwaterError, SqlError
 from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node, Statement
-from headwater.text import Span
+from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
 
@@ -42,13 +43,13 @@ class Engine:
                 relation = self._connection.sql(query.text, params=parameters)
                 return pa.table({}) if relation is None else relation.to_arrow_table()
             except duckdb.Error as err:
-                raise self._told(err, query, statement) from err
+                raise _suggesting(self._told(err, query, statement), tables) from err
             finally:
                 for name in tables:
                     self._connection.unregister(name)
 
     def _told(self, err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
-        """An error as one of ours; where it does not say its place, the plan of the query is asked for, which does."""
+        """An error as one of ours; one without a place is provoked again by asking for the plan."""
         if _facts(err):
             return _wrapped(err, query, statement)
         try:
@@ -97,6 +98,20 @@ def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> Headwate
         return SqlError(f"there is no {what} `{name}`", hint=hint, span=span, source=statement.source)
     hint = " ".join(rest.split()) or None
     return SqlError(headline.rstrip(".!"), hint=hint, span=span, source=statement.source)
+
+
+_COLUMN = re.compile(r'"([^"]+)" does not have a column named "([^"]+)"')
+
+
+def _suggesting(err: HeadwaterError, tables: Mapping[str, Any]) -> HeadwaterError:
+    """The same error with a hint, where DuckDB says that a column is not there and no more."""
+    match = _COLUMN.search(err.message)
+    if match is None or err.hint is not None:
+        return err
+    known = dict.fromkeys(name for table in tables.values() for name in table.schema.names)
+    close = nearest(match[2], known)
+    hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(known)}"
+    return SqlError(f"`{match[2]}` is not a column of `{match[1]}`", hint=hint, span=err.span, source=err.source)
 
 
 def _facts(err: duckdb.Error) -> dict[str, str]:

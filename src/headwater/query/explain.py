@@ -74,7 +74,9 @@ def _scanned_columns(plan: list[dict[str, Any]], query: Query) -> dict[str, tupl
     names = {name: set(table.schema.names) for name, table in query.tables.items()}
     found: dict[str, tuple[str, ...]] = {}
     while scans:
-        fitting = [(scan, [name for name in names if name not in found and set(scan) <= names[name]]) for scan in scans]
+        fitting = [
+            (scan, [name for name in names if name not in found and set(scan) <= names[name]]) for scan in scans
+        ]
         scan, owners = min(fitting, key=lambda pair: len(pair[1]) or 1 << 30)
         if not owners:
             break

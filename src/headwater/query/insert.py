@@ -65,28 +65,25 @@ def _read(run: Execution) -> Insert:
     fields = _columns(named, target, statement)
     cells = value_cells(statement) if isinstance(tree.expression, exp.Values) else []
     _check_arity(cells, fields, target, statement)
-    begin = query_start(statement)
-    edits = tuple(
+    query = _prepared(run, cells, fields)
+    return Insert(target, node, fields, query, cells)
+
+
+def _prepared(run: Execution, cells: list[list[Cell]], fields: tuple[Field, ...]) -> Query:
+    """The rows as a query: DEFAULT written out, and with `WITH … INSERT INTO t SELECT …` all but the middle."""
+    statement = run.statement
+    tree, begin = statement.tree, query_start(statement)
+    edits = [
         Edit(cell.span.start, cell.span.end, default_text(field))
         for row in cells
         for cell, field in zip(row, fields)
         if cell.is_default
-    )
-    body = tree if tree.args.get("with_") is not None else tree.expression
-    query = run.prepare(body, begin, statement.span.end, edits)
-    if tree.args.get("with_") is not None:
-        query = _with_clause(run, query, begin)
-    return Insert(target, node, fields, query, cells)
-
-
-def _with_clause(run: Execution, query: Query, begin: int) -> Query:
-    """`WITH c AS (…) INSERT INTO t SELECT …`: the clause belongs to the query."""
-    statement = run.statement
+    ]
+    if tree.args.get("with_") is None or not statement.text[:4].upper().startswith("WITH"):
+        return run.prepare(tree.expression, begin, statement.span.end, tuple(edits))
     into = next(token for token in statement.tokens if str(token.text).upper() == "INSERT")
-    clause = run.prepare(statement.tree, statement.span.start, into.start)
-    tables = {**clause.tables, **query.tables}
-    text = Edited(clause.text.text + " " + query.text.text, query.text.begin, query.text.edits)
-    return Query(statement, text, (*clause.refs, *query.refs), tables)
+    edits.append(Edit(into.start, begin, " "))
+    return run.prepare(tree, statement.span.start, statement.span.end, tuple(edits))
 
 
 def _columns(named: list[Node], target: Pinned, statement: Statement) -> tuple[Field, ...]:
@@ -120,7 +117,8 @@ def _check_arity(cells: list[list[Cell]], fields: tuple[Field, ...], target: Pin
 def _arity_error(given: int, fields: tuple[Field, ...], target: Pinned, error: Any, at: Any) -> SqlError:
     names = ", ".join(field.name for field in fields)
     wrong: SqlError = error(
-        f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`", at,
+        f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`",
+        at,
         hint=f"columns: {names}",
     )
     return wrong
@@ -130,7 +128,11 @@ def _converted(run: Execution, wanted: Insert) -> pa.Table:
     """The rows in the columns and types of the table, defaults filled in."""
     fields, statement = wanted.columns, run.statement
     tree = statement.tree
-    given = len(wanted.cells[0]) if wanted.cells else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement))
+    given = (
+        len(wanted.cells[0])
+        if wanted.cells
+        else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement))
+    )
     by_name = bool(tree.args.get("by_name"))
     if by_name:
         return _by_name(run, wanted)

@@ -141,4 +141,3 @@ def _told(verb: str, target: Target, rows: int, snapshot_id: int) -> Result:
     count = f"{rows:,} row{'s' if rows != 1 else ''}"
     message = f"{count} of {target.pinned.name} {verb} (snapshot {snapshot_id})"
     return done(message, rows=rows, snapshot_id=snapshot_id)
-

@@ -173,18 +173,19 @@ def is_cte(node: Node) -> bool:
     """Whether a table's name is that of a common table expression in sight."""
     if node.args.get("db"):
         return False
-    child, parent = node, node.parent
+    parent = node.parent
     while parent is not None:
         clause = parent.args.get("with_")
-        if clause is not None and node.name.casefold() in _visible(clause, child, node):
+        if clause is not None and node.name.casefold() in _visible(clause, node):
             return True
-        child, parent = parent, parent.parent
+        parent = parent.parent
     return False
 
 
-def _visible(clause: Node, child: Node, node: Node) -> Iterator[str]:
+def _visible(clause: Node, node: Node) -> Iterator[str]:
     """The names of a WITH clause that a node beneath it sees: all, or those before the one it is part of."""
-    inside = next((cte for cte in clause.expressions if any(each is cte for each in _ancestors(node))), None)
+    above = list(_ancestors(node))
+    inside: Node = next((cte for cte in clause.expressions if any(each is cte for each in above)), None)
     for cte in clause.expressions:
         if cte is inside:
             if clause.args.get("recursive"):
@@ -222,5 +223,3 @@ def unknown_column(
     hint = f"did you mean `{close}`?  " if close else ""
     of = f" of `{table}`" if table is not None else ""
     return statement.error(f"`{name}` is not a column{of}", at, hint=f"{hint}columns: {', '.join(known)}")
-
-

@@ -52,9 +52,9 @@ def _full_names(refs: list[TableRef], target: tuple[TableName, Node]) -> list[Ed
         text = f'"{ref.pinned.name.database}"."{name}"'
         alias = "" if ref.has_alias else f' AS "{ref.node.name}"'
         edits[ref.span.start] = Edit(ref.span.start, ref.span.end, text + alias)
-    name, node = target
+    written, node = target
     start, end = bounds(node)
-    edits[start] = Edit(start, end, f'"{name.database}"."{name.table}"')
+    edits[start] = Edit(start, end, f'"{written.database}"."{written.table}"')
     return list(edits.values())
 
 

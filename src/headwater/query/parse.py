@@ -76,12 +76,10 @@ def _parse(piece: Piece, source: Source) -> Statement:
     if match is None:
         return _parsed(piece, source)
     blank = source.text[: piece.span.start] + " " * match.end() + text[match.end() :]
-    inner = next(split_statements(Source(blank, source.name), DIALECT), None)
-    for inner in split_statements(Source(blank, source.name), DIALECT):  # the last: others are before it
-        pass
-    if inner is None or inner.span.start < piece.span.start:
+    inner = list(split_statements(Source(blank, source.name), DIALECT))
+    if not inner or inner[-1].span.start < piece.span.start:
         raise SqlError("EXPLAIN what?", span=piece.span, source=source)
-    parsed = _parsed(inner, source)
+    parsed = _parsed(inner[-1], source)
     return Statement(
         source, parsed.span, parsed.tree, parsed.tokens, parsed.versions, "analyze" if match[1] else "explain"
     )
@@ -137,9 +135,7 @@ def span_of(node: Node, source: Source) -> Span | None:
 _WORDS = {"VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
 
 
-def _without_versions(
-    tokens: list[Any], piece: Piece, source: Source
-) -> tuple[list[Any], tuple[Version, ...]]:
+def _without_versions(tokens: list[Any], piece: Piece, source: Source) -> tuple[list[Any], tuple[Version, ...]]:
     """The tokens without `[FOR] VERSION | TIMESTAMP AS OF …`, and what those clauses say."""
     kept: list[Any] = []
     versions: list[Version] = []
@@ -149,9 +145,7 @@ def _without_versions(
         words = [_word(tokens, begin + step) for step in range(3)]
         if kept and words[0] in _WORDS and words[1:] == ["AS", "OF"]:
             end, moment = _moment(tokens, begin + 3, words[0] or "", piece, source)
-            versions.append(
-                Version(piece.offset + tokens[at].start, piece.offset + tokens[end].end + 1, moment)
-            )
+            versions.append(Version(piece.offset + tokens[at].start, piece.offset + tokens[end].end + 1, moment))
             at = end + 1
         else:
             kept.append(tokens[at])

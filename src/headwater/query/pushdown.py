@@ -4,8 +4,8 @@ Only conjuncts of a WHERE that compare one column with a constant are taken, and
 that of DuckDB cannot differ; DuckDB evaluates the whole WHERE all the same, so nothing depends on taking many.
 
 A conjunct may go below a join: it drops rows of its table, and a row that an outer join fills with nulls does not
-satisfy it either. `IS NULL` is the exception, and a join that looks for the *nearest* row (ASOF, POSITIONAL), a sample
-or a LATERAL looks at rows that the condition would have dropped; there nothing is pushed.
+satisfy it either. `IS NULL` is the exception. A join that looks for the *nearest* row (ASOF, POSITIONAL), a sample
+and a LATERAL look at rows that the condition would have dropped; there nothing is pushed.
 """
 
 import datetime

@@ -48,7 +48,11 @@ class Execution:
 
         RAISES: NotFoundError at the name of a table that is not there.
         """
-        refs = [ref for ref in self.names.refs(tree) if begin <= ref.span.start < end]
+        refs = [
+            ref
+            for ref in self.names.refs(tree)
+            if begin <= ref.span.start < end and not any(edit.start <= ref.span.start < edit.end for edit in more)
+        ]
         named = self.register(refs)
         edits = [Edit(ref.span.start, ref.span.end, _written(ref, name)) for ref, name in zip(refs, named)]
         edits += _short_columns(tree, begin, end)
@@ -73,7 +77,8 @@ class Execution:
 
     def run(self, query: Query) -> pa.Table:
         """The rows of a query."""
-        return self.engine.rows(query.text, query.tables, self.statement, self.parameters)
+        rows = self.engine.rows(query.text, query.tables, self.statement, self.parameters)
+        return rows.rename_columns([_told_as_written(name, query) for name in rows.column_names])
 
     def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:
         """The rows of a query that was put together here; an error is placed by the name it speaks of."""
@@ -93,6 +98,16 @@ class Execution:
                 if str(token.text).casefold() == name.casefold():
                     return self.statement.source.span(token.start, token.end + 1)
         return self.statement.span
+
+
+def _told_as_written(column: str, query: Query) -> str:
+    """The name that DuckDB gives to a column without one is its text; ours has the names of tables as they were."""
+    if '"' in column:
+        for ref, name in zip(query.refs, query.tables):
+            for quotes in (quoted(ref.node.name), ref.node.name) if not ref.has_alias else ():
+                column = column.replace(f"{quoted(name)} AS {quotes}", ref.node.name)
+            column = column.replace(quoted(name), ref.node.name)
+    return column
 
 
 def _written(ref: TableRef, name: str) -> str:

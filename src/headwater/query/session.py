@@ -1,6 +1,7 @@
 """A session: one warehouse, a current database, and SQL on it."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -55,15 +56,12 @@ class Session:
         statement is done wholly or not at all; one that fails ends the text, those before it stay done.
         RAISES: SqlError and other HeadwaterErrors, at their place in the text.
         """
-        result = done("nothing to do")
-        for result in self.run(text, parameters, name=name):  # noqa: B007 - the last is wanted
-            pass
-        return result
+        return next(iter(deque(self.stream(text, parameters, name=name), maxlen=1)), done("nothing to do"))
 
-    def run(self, text: str, parameters: Any = None, *, name: str | None = None) -> "list[Result]":
-        """Carry out statements and return the result of each."""
-        source = Source(text, name)
-        return [self._carry_out(statement, parameters) for statement in parse_statements(source)]
+    def stream(self, text: str, parameters: Any = None, *, name: str | None = None) -> Iterator[Result]:
+        """Carry out statements and give the result of each as it is there."""
+        for statement in parse_statements(Source(text, name)):
+            yield self._carry_out(statement, parameters)
 
     def table(self, name: str) -> Table:
         """A table, by its name in the current database or by `database.table`.

@@ -32,8 +32,8 @@ def show(run: Execution) -> Result:
         names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})
         return listing({"database": _like(names, match["like"])})
     if what == "tables":
-        node = exp.to_identifier(match["name"]) if match["name"] else None
-        database = run.names.database_name(node) if node is not None else run.names.database
+        named = match["name"]
+        database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
         return listing({"table": _like(run.names.warehouse.list_tables(database), match["like"])})
     if not match["name"]:
         raise run.statement.error(f"SHOW {what.upper()} of which table?")

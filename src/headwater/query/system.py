@@ -25,11 +25,22 @@ def _table(columns: dict[str, pa.DataType], rows: Iterable[tuple[Any, ...]]) -> 
 def snapshots(pinned: Pinned) -> pa.Table:
     """Every snapshot that is kept, with what it did and where it came from."""
     columns = {
-        **{"snapshot_id": pa.int64(), "schema_id": pa.int64(), "commit_user": pa.string(), "commit_id": pa.string()},
-        **{"commit_time": _TIME, "operation": pa.string(), "manifest_list": pa.string()},
-        **{"total_records": pa.int64(), "total_files": pa.int64(), "total_size": pa.int64()},
-        **{"added_records": pa.int64(), "added_files": pa.int64(), "removed_files": pa.int64()},
-        **{"job": pa.string(), "sql": pa.string(), "inputs": _TEXTS},
+        "snapshot_id": pa.int64(),
+        "schema_id": pa.int64(),
+        "commit_user": pa.string(),
+        "commit_id": pa.string(),
+        "commit_time": _TIME,
+        "operation": pa.string(),
+        "manifest_list": pa.string(),
+        "total_records": pa.int64(),
+        "total_files": pa.int64(),
+        "total_size": pa.int64(),
+        "added_records": pa.int64(),
+        "added_files": pa.int64(),
+        "removed_files": pa.int64(),
+        "job": pa.string(),
+        "sql": pa.string(),
+        "inputs": _TEXTS,
     }
     return _table(columns, map(_snapshot_row, _up_to(pinned)))
 
@@ -49,8 +60,13 @@ def _snapshot_row(snapshot: Snapshot) -> tuple[Any, ...]:
 def schemas(pinned: Pinned) -> pa.Table:
     """Every version of the schema."""
     columns = {
-        **{"schema_id": pa.int64(), "fields": pa.string(), "primary_keys": _TEXTS, "partition_keys": _TEXTS},
-        **{"options": pa.string(), "comment": pa.string(), "update_time": _TIME},
+        "schema_id": pa.int64(),
+        "fields": pa.string(),
+        "primary_keys": _TEXTS,
+        "partition_keys": _TEXTS,
+        "options": pa.string(),
+        "comment": pa.string(),
+        "update_time": _TIME,
     }
     rows = []
     for schema in pinned.table.schemas():
@@ -81,8 +97,14 @@ def manifests(pinned: Pinned) -> pa.Table:
 def files(pinned: Pinned) -> pa.Table:
     """The live data files of the snapshot."""
     columns = {
-        **{"partition": _TEXTS, "bucket": pa.int64(), "file_name": pa.string(), "level": pa.int64()},
-        **{"record_count": pa.int64(), "file_size": pa.int64(), "schema_id": pa.int64(), "sequence": pa.int64()},
+        "partition": _TEXTS,
+        "bucket": pa.int64(),
+        "file_name": pa.string(),
+        "level": pa.int64(),
+        "record_count": pa.int64(),
+        "file_size": pa.int64(),
+        "schema_id": pa.int64(),
+        "sequence": pa.int64(),
     }
     return _table(
         columns,
@@ -126,9 +148,17 @@ def audit_log(pinned: Pinned) -> pa.Table:
 def lineage(pinned: Pinned) -> pa.Table:
     """Where the columns of each snapshot came from: the dataset, its snapshot, the column, and how."""
     columns = {
-        **{"snapshot_id": pa.int64(), "commit_time": _TIME, "operation": pa.string(), "column": pa.string()},
-        **{"source_dataset": pa.string(), "source_snapshot_id": pa.int64(), "source_column": pa.string()},
-        **{"kind": pa.string(), "expression": pa.string(), "job": pa.string(), "run_id": pa.string()},
+        "snapshot_id": pa.int64(),
+        "commit_time": _TIME,
+        "operation": pa.string(),
+        "column": pa.string(),
+        "source_dataset": pa.string(),
+        "source_snapshot_id": pa.int64(),
+        "source_column": pa.string(),
+        "kind": pa.string(),
+        "expression": pa.string(),
+        "job": pa.string(),
+        "run_id": pa.string(),
     }
     rows = []
     for snapshot in _up_to(pinned):
@@ -159,8 +189,14 @@ def _up_to(pinned: Pinned) -> list[Snapshot]:
 
 
 SYSTEM_TABLES: dict[str, Callable[[Pinned], pa.Table]] = {
-    **{"snapshots": snapshots, "schemas": schemas, "manifests": manifests, "files": files},
-    **{"tags": tags, "options": options, "audit_log": audit_log, "lineage": lineage},
+    "snapshots": snapshots,
+    "schemas": schemas,
+    "manifests": manifests,
+    "files": files,
+    "tags": tags,
+    "options": options,
+    "audit_log": audit_log,
+    "lineage": lineage,
 }
 
 
@@ -176,5 +212,3 @@ def system_table(ref: TableRef, statement: Statement) -> pa.Table:
             hint=f"did you mean `{ref.pinned.name.table}${close}`?" if close else known,
         )
     return make(ref.pinned)
-
-

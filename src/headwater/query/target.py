@@ -138,6 +138,4 @@ def check_nulls(rows: pa.Table, pinned: Pinned, statement: Statement, places: di
     """RAISES: SqlError at the assignment that made a NOT NULL column null."""
     for field in pinned.schema.fields:
         if not field.nullable and rows.column(field.name).null_count:
-            raise statement.error(
-                f"column `{field.name}` of `{pinned.name}` may not be null", places.get(field.name)
-            )
+            raise statement.error(f"column `{field.name}` of `{pinned.name}` may not be null", places.get(field.name))

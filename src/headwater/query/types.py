@@ -65,7 +65,8 @@ def column_type(node: Node, statement: Statement, at: Node) -> DataType:
 def _lake_type(node: Node) -> DataType:
     kind = node.this
     if kind in _NESTED:
-        return _NESTED[kind](node)
+        nested: DataType = _NESTED[kind](node)
+        return nested
     if kind == exp.DataType.Type.DECIMAL and not node.expressions:
         return Decimal(18, 3)  # as DuckDB has it
     return parse_type(node.sql(dialect="spark")) if kind not in _NAMES else _NAMES[kind]

@@ -1,0 +1,57 @@
+"""Rows of a query on stdout: as a table, JSON, JSON lines or CSV."""
+
+import csv
+import sys
+from typing import Any
+
+FORMATS = ("table", "json", "jsonl", "csv")
+
+
+def write_result(result: Any, format: str, *, quiet: bool = False) -> None:
+    """Print the rows of a result on stdout; without rows, its message on stderr (as JSON, on stdout)."""
+    if not result.columns:
+        if format in ("json", "jsonl"):
+            _write_json({"message": result.message, "rows": result.rows, "snapshotId": result.snapshot_id})
+        elif result.message and not quiet:
+            sys.stderr.write(result.message + "\n")
+        return
+    match format:
+        case "json":
+            _write_json(_dicts(result), indent=True)
+        case "jsonl":
+            for row in _dicts(result):
+                _write_json(row)
+        case "csv":
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(result.columns)
+            writer.writerows(result)
+        case _:
+            sys.stdout.write(f"{result}\n")
+    sys.stdout.flush()
+
+
+def _dicts(result: Any) -> list[dict[str, Any]]:
+    names = unique(result.columns)
+    return [dict(zip(names, row)) for row in result]
+
+
+def unique(names: list[str]) -> list[str]:
+    """Names in which none comes twice: JSON objects would lose the first.
+
+    >>> unique(["id", "id", "x"])
+    ['id', 'id_2', 'x']
+    """
+    found: list[str] = []
+    for name in names:
+        again, count = name, 1
+        while again in found:
+            count += 1
+            again = f"{name}_{count}"
+        found.append(again)
+    return found
+
+
+def _write_json(value: Any, *, indent: bool = False) -> None:
+    from headwater.cli.render import to_json
+
+    sys.stdout.write(to_json(value, indent=indent) + "\n")
