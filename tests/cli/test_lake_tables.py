@@ -56,6 +56,8 @@ def test_time_and_upkeep(lake):
         (1, "+I", "Bob"),
         (2, "U", "Bobby"),
     ]
+    assert "at most 2 sorted runs in one" in lake("levels", "sales.orders")
+    assert json.loads(lake("levels", "sales.orders", "--json"))["files"] == 2
     assert lake("compact", "sales.orders") == "1 buckets: 2 files became 1\n"
     lake("rollback", "sales.orders", "v1")
     assert lake("diff", "sales.orders", "v1") == ""

@@ -42,11 +42,14 @@ def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB"
 
 
-@command("levels", examples=("headwater lake levels warehouse/db/orders", "headwater lake levels PATH --json"))
+@command("levels", examples=("headwater lake levels sales.orders", "headwater lake levels PATH --json"))
 @click.argument("folder")
 @click.pass_obj
 def levels(flags: Flags, folder: str) -> None:
-    """Show the levels of a tree, its memory, and its write, read and space amplification."""
+    """Show the levels of a table by its name, or of a tree by its folder, and what reading it costs."""
+    if not Path(folder).exists() and "/" not in folder:
+        lake_tables.say_levels(flags, folder)
+        return
     with _open(folder) as tree:
         stats = tree.stats
         if flags.json:

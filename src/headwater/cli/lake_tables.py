@@ -231,6 +231,19 @@ def files(flags: Flags, table: str, at: str | None) -> None:
     )
 
 
+def say_levels(flags: Flags, table: str) -> None:
+    """Print how a table stands, by level."""
+    stats = open_table(flags, table).stats()
+    if flags.json:
+        print_json(stats)
+        return
+    rows = [(s.level, s.files, f"{s.rows:,}", f"{s.deletes:,}", size_text(s.bytes)) for s in stats.levels]
+    print_table(("level", "files", "rows", "deletes", "size"), rows)
+    click.echo(
+        f"{stats.partitions} partitions, {stats.buckets} buckets, at most {stats.most_runs} sorted runs in one"
+    )
+
+
 def _file_facts(entry: Any) -> dict[str, Any]:
     file = entry.file
     return {

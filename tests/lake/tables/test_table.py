@@ -1,6 +1,7 @@
 """Tables as people use them."""
 
 from datetime import date, timedelta
+from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from headwater import Warehouse
 from headwater.errors import (
     AlreadyExistsError,
+    MissingDependencyError,
     NotFoundError,
     SchemaChangeError,
     SchemaError,
@@ -202,6 +204,19 @@ def test_what_can_be_written(events):
     events.write([])
     with pytest.raises(UsageError, match="cannot write int"):
         events.write(5)
+
+
+def test_what_can_be_had(sales):
+    assert pa.table(sales).num_rows == 60
+    assert sales.reader(["id"]).read_all().column_names == ["id"]
+    relation = sales.to_duckdb(where=Compare("id", "<", 5))
+    assert relation.aggregate("sum(amount)").fetchall() == [(5.0,)]
+    for name, convert in (("pandas", sales.to_pandas), ("polars", sales.to_polars)):
+        if find_spec(name) is not None:
+            assert len(convert(["id"], at=1)) == 60
+            continue
+        with pytest.raises(MissingDependencyError, match=f"{name} is not installed"):
+            convert()
 
 
 def test_rows_without_a_key_are_appended_changed_and_removed(events):

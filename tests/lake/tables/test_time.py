@@ -132,6 +132,20 @@ def test_expiry_spares_tags_and_readers(table):
     assert_clean(table)
 
 
+def test_a_long_scan_takes_a_lease_that_others_see(table, monkeypatch):
+    monkeypatch.setattr("headwater.lake.tables.leases._PATIENCE", 0.0)
+    scan = table.scan(at=2)
+    rows = next(scan).num_rows
+    other = Warehouse(table.store.files).table("t")  # another process knows nothing but the file
+    other.compact()
+    other.expire_snapshots(keep_max=1)
+    assert other.remove_orphans(older_than=-10).files == ()
+    assert rows + sum(batch.num_rows for batch in scan) == 2
+    assert table.store.files.list(table.store.paths.lease_folder) == []
+    assert other.remove_orphans(older_than=-10, dry_run=False).files != ()
+    assert_clean(other)
+
+
 def test_a_tag_outlives_its_snapshot_and_takes_its_files_along(table):
     table.create_tag("kept", 2)
     table.compact()

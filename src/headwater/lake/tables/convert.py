@@ -1,18 +1,30 @@
 """Whatever people have rows in, as Arrow tables of a table's columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from headwater.errors import UsageError
+from headwater.errors import MissingDependencyError, UsageError
 from headwater.lake.row import Row, RowCodec, rows_to_arrow
 from headwater.lake.types import arrow_schema, conform
 from headwater.model.schema import Schema
 
 _CHUNK_BYTES = 256 << 20  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
 _CHUNK_ROWS = 100_000  # of rows given one by one
+
+
+def need(module: str) -> Any:
+    """A library that only some people have.
+
+    RAISES: MissingDependencyError.
+    """
+    try:
+        return import_module(module)
+    except ImportError as err:
+        raise MissingDependencyError(f"{module} is not installed", hint=f"`pip install {module}`") from err
 
 
 def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:

@@ -1,13 +1,15 @@
 """Leases: snapshots that a running reader needs, so that expiry leaves their files alone.
 
-Readers in this process are simply remembered. For readers elsewhere a lease is a file, `lease/lease-{uuid}`: a copy
-of the snapshot, and until when it holds. A reader that dies leaves a lease that ends by itself.
+Readers in this process are simply remembered. For other processes a lease is a file, `lease/lease-{uuid}`: a copy of
+the snapshot, and until when it holds. A scan that takes more than a few seconds takes one by itself and renews it; a
+shorter one is over before anybody expires what it reads, unless snapshots are expired as soon as they are made. A
+reader that dies leaves a lease that ends by itself.
 """
 
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -19,11 +21,28 @@ from headwater.lake.layout import PathFactory
 from headwater.lake.snapshot import Snapshot, decode_snapshot, encode_snapshot
 
 HOUR = 3600.0
+_PATIENCE = 3.0  # seconds that a read may take without a lease
 
 
 class _Lease(msgspec.Struct, rename="camel"):
     until: float  # seconds since 1970
     snapshot: str
+
+
+class _LongRead:
+    """One read: when to lease, and when to renew."""
+
+    def __init__(self, lease: Callable[[str], None], path: str) -> None:
+        self.path = path
+        self.leased = False
+        self._lease = lease
+        self._due = time.monotonic() + _PATIENCE
+
+    def step(self) -> None:
+        if time.monotonic() >= self._due:
+            self._lease(self.path)
+            self.leased = True
+            self._due = time.monotonic() + HOUR / 2
 
 
 class Leases:
@@ -37,17 +56,20 @@ class Leases:
         self._lock = Lock()
 
     @contextmanager
-    def reading(self, snapshot: Snapshot | None) -> Iterator[None]:
-        """Keep a snapshot while this process reads it; expiry by another process does not know."""
+    def reading(self, snapshot: Snapshot | None) -> Iterator[Callable[[], None]]:
+        """Keep a snapshot while this process reads it. Call the result now and then: it leases what takes long."""
         if snapshot is None:
-            yield
+            yield lambda: None
             return
         with self._lock:
             self._here[snapshot.snapshot_id] += 1
             self._snapshots[snapshot.snapshot_id] = snapshot
+        long = _LongRead(lambda path: self._write(path, snapshot, HOUR), self._paths.lease(uuid.uuid4().hex))
         try:
-            yield
+            yield long.step
         finally:
+            if long.leased:
+                self._files.delete(long.path)
             with self._lock:
                 self._here[snapshot.snapshot_id] -= 1
                 if not self._here[snapshot.snapshot_id]:
@@ -57,12 +79,15 @@ class Leases:
     def lease(self, snapshot: Snapshot, seconds: float = HOUR) -> Iterator[Snapshot]:
         """Keep a snapshot for a time, from expiry by any process."""
         path = self._paths.lease(uuid.uuid4().hex)
-        body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode())
-        self._files.put(path, msgspec.json.encode(body))
+        self._write(path, snapshot, seconds)
         try:
             yield snapshot
         finally:
             self._files.delete(path)
+
+    def _write(self, path: str, snapshot: Snapshot, seconds: float) -> None:
+        body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode())
+        self._files.put(path, msgspec.json.encode(body))
 
     def held(self, now: float) -> list[Snapshot]:
         """The snapshots that somebody reads; leases that ended are removed."""

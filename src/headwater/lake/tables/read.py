@@ -42,9 +42,10 @@ def read_plan(
 ) -> Iterator[pa.RecordBatch]:
     """All rows of a plan, or the first `limit`; the snapshot stays as long as somebody reads."""
     left = limit
-    with store.leases.reading(state.snapshot):
+    with store.leases.reading(state.snapshot) as step:
         for split in plan.splits:
             for batch in read_split(store, split):
+                step()
                 if left is not None:
                     batch = batch.slice(0, left)
                     left -= len(batch)

@@ -15,6 +15,7 @@ from headwater.lake.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.at import At, snapshot_at
 from headwater.lake.tables.casts import CastReport, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
+from headwater.lake.tables.convert import need
 from headwater.lake.tables.history import KeyVersion, key_history
 from headwater.lake.tables.leases import HOUR
 from headwater.lake.tables.maintenance import (
@@ -223,6 +224,26 @@ class Table:
         return pa.RecordBatchReader.from_batches(
             result_schema(state.shape, plan.columns), read_plan(self.store, plan, state)
         )
+
+    def to_pandas(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:
+        """What `scan` gives, as a pandas DataFrame. RAISES: MissingDependencyError without pandas."""
+        need("pandas")
+        return self.to_arrow(columns, where=where, at=at).to_pandas()
+
+    def to_polars(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:
+        """What `scan` gives, as a Polars DataFrame. RAISES: MissingDependencyError without Polars."""
+        return need("polars").from_arrow(self.to_arrow(columns, where=where, at=at))
+
+    def to_duckdb(
+        self,
+        connection: Any = None,
+        columns: Sequence[str] | None = None,
+        *,
+        where: Where = None,
+        at: At | None = None,
+    ) -> Any:
+        """What `scan` gives, as a DuckDB relation, of a connection or the default one."""
+        return (connection or need("duckdb")).from_arrow(self.to_arrow(columns, where=where, at=at))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as an Arrow stream, for any library that takes one."""
