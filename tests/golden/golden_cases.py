@@ -78,12 +78,14 @@ def _split_columns(text: str) -> list[str]:
 
 def found(sql: str, dialect: str, schema: dict[str, dict[str, str | None]]) -> list[str]:
     """The lines that describe what the analysis found."""
+    return [line for lineage in lineages(Source(sql), dialect, schema) for line in describe(lineage)]
+
+
+def lineages(source: Source, dialect: str, schema: dict[str, dict[str, str | None]]) -> Iterator[StatementLineage]:
+    """What the analysis found, statement by statement."""
     front_end, name = open_front_end(dialect, "auto" if dialect == "googlesql" else "sqlglot")
     resolver = SchemaResolver(schema_of_mapping(schema), dialect=name)
-    lines: list[str] = []
-    for lineage in analyze_script(Source(sql), front_end, resolver):
-        lines += describe(lineage)
-    return lines
+    return analyze_script(source, front_end, resolver)
 
 
 def describe(lineage: StatementLineage) -> Iterator[str]:

@@ -58,7 +58,9 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     if lowering.dialect == "snowflake" and len(files) == 1 and isinstance(node.this, exp.Literal):
         column = files[0].item.ask(f"${node.this.name}", f"${node.this.name}")
         if column is not None:
-            return _refer(column, lowering.span(node.this))
+            number = lowering.span(node.this)
+            with_sign = None if number is None else lowering.source.span(number.start - 1, number.end)
+            return _refer(column, with_sign)
     return _variable(lowering, node.name)
 
 

@@ -166,7 +166,7 @@ def _build_set_operation(
     relation: Relation = SetOp(
         node.key,
         tuple(attributes),
-        tuple(Branch(_with_columns(query), tuple(ids)) for query, ids in zip(queries, positions)),
+        tuple(Branch(with_outputs(query), tuple(ids)) for query, ids in zip(queries, positions)),
     )
     scope.items.append(Named(("",), DerivedItem(columns)))
     relation = _order(lowering, node.args.get("order"), relation, scope, columns)
@@ -209,7 +209,7 @@ def _by_position(
     attributes = attributes or [Attribute(lowering.new_id(), column.name) for column in names]
     positions: list[list[int | None]] = []
     for query in queries:
-        ids = [_id_of(lowering, query, at) for at in range(len(query.columns))]
+        ids = [output_id(lowering, query, at) for at in range(len(query.columns))]
         wild = next((at for at, column in enumerate(query.columns) if column.is_wildcard), None)
         if wild is not None:  # where the columns of a star end is not known: from there on, any may be meant
             ids = ids[:wild] + [ids[wild]] * max(0, len(attributes) - wild)
@@ -239,21 +239,22 @@ def _by_name(
     positions: list[list[int | None]] = []
     for query in queries:
         by_key = {column.key: at for at, column in enumerate(query.columns)}
-        positions.append([_id_of(lowering, query, by_key[key]) if key in by_key else None for key in seen])
+        positions.append([output_id(lowering, query, by_key[key]) if key in by_key else None for key in seen])
     return columns, attributes, positions
 
 
-def _id_of(lowering: Lowering, query: Query, at: int) -> int:
-    """The id of an output column; one that is not a plain reference gets one."""
+def output_id(lowering: Lowering, query: Query, at: int) -> int:
+    """The id of an output column: a new one unless it is a plain reference without a place in the text."""
     expression = query.columns[at].expression
-    if isinstance(expression, Ref):
+    if isinstance(expression, Ref) and expression.span is None:
         return expression.column
     id = lowering.new_id()
     query.late.append(Computed(Attribute(id, query.columns[at].name), expression))
     return id
 
 
-def _with_columns(query: Query) -> Relation:
+def with_outputs(query: Query) -> Relation:
+    """The rows of a query with the columns that `output_id` made."""
     return Project(query.relation, tuple(query.late)) if query.late else query.relation
 
 

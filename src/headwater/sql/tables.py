@@ -241,7 +241,7 @@ def _merge(
         chosen = {"RIGHT": right, "FULL": None}.get(side, left) or (options[0] if len(options) == 1 else None)
         if not options:
             continue
-        value: Expression = Call("coalesce", tuple(column.expression for column in options))
+        value: Expression = Call("coalesce", tuple(_at(column.expression, span) for column in options))
         if chosen is not None:
             value = chosen.expression
         computed = Computed(Attribute(lowering.new_id(), identifier.name), value)
@@ -251,7 +251,7 @@ def _merge(
 
 
 def _at(expression: Expression, span: Span | None) -> Expression:
-    return Ref(expression.column, span) if isinstance(expression, Ref) else expression
+    return Ref(expression.column, span) if isinstance(expression, Ref) and expression.span is None else expression
 
 
 def _find(items: Sequence[Named], name: str, key: str) -> Column | None:

@@ -22,7 +22,7 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.queries import build_ctes
+from headwater.sql.queries import build_ctes, output_id, with_outputs
 from headwater.sql.tables import add_item, add_join, open_table
 from headwater.sql.writes import states
 from headwater.text import Span
@@ -123,12 +123,9 @@ def _set_several(
     values: list[Expression]
     if isinstance(inner, exp.Query):
         query = lowering.query(inner, scope)
-        values = [
-            Subquery(SubqueryKind.SCALAR, query.relation, column.expression.column)
-            if isinstance(column.expression, Ref)
-            else column.expression
-            for column in query.columns
-        ]
+        ids = [output_id(lowering, query, at) for at in range(len(query.columns))]
+        rows = with_outputs(query)
+        values = [Subquery(SubqueryKind.SCALAR, rows, id) for id in ids]
     else:
         items = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
         values = [lowering.expression(each, scope) for each in items]

@@ -1,0 +1,53 @@
+"""Edges point at the text that names their source, in every golden case."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.golden.golden_cases import Case, lineages, read_cases
+
+from headwater.lineage import StatementLineage
+from headwater.model.edges import ELEMENT, Edge
+from headwater.text import Source
+
+FILES = sorted(Path(__file__).parent.glob("*/*.sql"))
+ELSEWHERE = {"natural join", "pivot statement"}  # the column takes part without being written where it does
+
+
+def edges_of(path: Path) -> Iterator[tuple[Case, Source, StatementLineage, Edge]]:
+    schema, cases = read_cases(path)
+    for case in cases:
+        source = Source(case.sql)
+        for lineage in lineages(source, path.parent.name, schema):
+            for edge in lineage.edges:
+                yield case, source, lineage, edge
+
+
+def names(edge: Edge) -> list[str]:
+    return [name.lower() for name in (edge.source.column or "*", *edge.source.path) if name != ELEMENT]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_source_span_names_the_source(path: Path) -> None:
+    for case, source, _, edge in edges_of(path):
+        if edge.source_span is not None:
+            text = source.excerpt(edge.source_span).lower()
+            assert text.endswith("*") or any(name in text for name in names(edge)), (
+                case.name,
+                str(edge.source),
+                text,
+            )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.parent.name != "googlesql"],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_a_source_named_in_its_statement_has_a_span(path: Path) -> None:
+    for case, source, lineage, edge in edges_of(path):
+        assert lineage.span is not None
+        written = re.findall(r"\w+", source.excerpt(lineage.span).lower())
+        if case.name not in ELSEWHERE and names(edge)[-1] in written:
+            assert edge.source_span is not None, (case.name, str(edge.source), str(edge.target))
