@@ -20,6 +20,7 @@ class ColumnDefinition:
     type: str | None = None
     primary_key: bool = False
     references: tuple[str, str] | None = None  # table, column
+    quoted: bool = False  # the name is exactly this, whatever the dialect makes of names
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class KnownTable:
         if index is None:
             columns = (*self.columns, *self.disputed)
             index = {column.name: column for column in reversed(columns)}
-            index |= {fold(column.name, case): column for column in reversed(columns)}
+            index |= {fold(column.name, case, quoted=column.quoted): column for column in reversed(columns)}
             self._index[case] = index
         return index
 

@@ -99,9 +99,20 @@ class SchemaResolver:
             known = self._imported.get(key) or self._implied.get(key)
             if known is not None:
                 return known
+        made = self._made_as_written(name) if any(quoted) else None
+        if made is not None:
+            return made
         qualified = self._qualify(name)
         key = self._fold(qualified.parts[: len(qualified.parts) - len(name.parts)]) + self._fold(name.parts, quoted)
         return KnownTable(self._spelled.setdefault(key, qualified))
+
+    def _made_as_written(self, name: TableName) -> KnownTable | None:
+        """The table that the script made under exactly this name: effects do not say which names were quoted."""
+        for key in self._candidates(name, ()):
+            known = self._implied.get(key)
+            if known is not None and known.name.parts[-len(name.parts) :] == name.parts:
+                return known
+        return None
 
     def unknown_table(self, table: KnownTable, span: Span | None = None) -> Issue:
         """The issue for a table that is not known: a warning if a schema was given, else a remark."""

@@ -45,7 +45,11 @@ def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:
             table, columns = _referenced(lowering, inner)
             references = (table, columns[0] if columns else node.name)
     return ColumnDefinition(
-        node.name, kind.sql(lowering.dialect or None) if kind is not None else None, primary, references
+        node.name,
+        kind.sql(lowering.dialect or None) if kind is not None else None,
+        primary,
+        references,
+        quoted=isinstance(node.this, exp.Identifier) and bool(node.this.args.get("quoted")),
     )
 
 
