@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.lineage.script import Lowered
+from headwater.model.edges import Kind
 from headwater.model.names import TableName
 from headwater.model.relation import (
     Assignment,
@@ -58,7 +59,9 @@ def insert_write(
         assignments = _by_position(lowering, target, query, _partition_columns(node, table))
     conflict = node.args.get("conflict")
     if conflict is not None:
-        assignments += _on_conflict(lowering, conflict, target=target, assignments=assignments, scope=scope)
+        inside = _conflict_scope(lowering, node, table, target=target, assignments=assignments, scope=scope)
+        assignments += _on_conflict(lowering, conflict, inside)
+        influences = [*influences, *_conflict_filter(lowering, conflict, inside)]
     return Write(
         "INSERT",
         target.table.name,
@@ -132,24 +135,47 @@ def _inserted_value(node: Node) -> Node:
     return node
 
 
-def _on_conflict(
-    lowering: Lowering, node: Node, *, target: StoredItem, assignments: tuple[Assignment, ...], scope: Scope
-) -> tuple[Assignment, ...]:
-    """ON CONFLICT DO UPDATE, ON DUPLICATE KEY UPDATE: `excluded.x` and `VALUES(x)` are what was to be inserted."""
+def _conflict_scope(
+    lowering: Lowering,
+    node: Node,
+    table: Node,
+    *,
+    target: StoredItem,
+    assignments: tuple[Assignment, ...],
+    scope: Scope,
+) -> Scope:
+    """What ON CONFLICT can name: the row that was to be inserted and, nearer, the row that is there."""
     offered = [
         Column(each.column, lowering.key_of(each.column), each.expression) for each in assignments if not each.path
     ]
-    inside = Scope(outer=scope)
-    inside.items.append(Named(("excluded",), DerivedItem(offered), shown="excluded"))
-    inside.items.append(Named((lowering.key_of(target.table.name.name),), target, shown=str(target.table.name)))
+    values_alias = node.expression.args.get("alias") if isinstance(node.expression, exp.Values) else None
+    names = ["excluded", *([lowering.key(values_alias.this)] if values_alias is not None else [])]
+    outside = Scope(outer=scope)
+    outside.items += [Named((name,), DerivedItem(offered), shown=name) for name in names]
+    inside = Scope(outer=outside)
+    alias = table.args.get("alias")
+    called = lowering.key(alias.this) if alias is not None else lowering.key_of(target.table.name.name)
+    inside.items.append(Named((called,), target, shown=str(target.table.name)))
+    return inside
+
+
+def _on_conflict(lowering: Lowering, node: Node, scope: Scope) -> tuple[Assignment, ...]:
+    """ON CONFLICT DO UPDATE, ON DUPLICATE KEY UPDATE: `excluded.x` and `VALUES(x)` are what was to be inserted."""
     result = []
     for each in node.args.get("expressions") or ():
         if not isinstance(each, exp.EQ):
             continue
         value = each.expression.transform(_inserted_value, copy=False)
         identifier = each.this.this if isinstance(each.this, exp.Column) else each.this
-        own = Scope(outer=inside)
-        own.items.append(inside.items[1])
-        expression = lowering.expression(value, own)
+        expression = lowering.expression(value, scope)
         result.append(Assignment(identifier.name, expression, target_span=lowering.span(identifier)))
     return tuple(result)
+
+
+def _conflict_filter(lowering: Lowering, node: Node, scope: Scope) -> list[Influence]:
+    """DO UPDATE … WHERE decides which of the rows that are there change."""
+    where = node.args.get("where")
+    if where is None or not node.args.get("expressions"):
+        return []
+    span = lowering.claim(lowering.first_position(where.this))
+    return [Influence(Kind.FILTER, lowering.expression(where.this, scope), span)]
