@@ -109,7 +109,7 @@ def _resolve(lowering: Lowering, table: Node) -> TableName:
     return lowering.resolver.resolve(name, quoted=quoted).name
 
 
-_UNLOAD = re.compile(r"UNLOAD\s*\(\s*('?)(.*)\1\s*\)\s*TO\s+'([^']*)'", re.IGNORECASE | re.DOTALL)
+_UNLOAD = re.compile(r"UNLOAD\s*\(\s*('|\$\$|)(.*)\1\s*\)\s*TO\s+'([^']*)'", re.IGNORECASE | re.DOTALL)
 
 
 def find_unload(text: str, start: int, end: int) -> tuple[int, int, str] | None:

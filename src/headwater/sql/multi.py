@@ -35,12 +35,16 @@ def _from_query(lowering: Lowering, node: Node, source: Node, scope: Scope) -> l
     query = lowering.query(source, scope)
     inside = Scope(outer=scope, items=[Named(("",), query.item, shown="the query")])
     writes = []
+    conditions: list[Influence] = []
     for each in node.expressions:
         insert = each.this if isinstance(each, exp.ConditionalInsert) else each
-        influences = []
+        influences: list[Influence] = []
         condition = each.args.get("expression") if isinstance(each, exp.ConditionalInsert) else None
         if condition is not None:
-            influences.append(Influence(Kind.FILTER, lowering.expression(condition, inside)))
+            influences = [Influence(Kind.FILTER, lowering.expression(condition, inside))]
+            conditions += influences
+        elif each.args.get("else_"):
+            influences = conditions  # what no condition before it has taken
         given = Query(query.relation, _values(lowering, insert, query, inside))
         writes.append(insert_write(lowering, insert, given, inside, influences))
     return writes

@@ -90,6 +90,9 @@ def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope
                 operand = GetField(operand, step.this)
             elif not isinstance(step, exp.JSONPathRoot):
                 operand = Element(operand)
+    elif isinstance(path, exp.Literal) and path.is_string and path.name[:1] == "{" and path.name[-1:] == "}":
+        for key in path.name[1:-1].split(","):  # Postgres: x #> '{a,0,b}'
+            operand = Element(operand) if key.strip().isdigit() else GetField(operand, key.strip().strip('"'))
     elif isinstance(path, exp.Literal):
         operand = GetField(operand, path.name) if path.is_string else Element(operand)
     elif path is not None:

@@ -55,7 +55,7 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     relation = _filter(lowering, args.get("having"), relation, scope)
     relation = _filter(lowering, args.get("qualify"), relation, scope)
     relation = _distinct(lowering, args.get("distinct"), relation, scope, selected)
-    for clause in ("order", "sort", "cluster", "distribute"):
+    for clause in ("order", "sort", "cluster"):
         relation = _order(lowering, args.get(clause), relation, scope, selected.columns)
     if ctes:
         relation = With(ctes, relation)

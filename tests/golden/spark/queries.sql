@@ -130,7 +130,7 @@ SELECT r.n, t.a FROM t JOIN VALUES (1, 'x') AS r (k, n) ON t.b = r.k;
 -- case: distribute and sort by
 SELECT a FROM t DISTRIBUTE BY b SORT BY c;
 --> a <- t.a IDENTITY
---> * | t.b SORT, t.c SORT
+--> * | t.c SORT
 
 -- case: hashes
 SELECT sha2(a, 256) AS h, hash(b, c) AS g, xxhash64(d) AS x FROM t;
