@@ -31,7 +31,7 @@ from headwater.lineage.statement import RESULT
 from headwater.model.edges import Edge, InfluenceClass
 from headwater.text import Source
 
-_TABLE = re.compile(r"([\w.\"`#-]+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_TABLE = re.compile(r"([\w.\"`#-]+)\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.heads import Head, cursor_query, declared_name, is_routine, parameters, read_heads
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
 
@@ -37,6 +38,13 @@ _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLA
 
 def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Iterator[Piece]:
     """The statements of a script, with those inside procedural code in the place of the code."""
+    names: set[str] = set()
+    for piece in _enter(pieces, source, dialect, names):
+        yield dataclasses.replace(piece, names=frozenset(names)) if names else piece
+
+
+def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str]) -> Iterator[Piece]:
+    """The same; parameters and declared variables are added to `names` as they are met."""
     declaring = False
     depth = 0  # of branches and loops around a statement
     for piece in pieces:
@@ -47,12 +55,15 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if declaring:
             declaring = first != "BEGIN"
         if declaring:
+            yield from _declared(piece, piece.tokens, source, names)
             continue
         if first not in _HEADS:
             yield piece
             continue
         if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
             declaring = True
+            piece = _read_command(piece, source, dialect) if _is_swallowed(piece) else piece
+            yield from _declared(piece, piece.tokens[1:], source, names)
             continue
         whole = piece
         if _is_swallowed(piece):
@@ -60,14 +71,17 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         if first == "REPLACE":
             yield _as_insert(piece) if _word(piece.tokens, 1) == "INTO" else whole
             continue
+        if is_routine(piece.tokens):
+            names |= parameters(piece.tokens)
         body = _quoted_body(piece)
         if body is not None:
             inner = split_inner(source, dialect, start=body[0], end=body[1])
-            yield from enter_blocks(inner, source, dialect)
+            yield from _enter(inner, source, dialect, names)
             continue
         if first == "EXECUTE":
             yield whole
             continue
+        yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
         if tokens:
             yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
@@ -147,6 +161,7 @@ def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
 def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
     """What follows IF … THEN, WHILE … DO, FOR … LOOP, or (T-SQL) the condition of IF and WHILE."""
     depth = 0
+    over_query = _word(tokens, 0) == "FOR"
     for at, token in enumerate(tokens[1:], start=1):
         kind = token.token_type
         if kind in (TokenType.L_PAREN, TokenType.CASE):
@@ -157,7 +172,7 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
             word = token.text.upper()
             if word in ("THEN", "DO", "LOOP"):
                 return tokens[at + 1 :]
-            if word in _STATEMENTS and word not in ("IF", "SET"):
+            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query:
                 return tokens[at:]
     return ()
 
@@ -222,6 +237,29 @@ def _executed(piece: Piece) -> tuple[int, int] | None:
         return None
     quote = len(text) - len(text.lstrip(text[0])) if text[0] != "$" else text.find("$", 1) + 1
     return piece.offset + token.start + quote, piece.offset + token.end + 1 - quote
+
+
+def _declared(piece: Piece, tokens: Sequence[Any], source: Source, names: set[str]) -> Iterator[Piece]:
+    """A line of a DECLARE section: what its variable is given, or the query of its cursor."""
+    name = declared_name(tokens)
+    if name is None:
+        return
+    names.add(name)
+    query = cursor_query(tokens)
+    if query:
+        yield dataclasses.replace(_cut(piece, query, source), record=name)
+    elif any(token.token_type is TokenType.COLON_EQ for token in tokens):
+        yield _cut(piece, tokens, source)
+
+
+def _cut_head(piece: Piece, head: Head, source: Source) -> Piece:
+    """A condition or the query of a loop as a statement of its own."""
+    cut = dataclasses.replace(_cut(piece, head.tokens, source), record=head.record, condition_of=head.condition_of)
+    if head.condition_of is None:
+        return cut
+    first = head.tokens[0]
+    select = type(first)(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.end)
+    return dataclasses.replace(cut, tokens=(select, *cut.tokens))
 
 
 def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:

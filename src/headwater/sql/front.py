@@ -35,9 +35,10 @@ from headwater.sql.blocks import enter_blocks
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.modifying import take_out_writes
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, parse_piece, split_inner, split_statements
-from headwater.sql.variables import lower_assignment
+from headwater.sql.variables import as_condition, keep_record, lower_assignment
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -79,9 +80,11 @@ class SqlFrontEnd:
         )
         lowering.functions = self._functions
         lowering.variables = self._variables
+        for name in statement.names:
+            self._variables.setdefault(name, None)
         assigned = lower_assignment(lowering, statement)
         if assigned is not None:
-            return assigned
+            return _settled(lowering, assigned)
         try:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
@@ -91,7 +94,10 @@ class SqlFrontEnd:
             return failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
         if tree is None:
             return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
-        return _lower_tree(lowering, tree, statement)
+        lowered = _lower_tree(lowering, tree, statement)
+        if statement.record is not None:
+            keep_record(lowering, statement.record, tree)
+        return as_condition(lowered, tree, statement.condition_of) if statement.condition_of else lowered
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
@@ -105,13 +111,21 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
             return failed("UNKNOWN", "this is an expression, not a statement", statement.span)
         return _unsupported(lowering, tree, statement)
     try:
+        within = take_out_writes(lowering, tree)
         lowered = lower(lowering, tree)
+        if within:
+            lowered = dataclasses.replace(lowered, writes=(*within, *lowered.writes))
     except (OutOfTime, RecursionError) as stop:
         return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
     except Exception as err:  # a tree of a shape we have not met: the other statements must not suffer for it
         message = f"the statement has a shape that is not understood here ({type(err).__name__}: {err})"
         issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, message, statement.span)
         return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
+    return _settled(lowering, lowered)
+
+
+def _settled(lowering: Lowering, lowered: Lowered) -> Lowered:
+    """A statement with what was learnt on the way: the columns that its tables must have, and issues."""
     for item in lowering.stored:
         item.settle()
     uses: list[SchemaEffect] = [

@@ -21,6 +21,9 @@ class Piece:
     offset: int = 0
     problem: str | None = None
     conditional: bool = False  # inside a branch or a loop
+    names: frozenset[str] = frozenset()  # parameters and declared variables around it, in lower case
+    record: str | None = None  # the variable that takes the rows of this query, one after another
+    condition_of: str | None = None  # IF, WHILE: it stands for the condition of such a statement
 
 
 def split_statements(source: Source, dialect: str) -> Iterator[Piece]:

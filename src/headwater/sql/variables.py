@@ -5,35 +5,107 @@ not happen, so there it is one of the two.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from headwater.lineage.script import Lowered
-from headwater.sql.lowering import Lowering, Node
+from headwater.model.relation import Assignment, Write
+from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
-from headwater.sql.writes import states
+from headwater.sql.writes import lower_select, states
 
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
+_INTO_VARIABLES = frozenset({"oracle", "snowflake", "mysql"})  # where INTO never makes a table
 _MAX_NODES = 2000  # a variable that grows by itself in a long script is let go
 
 
 @states(exp.Declare)
 def lower_declare(lowering: Lowering, node: Node) -> Lowered:
+    given: list[Assignment] = []
     for item in node.expressions:
         names = item.this if isinstance(item.this, list) else [item.this]
         for name in names:
-            lowering.variables[variable_name(name)] = _inlined(lowering, item.args.get("default"))
-    return Lowered("DECLARE")
+            default = item.args.get("default")
+            lowering.variables[variable_name(name)] = None
+            if isinstance(default, exp.Expr):
+                given += _assign(lowering, name, default)
+    return _reported("DECLARE", given)
 
 
 @states(exp.Set)
 def lower_set(lowering: Lowering, node: Node) -> Lowered:
+    given: list[Assignment] = []
     for item in node.expressions:
         pair = item.this
         if isinstance(pair, exp.EQ):
-            _assign(lowering, pair.this, pair.expression)
-    return Lowered("SET")
+            given += _assign(lowering, pair.this, pair.expression)
+    return _reported("SET", given)
+
+
+def _reported(statement_type: str, given: Sequence[Assignment]) -> Lowered:
+    """A statement that gives variables values: a write only if some value is read from tables."""
+    if not given:
+        return Lowered(statement_type)
+    return Lowered(statement_type, (Write(statement_type, None, tuple(given), ()),))
+
+
+@states(exp.Select)
+def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
+    """`SELECT … INTO v` and T-SQL's `SELECT @v = …` give variables values; any other SELECT gives rows."""
+    into = node.args.get("into")
+    if isinstance(into, exp.Into):
+        targets = into.expressions or [into.this]
+        if all(_takes_value(lowering, target) for target in targets):
+            return _reported("SELECT_INTO", _assign_row(lowering, targets, node))
+    pairs = [each for each in node.expressions if isinstance(each, exp.EQ) and isinstance(each.this, exp.Parameter)]
+    if lowering.dialect in ("tsql", "fabric") and pairs and len(pairs) == len(node.expressions):
+        values = [pair.expression for pair in pairs]
+        return _reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
+    return lower_select(lowering, node)
+
+
+def _takes_value(lowering: Lowering, target: Node | None) -> bool:
+    """Whether the target of INTO is a variable rather than a new table."""
+    if target is None:
+        return False
+    return lowering.dialect in _INTO_VARIABLES or variable_name(target) in lowering.variables
+
+
+def _assign_row(
+    lowering: Lowering, targets: Sequence[Node], select: Node, values: Sequence[Node] = ()
+) -> list[Assignment]:
+    """Each variable gets one column of a query."""
+    query = select.copy()
+    query.set("into", None)
+    given: list[Assignment] = []
+    for target, value in zip(targets, values or select.expressions):
+        given += _assign(lowering, target, _alone(query, value))
+    return given
+
+
+def keep_record(lowering: Lowering, name: str, query: Node) -> None:
+    """A variable that holds a row of a query: of a loop or a cursor."""
+    if isinstance(query, exp.Query):
+        rows = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
+        row = exp.Select(kind="STRUCT", expressions=[exp.Star()], from_=exp.From(this=rows))
+        lowering.variables[name] = exp.Subquery(this=row)
+
+
+def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
+    """The lineage of a condition, under the name of the statement it decides; none if it reads nothing."""
+    if tree.find(exp.Column, exp.Parameter, exp.Subquery, exp.Exists) is None:
+        return Lowered(statement_type)
+    writes = tuple(
+        dataclasses.replace(
+            write,
+            statement_type=statement_type,
+            assignments=tuple(dataclasses.replace(each, column="condition") for each in write.assignments),
+        )
+        for write in lowered.writes
+    )
+    return dataclasses.replace(lowered, statement_type=statement_type, writes=writes)
 
 
 def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
@@ -50,24 +122,34 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
         tree = parse_piece(dataclasses.replace(piece, tokens=(select, *piece.tokens[at + 1 :])), lowering.dialect)
     except SqlglotError:
         return None
+    given: list[Assignment] = []
     if isinstance(tree, exp.Select) and tree.expressions:
-        _assign(lowering, exp.Var(this=name.text), tree.expressions[0])
-    return Lowered("SET")
+        given = _assign(lowering, exp.Var(this=name.text), tree.expressions[0])
+    return _reported("SET", given)
 
 
-def _assign(lowering: Lowering, left: Node, right: Node) -> None:
+def _assign(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
+    """Let variables stand for their new values; returns those that are read from tables, as columns."""
     if isinstance(left, exp.Tuple):
         row = right.this if isinstance(right, exp.Subquery | exp.Paren) else right
         values = row.expressions if isinstance(row, exp.Select | exp.Tuple) else []
-        for name, value in zip(left.expressions, values):
-            _assign(lowering, name, _alone(row, value) if isinstance(row, exp.Select) else value)
-        return
+        parts = [_alone(row, value) if isinstance(row, exp.Select) else value for value in values]
+        return [each for name, part in zip(left.expressions, parts) for each in _assign(lowering, name, part)]
     name = variable_name(left)
     value = _inlined(lowering, right)
+    given: list[Assignment] = []
+    if value is not None and value.find(exp.Query) is not None:
+        read = (
+            lowering.without_spans(value, Scope())
+            if isinstance(right, exp.Var)
+            else lowering.expression(right, Scope())
+        )
+        given = [Assignment(name, read, target_span=lowering.span(left))]
     before = lowering.variables.get(name)
     if lowering.conditional and before is not None and value is not None:
         value = exp.Coalesce(this=before.copy(), expressions=[value])
     lowering.variables[name] = value
+    return given
 
 
 def _alone(query: Node, value: Node) -> Node:
@@ -93,7 +175,7 @@ def _inlined(lowering: Lowering, node: Node | None) -> Node | None:
 
 def is_variable(node: Node) -> bool:
     """Whether a node can be the use of a variable: `@x`, `$x`, or a plain name."""
-    return isinstance(node, exp.Parameter | exp.Placeholder) or (
+    return isinstance(node, exp.Parameter | exp.Placeholder | exp.Var) or (
         isinstance(node, exp.Column) and node.args.get("table") is None
     )
 

@@ -3,6 +3,7 @@
 -- case: a variable carries what was put into it
 DECLARE m INT64 DEFAULT (SELECT MAX(b) FROM t WHERE n = 1);
 INSERT INTO u (a, z) SELECT q, m + 1 FROM w;
+--> m <- t.b AGGREGATION | t.n FILTER
 --> u.a <- w.q IDENTITY
 --> u.z <- t.b AGGREGATION | t.n FILTER
 
@@ -10,12 +11,16 @@ INSERT INTO u (a, z) SELECT q, m + 1 FROM w;
 DECLARE m INT64 DEFAULT (SELECT MAX(b) FROM t);
 SET m = (SELECT MIN(q) FROM w);
 SELECT m AS x;
+--> m <- t.b AGGREGATION
+--> m <- w.q AGGREGATION
 --> x <- w.q AGGREGATION
 
 -- case: set from itself adds
 DECLARE m INT64 DEFAULT (SELECT MAX(b) FROM t);
 SET m = m + (SELECT MIN(q) FROM w);
 SELECT m AS x;
+--> m <- t.b AGGREGATION
+--> m <- t.b AGGREGATION, w.q AGGREGATION
 --> x <- t.b AGGREGATION, w.q AGGREGATION
 
 -- case: set in a branch may or may not happen
@@ -24,6 +29,8 @@ IF TRUE THEN
   SET m = (SELECT MIN(q) FROM w);
 END IF;
 SELECT m AS x;
+--> m <- t.b AGGREGATION
+--> m <- w.q AGGREGATION
 --> x <- t.b AGGREGATION, w.q AGGREGATION
 
 -- case: a variable that was never given anything
@@ -35,12 +42,15 @@ SELECT a + k AS x FROM t;
 DECLARE p, q INT64;
 SET (p, q) = (SELECT AS STRUCT MAX(a), MIN(b) FROM t);
 SELECT p AS pp, q AS qq;
+--> p <- t.a AGGREGATION
+--> q <- t.b AGGREGATION
 --> pp <- t.a AGGREGATION
 --> qq <- t.b AGGREGATION
 
 -- case: a column wins over a variable
 DECLARE a INT64 DEFAULT (SELECT q FROM w);
 SELECT a FROM t;
+--> a <- w.q IDENTITY
 --> a <- t.a IDENTITY
 
 -- case: execute immediate of a constant

@@ -151,6 +151,7 @@ LOOP
   UPDATE ds.d SET p = q WHERE s = 1;
   BREAK;
 END LOOP;
+--> condition
 --> ds.d.p <- ds.u.x IDENTITY
 --> ds.d.* | ds.d.q FILTER
 --> ds.d.p <- ds.d.q IDENTITY

@@ -14,6 +14,7 @@ BEGIN
   v := (SELECT MAX(x) FROM u);
   UPDATE dst SET q = v WHERE p = 1;
 END;
+--> v <- u.x AGGREGATION
 --> dst.q <- u.x AGGREGATION
 --> dst.* | dst.p FILTER
 

@@ -44,7 +44,7 @@ INSERT ALL WHEN k > 1 THEN INTO dst (p) VALUES (k) ELSE INTO dst (q) VALUES (l) 
 --> dst.p <- t.a IDENTITY
 --> dst.* | t.a FILTER, t.c FILTER
 --> dst.q <- t.b IDENTITY
---> dst.* | t.c FILTER
+--> dst.* | t.a FILTER, t.c FILTER
 
 -- case: merge with where
 MERGE INTO dst d USING u ON (d.p = u.x) WHEN MATCHED THEN UPDATE SET d.q = u.y WHERE u.z > 0 WHEN NOT MATCHED THEN INSERT (p, q) VALUES (u.x, u.y);
@@ -111,6 +111,7 @@ EXCEPTION WHEN OTHERS THEN
   DELETE FROM dst WHERE q = 2;
 END;
 --> dst.p <- t.a IDENTITY
+--> x <- u.x IDENTITY
 --> dst.q <- dst.r IDENTITY
 --> dst.* | dst.p FILTER
 --> dst.* | dst.q FILTER

@@ -76,6 +76,7 @@ INSERT ALL WHEN a > 1 THEN INTO dst (p) VALUES (b) ELSE INTO dst (q) VALUES (c) 
 --> DST.P <- T.B IDENTITY
 --> DST.* | T.A FILTER
 --> DST.Q <- T.C IDENTITY
+--> DST.* | T.A FILTER
 
 -- case: scripting block
 EXECUTE IMMEDIATE $$ BEGIN INSERT INTO dst (p) SELECT a FROM t; END $$;
@@ -115,4 +116,5 @@ BEGIN
   LET k INT := (SELECT MAX(x) FROM u);
   INSERT INTO dst (p) SELECT a + :k FROM t;
 END;
+--> k <- U.X AGGREGATION
 --> DST.P <- T.A TRANSFORMATION, U.X AGGREGATION

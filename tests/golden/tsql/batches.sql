@@ -79,6 +79,7 @@ FROM dbo.t
 DECLARE @m INT = (SELECT MAX(y) FROM dbo.u)
 INSERT INTO dbo.dst (q)
 VALUES (@m)
+--> m <- dbo.u.y AGGREGATION
 --> dbo.dst.q <- dbo.u.y AGGREGATION
 
 -- case: procedure without semicolons
@@ -99,5 +100,6 @@ ELSE
 BEGIN
 UPDATE dbo.dst SET q = p
 END
+--> condition
 --> dbo.dst.p <- dbo.t.a IDENTITY
 --> dbo.dst.q <- dbo.dst.p IDENTITY

@@ -103,6 +103,7 @@ CREATE PROCEDURE dbo.p @day DATE AS BEGIN INSERT INTO dbo.dst (p) SELECT a FROM 
 
 -- case: if else without semicolons in between
 IF EXISTS (SELECT 1 FROM dbo.u) INSERT INTO dbo.dst (p) SELECT a FROM dbo.t;
+--> condition
 --> dbo.dst.p <- dbo.t.a IDENTITY
 
 -- case: begin try
@@ -140,5 +141,6 @@ INSERT INTO #n SELECT a, b FROM dbo.t;
 -- case: a variable set from a query
 DECLARE @m INT = (SELECT MAX(x) FROM dbo.u);
 UPDATE dbo.dst SET q = @m WHERE p = 1;
+--> m <- dbo.u.x AGGREGATION
 --> dbo.dst.q <- dbo.u.x AGGREGATION
 --> dbo.dst.* | dbo.dst.p FILTER

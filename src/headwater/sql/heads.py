@@ -1,0 +1,112 @@
+"""What the control words of procedural code declare and read: variables, conditions, loops over queries."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import TokenType
+
+_ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
+_MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC"})
+_OPENING = frozenset({"BEGIN", "ELSE", "LOOP", "THEN"})
+_TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
+_ENDS = frozenset({"THEN", "DO", "LOOP"})
+_STATEMENTS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "BEGIN", "EXEC", "RETURN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A part of a control word's line that reads tables: a condition, or the query of a loop and its variable."""
+
+    tokens: Sequence[Any]
+    record: str | None = None
+    condition_of: str | None = None
+
+
+def is_routine(tokens: Sequence[Any]) -> bool:
+    """Whether a piece begins with the header of a procedure, function or trigger."""
+    words = [token.text.upper() for token in tokens[:6]]
+    return words[:1] in (["CREATE"], ["ALTER"]) and not _ROUTINES.isdisjoint(words)
+
+
+def parameters(tokens: Sequence[Any]) -> set[str]:
+    """The names of a routine's parameters, in lower case and without `@`."""
+    names: set[str] = set()
+    depth, wanted = 0, False
+    for token in tokens:
+        kind, word = token.token_type, token.text.upper()
+        if depth == 0 and word in ("AS", "IS", "BEGIN", "RETURNS"):
+            break
+        if kind is TokenType.L_PAREN:
+            depth += 1
+            wanted = depth == 1
+        elif kind is TokenType.R_PAREN:
+            depth -= 1
+        elif kind is TokenType.COMMA and depth == 1:
+            wanted = True
+        elif wanted and word not in _MODES and kind is not TokenType.PARAMETER:
+            names.add(token.text.lower())
+            wanted = False
+    return names
+
+
+def declared_name(tokens: Sequence[Any]) -> str | None:
+    """The variable or cursor that a line of a DECLARE section makes."""
+    at = 1 if tokens and tokens[0].text.upper() in ("CURSOR", "DECLARE") else 0
+    return tokens[at].text.lower() if at < len(tokens) else None
+
+
+def cursor_query(tokens: Sequence[Any]) -> Sequence[Any]:
+    """The query of `CURSOR c IS SELECT …` or `c CURSOR FOR SELECT …`; empty for any other declaration."""
+    if "CURSOR" not in [token.text.upper() for token in tokens[:2]]:
+        return ()
+    at = next((at for at, token in enumerate(tokens) if token.token_type in (TokenType.SELECT, TokenType.WITH)), None)
+    return tokens[at:] if at is not None else ()
+
+
+def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
+    """The conditions and loop queries that stand before the first statement of a piece, in order.
+
+    Unless `every` is asked for, only conditions with a query in them: outside GoogleSQL many are no expressions.
+    """
+    if is_routine(tokens):
+        at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
+        tokens = tokens[at:]
+    while tokens:
+        word = tokens[0].text.upper()
+        if word in _OPENING:
+            tokens = tokens[1:]
+        elif word in _TESTING:
+            end = head_end(tokens)
+            if end > 1 and (every or any(token.token_type is TokenType.SELECT for token in tokens[1:end])):
+                yield Head(tokens[1:end], condition_of=_TESTING[word])
+            tokens = tokens[end:]
+        elif word == "FOR" and len(tokens) > 3 and tokens[2].text.upper() == "IN":
+            end = head_end(tokens)
+            query = tokens[3:end]
+            if any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
+                yield Head(query, record=tokens[1].text.lower())
+            tokens = tokens[end:]
+        else:
+            return
+
+
+def head_end(tokens: Sequence[Any]) -> int:
+    """Where the condition of IF and WHILE, or the query of FOR, ends: at THEN, DO, LOOP or (T-SQL) a statement."""
+    depth = 0
+    over_query = tokens[0].text.upper() == "FOR"
+    for at, token in enumerate(tokens[1:], start=1):
+        kind = token.token_type
+        if kind in (TokenType.L_PAREN, TokenType.CASE):
+            depth += 1
+        elif kind in (TokenType.R_PAREN, TokenType.END):
+            depth -= 1
+        elif depth == 0:
+            word = token.text.upper()
+            if word in _ENDS or (word in _STATEMENTS and not over_query):
+                return at
+    return len(tokens)
+
+
+def _is_with(tokens: Sequence[Any]) -> bool:
+    return any(token.token_type is TokenType.WITH for token in tokens[:2])
