@@ -163,3 +163,77 @@ def test_a_call_that_fails_once_leaves_the_old_or_the_new_table(step: str) -> No
             assert content(Warehouse(faulty.inner)) in states, f"{step} failed at call {number}: {faulty.trace[-1]}"
             clean_up(Warehouse(faulty.inner))
             assert content(Warehouse(faulty.inner)) in states
+
+
+@pytest.mark.parametrize("kept", [0.0, 1.0])
+@pytest.mark.parametrize("fault", [Fault.DIE, Fault.DIE_AFTER])
+def test_rows_put_one_by_one_count_once(fault: Fault, kept: float) -> None:
+    """Each row adds one: what was acknowledged is counted, and nothing is counted twice."""
+    options = {"merge-engine": "aggregation", "fields.n.aggregate-function": "sum"}
+    number, finished = 0, False
+    while not finished:
+        number += 1
+        disk = MemoryFiles()
+        Warehouse(disk).create_table("t", {"k": "INT", "n": "INT"}, primary_key="k", options=options)
+        faulty = FaultyFiles(disk, at=number, fault=fault)
+        tried = acknowledged = 0
+        try:
+            writer = Warehouse(faulty).table("t").writer()
+            for turn in range(6):
+                tried += 1
+                writer.put((1, 1))
+                acknowledged += 1
+                if turn % 3 == 2:
+                    writer.flush()
+            writer.close()
+            finished = True
+        except Death:
+            pass
+        after = Warehouse(faulty.recover(kept=kept)).table("t")
+        for _ in range(2):  # a second recovery finds nothing to do
+            after.writer().close()
+            row = after.get(1)
+            assert acknowledged <= (0 if row is None else row["n"]) <= tried, f"at call {number}: {faulty.trace[-1]}"
+        assert after.store.files.list(after.store.paths.rows_folder, deep=True) == []
+    assert number > 20
+
+
+def test_a_log_written_under_an_older_schema_is_recovered() -> None:
+    disk = MemoryFiles()
+    create(Warehouse(disk))
+    faulty = FaultyFiles(disk)
+    writer = Warehouse(faulty).table("t").writer()
+    writer.put((1, "left behind"))
+    table = Warehouse(faulty.recover(kept=1.0)).table("t")
+    table.alter(AddColumn("n", INT, after=""), RenameColumn("v", "w"))
+    for _ in range(12):
+        table.write([(0, 2, "b")])
+    assert table.get(1) is None
+    table.writer().close()
+    row = table.get(1)
+    assert row is not None
+    assert row.values == (None, 1, "left behind")
+
+
+def test_expiry_keeps_what_shows_that_a_log_has_landed() -> None:
+    """The writer dies after its commit, before it removes the log; others go on, and snapshots expire."""
+    disk = MemoryFiles()
+    table = create(Warehouse(disk))
+    faulty = FaultyFiles(disk)
+    writer = Warehouse(faulty).table("t").writer()
+    writer.put((1, "old"))
+    log = next(entry.path for entry in disk.list(table.store.paths.rows_folder, deep=True))
+    content_of_log = disk.get(log)
+    writer.flush()
+    faulty.recover(kept=1.0)
+    disk.put(log, content_of_log)  # its removal did not survive
+    table = Warehouse(disk).table("t")
+    for turn in range(5):
+        table.write([(1, f"newer {turn}")])
+    table.expire_snapshots(keep_max=1)
+    table.writer().close()
+    row = table.get(1)
+    assert row is not None
+    assert row["v"] == "newer 4"
+    table.expire_snapshots(keep_max=1)
+    assert len(table.snapshots()) == 1

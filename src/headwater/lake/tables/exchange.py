@@ -83,6 +83,12 @@ def _writer(kind: str, file: object, schema: pa.Schema) -> pa.ipc.RecordBatchFil
     return pa.ipc.new_file(file, schema)
 
 
+def _json_field(field: pa.Field) -> pa.Field:
+    """A column as Arrow's JSON reader takes it: dates are text there, and become dates when they are written."""
+    type = pa.string() if pa.types.is_date(field.type) else field.type
+    return pa.field(field.name, type)
+
+
 def _batches(path: Path, wanted: pa.Schema | None) -> Iterator[pa.RecordBatch]:
     match file_kind(path):
         case "parquet":
@@ -96,7 +102,7 @@ def _batches(path: Path, wanted: pa.Schema | None) -> Iterator[pa.RecordBatch]:
             with pa.csv.open_csv(path, convert_options=options) as reader:
                 yield from reader
         case "json":
-            schema = wanted if wanted is None else pa.schema([field.with_nullable(True) for field in wanted])
+            schema = None if wanted is None else pa.schema([_json_field(field) for field in wanted])
             options = pa.json.ParseOptions(explicit_schema=schema)
             yield from pa.json.read_json(path, parse_options=options).to_batches()
         case "arrow":
