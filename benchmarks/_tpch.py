@@ -137,8 +137,9 @@ def _parts(make: Generator, count: int) -> pa.Table:
 
 
 def supplier_of(part: np.ndarray, place: np.ndarray, suppliers: int) -> np.ndarray:
-    """Each part has four suppliers; the same ones wherever it is sold."""
-    return (part + place * (suppliers // 4 + (part - 1) // suppliers)) % suppliers + 1
+    """Each part has four different suppliers; the same ones wherever it is sold."""
+    step = suppliers // 4 + (part - 1) // suppliers % max(1, suppliers // 3 - suppliers // 4)
+    return (part + place * step) % suppliers + 1
 
 
 def _offers(make: Generator, parts: int, suppliers: int) -> pa.Table:

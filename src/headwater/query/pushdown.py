@@ -161,7 +161,9 @@ def _value(node: Node, field: Field, op: str, evaluate: Evaluate) -> Any:
     """A constant as the column has it, None if the lake and DuckDB might not compare it alike."""
     if not all(isinstance(each, _CONSTANT) for each in node.walk()):
         return None
-    value = node.this if isinstance(node, exp.Literal) and node.is_string else evaluate(node)
+    value = _literal(node)
+    if value is None:
+        value = evaluate(node)
     match field.type:
         case t if t == STRING:
             return value if isinstance(value, str) else None
@@ -178,6 +180,16 @@ def _value(node: Node, field: Field, op: str, evaluate: Evaluate) -> Any:
         case t if t == DOUBLE and op in _WITHOUT_NAN:
             return float(value) if isinstance(value, int | float | decimal.Decimal) and value == value else None
     return None
+
+
+def _literal(node: Node) -> Any:
+    """The value of a plain literal, None for what must be evaluated."""
+    if isinstance(node, exp.Literal):
+        if node.is_string:
+            return node.this
+        return int(node.this) if node.this.isdigit() else None
+    is_date = isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DATE
+    return _date(node.this.this) if is_date and isinstance(node.this, exp.Literal) and node.this.is_string else None
 
 
 def _date(value: Any) -> datetime.date | None:

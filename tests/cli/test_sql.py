@@ -1,0 +1,76 @@
+"""`headwater sql`, run as a person runs it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headwater.cli.options import Flags
+from headwater.cli.shell import Shell
+
+
+@pytest.fixture
+def sql(tmp_path: Path):
+    def run(*args: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "headwater", "sql", "--warehouse", str(tmp_path / "w"), *map(str, args)]
+        return subprocess.run(command, capture_output=True, text=True, input=stdin, cwd=tmp_path)
+
+    made = run("-e", "CREATE TABLE t (a INT PRIMARY KEY, b STRING); INSERT INTO t VALUES (1, 'x'), (2, NULL)")
+    assert (made.returncode, made.stdout) == (0, "")
+    assert made.stderr.splitlines() == ["table default.t created", "2 rows inserted into default.t (snapshot 1)"]
+    return run
+
+
+def test_formats(sql):
+    query = "SELECT a, b FROM t ORDER BY a"
+    assert sql("-e", query).stdout == "a  b\n─  ─\n1  x\n2\n"
+    assert sql("-e", query, "--format", "csv").stdout == "a,b\n1,x\n2,\n"
+    assert sql("-e", query, "--format", "jsonl").stdout == '{"a":1,"b":"x"}\n{"a":2,"b":null}\n'
+    assert json.loads(sql("-e", query, "--json").stdout) == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+    written = json.loads(sql("-e", "DELETE FROM t WHERE a = 2", "--json").stdout)
+    assert written == {"message": "1 row of default.t deleted (snapshot 2)", "rows": 1, "snapshotId": 2}
+
+
+def test_files_and_standard_input(sql, tmp_path):
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT count(*) AS n FROM t;\nSELECT nope FROM t;\nDROP TABLE t;\n")
+    run = sql(file)
+    assert (run.returncode, run.stdout) == (2, "n\n─\n2\n")
+    assert f"{file}:2:8" in run.stderr
+    assert "\n2 │ SELECT nope FROM t;\n" in run.stderr
+    assert sql(stdin="SELECT 5 AS five").stdout == "five\n────\n   5\n"
+
+
+def test_the_shell(sql, tmp_path):
+    """Lines until a semicolon, commands with a dot, errors that do not end it."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "headwater", "sql", "--warehouse", str(tmp_path / "w")]
+    environment = os.environ | {"HOME": str(tmp_path)}
+    shell = subprocess.Popen(
+        command, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    os.write(master, b"SELECT a\nFROM t\nWHERE a = 2;\nSELECT zzz FROM t;\n.format csv\n.tables\n.help\n.quit\n")
+    stdout, stderr = shell.communicate(timeout=60)
+    os.close(slave)
+    os.close(master)
+    assert shell.returncode == 0
+    assert "a\n─\n2\n" in stdout
+    assert "table\nt\n" in stdout
+    assert "`zzz` is not a column here" in stderr
+    assert ".schema TABLE" in stderr
+
+
+def test_completion(tmp_path):
+    import headwater
+
+    with headwater.connect(tmp_path) as session:
+        session.sql("CREATE TABLE orders (order_id INT, total INT)")
+        shell = Shell(session, Flags(), "table")
+        found = []
+        while (word := shell.complete("or", len(found))) is not None:
+            found.append(word)
+    assert found == ["orders", "order_id", "ORDER"]
