@@ -42,8 +42,16 @@ def lineage() -> None:
 def lake() -> None:
     say("5. A lake table: upserts, a delete, time travel, every version of one key")
     run("examples/lake_table.py demo/warehouse")
-    say("6. SQL text about lake tables is resolved with what the warehouse knows")
-    run("headwater lineage -e 'SELECT status, sum(amount) AS total FROM shop.orders GROUP BY 1' -s demo/warehouse")
+    say("6. SQL on it, with the past in reach")
+    sql("SELECT status, count(*) AS n FROM shop.orders GROUP BY 1 ORDER BY 1")
+    sql("SELECT * FROM shop.orders VERSION AS OF 1 WHERE id = 9")
+    say("7. Every snapshot knows where it came from: which columns, of which table, at which version")
+    sql("CREATE TABLE shop.by_status AS SELECT status, sum(amount) AS total FROM shop.orders GROUP BY status")
+    sql("SELECT * EXCLUDE (commit_time, operation, job, run_id) FROM shop.by_status$lineage")
+
+
+def sql(text: str) -> None:
+    run(f"headwater sql -e '{text}' --warehouse demo/warehouse")
 
 
 def main() -> None:
@@ -54,7 +62,7 @@ def main() -> None:
     lineage()
     lake()
     say("Try next")
-    print("  .venv/bin/headwater lineage --help")
+    print("  .venv/bin/headwater sql --warehouse demo/warehouse")
     print("  .venv/bin/headwater lineage YOUR.sql --dialect postgres")
     print("  .venv/bin/headwater lineage -e 'INSERT INTO d SELECT a + b AS c FROM t' --format mermaid")
 
