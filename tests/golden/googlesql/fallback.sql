@@ -27,6 +27,7 @@ SELECT p + 1 AS r FROM d.x;
 --> d.x.q <- missing.q IDENTITY
 --! UNKNOWN_TABLE
 --> r <- d.x.p TRANSFORMATION
+--! APPROXIMATE_LINEAGE
 
 -- case: unknown function
 SELECT mystery(a, b) AS r FROM t;
