@@ -19,6 +19,7 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
+from headwater.sql.nested import bind_parameters
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
 
@@ -77,11 +78,41 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
         scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
         return beside(before, stored.scan)
+    if isinstance(function, exp.Anonymous) and function.name.lower() in lowering.functions:
+        entered = _add_defined(lowering, node, function, scope, before)
+        if entered is not None:
+            return entered
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
         return add_opaque(lowering, node, scope, before)
     names = alias_names(lowering, node.args.get("alias"))
-    return _add_generated(lowering, node, scope, before, (names, *generate(lowering, function, scope)))
+    defaults, values = generate(lowering, function, scope)
+    if not names and generate is _json_columns:  # they are named in the call, even when there is only one
+        names = [(name, lowering.key_of(name), None) for name in defaults]
+    return _add_generated(lowering, node, scope, before, (names, defaults, values))
+
+
+def _add_defined(
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
+) -> Relation | None:
+    """A call of a table function the script has defined: its query; None when its body is no query."""
+    name = function.name.lower()
+    definition = lowering.functions[name]
+    body = definition.expression.this if isinstance(definition.expression, exp.Return) else definition.expression
+    if not isinstance(body, exp.Query):
+        return None
+    given: list[Expression] = [lowering.expression(each, scope) for each in function.expressions]
+    parameters = definition.this.expressions
+    given += [Literal()] * (len(parameters) - len(given))
+    inner, bindings = bind_parameters(lowering, parameters, given, Scope())
+    del lowering.functions[name]  # a function that calls itself is not entered again
+    try:
+        query = lowering.query_without_spans(body, inner)
+    finally:
+        lowering.functions[name] = definition
+    item = DerivedItem(renamed(query.columns, alias_names(lowering, node.args.get("alias"))), query.below)
+    scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
+    return beside(Generate(before, bindings) if bindings else before, query.relation)
 
 
 def _add_generated(
@@ -174,7 +205,7 @@ def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
 
 def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     """JSON_TABLE and OPENJSON … WITH: each column is a path into the document."""
-    document = lowering.expression(function.this, scope)
+    document = _json_rows(lowering.expression(function.this, scope), function.args.get("path"))
     schema = function.args.get("schema")
     definitions = schema.expressions if schema is not None else function.expressions
     columns = list(_json_definitions(definitions))
@@ -188,6 +219,15 @@ def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generate
             value = GetField(value, step)
         values.append(Call("json_extract", (value,)))
     return names, values
+
+
+def _json_rows(document: Expression, path: Node | None) -> Expression:
+    """What the path of JSON_TABLE makes rows of: `$.items[*]` is each element of `items`."""
+    for step in path.name.lstrip("$").split(".") if isinstance(path, exp.Literal) else ():
+        key, bracket, _ = step.partition("[")
+        document = GetField(document, key) if key else document
+        document = Element(document) if bracket else document
+    return document
 
 
 def _json_definitions(definitions: Sequence[Node]) -> list[tuple[str, list[str]]]:

@@ -151,6 +151,8 @@ class Lowering:
                     is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
                     if isinstance(each, exp.Identifier) and each.args.get("temporary"):
                         name = "#" + name
+                    elif isinstance(each, exp.Parameter):  # a table variable
+                        name = "@" + name
                     pieces = name.split(".") if is_quoted and self.dialect == "bigquery" else [name]
                     parts += pieces
                     quoted += [is_quoted] * len(pieces)
@@ -176,6 +178,14 @@ class Lowering:
         before, self._placeless = self._placeless, True
         try:
             return self.expression(node, scope)
+        finally:
+            self._placeless = before
+
+    def query_without_spans(self, node: Node, scope: Scope) -> Query:
+        """Lower a query that stands somewhere else in the text, or in another text."""
+        before, self._placeless = self._placeless, True
+        try:
+            return self.query(node, scope)
         finally:
             self._placeless = before
 

@@ -160,7 +160,7 @@ def lower_comprehension(lowering: Lowering, node: Node, scope: Scope) -> Express
     """`[f(x) FOR x IN list IF c]`."""
     array = lowering.expression(node.args["iterator"], scope)
     parameter = node.expression
-    inner, bindings = _bind(lowering, [parameter], [Element(array)], scope)
+    inner, bindings = bind_parameters(lowering, [parameter], [Element(array)], scope)
     body = lowering.expression(node.this, inner)
     condition = node.args.get("condition")
     if condition is not None:
@@ -171,13 +171,14 @@ def lower_comprehension(lowering: Lowering, node: Node, scope: Scope) -> Express
 def _apply(lowering: Lowering, node: Node, values: list[Expression], scope: Scope) -> Expression:
     """The body of a lambda with its parameters bound to values; surplus parameters come from nowhere."""
     values = values + [Literal()] * (len(node.expressions) - len(values))
-    inner, bindings = _bind(lowering, node.expressions, values, scope)
+    inner, bindings = bind_parameters(lowering, node.expressions, values, scope)
     return Let(bindings, lowering.expression(node.this, inner))
 
 
-def _bind(
+def bind_parameters(
     lowering: Lowering, parameters: Iterable[Node], values: Iterable[Expression], scope: Scope
 ) -> tuple[Scope, tuple[Computed, ...]]:
+    """A scope in which parameters are values, and the columns that hold these."""
     inner, bindings = Scope(outer=scope), []
     for parameter, value in zip(parameters, values):
         id = lowering.new_id()
@@ -199,7 +200,7 @@ def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expressio
             return Call(name, tuple(args), opaque=f"the body of {name} is not SQL")
         parameters = definition.this.expressions
         values = args + [Literal()] * (len(parameters) - len(args))
-        inner, bindings = _bind(lowering, parameters, values, Scope())
+        inner, bindings = bind_parameters(lowering, parameters, values, Scope())
         saved, lowering.leftmost = lowering.leftmost, None
         lowered = lowering.without_spans(body, inner)
         lowering.leftmost = saved

@@ -60,3 +60,10 @@ SELECT id FROM ds.orders WHERE TRUE QUALIFY RANK() OVER (ORDER BY total DESC) <=
 SELECT id, SUM(total) OVER (PARTITION BY customer.address.city ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS r FROM ds.orders;
 --> id <- ds.orders.id IDENTITY
 --> r <- ds.orders.total AGGREGATION | ds.orders.customer.address.city WINDOW, ds.orders.ts WINDOW
+
+-- case: a table function of the script
+CREATE TABLE FUNCTION ds.big(m NUMERIC) AS SELECT id, total FROM ds.orders WHERE total > m;
+SELECT id, total * 2 AS t2 FROM ds.big(10);
+--> id <- ds.orders.id IDENTITY
+--> t2 <- ds.orders.total TRANSFORMATION
+--> * | ds.orders.total FILTER

@@ -48,3 +48,8 @@ SELECT cust_id, GROUP_CONCAT(DISTINCT status ORDER BY id SEPARATOR ';') AS s FRO
 --> cust_id <- orders.cust_id IDENTITY
 --> s <- orders.status AGGREGATION | orders.id WINDOW
 --> * | orders.cust_id GROUP_BY
+
+-- case: json table
+SELECT o.id, j.sku FROM orders o, JSON_TABLE(o.status, '$[*]' COLUMNS (sku VARCHAR(10) PATH '$.sku')) j;
+--> id <- orders.id IDENTITY
+--> sku <- orders.status[].sku TRANSFORMATION

@@ -53,8 +53,8 @@ SELECT d->'$.addr.city' AS c1, d->>'$.n' AS c2, JSON_EXTRACT(d, '$.k') AS c3 FRO
 
 -- case: json table
 SELECT j.sku, j.n FROM t, JSON_TABLE(t.d, '$[*]' COLUMNS (sku VARCHAR(10) PATH '$.sku', n INT PATH '$.q.n')) AS j;
---> sku <- t.d.sku TRANSFORMATION
---> n <- t.d.q.n TRANSFORMATION
+--> sku <- t.d[].sku TRANSFORMATION
+--> n <- t.d[].q.n TRANSFORMATION
 
 -- case: straight join and natural join
 SELECT a, y FROM t STRAIGHT_JOIN u ON t.a = u.x;
