@@ -14,7 +14,7 @@ from headwater.text import Source
 FILES = sorted(Path(__file__).parent.glob("*/*.sql"))
 ELSEWHERE = {  # the column takes part without being written where it does: through a record, a whole row, a keyword
     *("natural join", "pivot statement", "pivot in a cte", "dedupe by array_agg"),
-    *("cursor for loop", "for loop over a query", "a loop over a query"),
+    *("a table function of the script", "cursor for loop", "for loop over a query", "a loop over a query"),
 }
 
 

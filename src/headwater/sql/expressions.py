@@ -92,7 +92,17 @@ def _is_operator(kind: type) -> bool:
 @lowers(exp.Cast, exp.TryCast, exp.Convert)
 def lower_cast(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     value = node.expression if isinstance(node.this, exp.DataType) else node.this
-    return Call("cast", (lowering.expression(value, scope),))
+    operand = lowering.expression(value, scope)
+    names = _row_names(node.args.get("to"))
+    if isinstance(operand, MakeStruct) and len(names) == len(operand.fields) > 0:  # a row takes those of its new type
+        return MakeStruct(tuple((name, Call("cast", (value,))) for name, (_, value) in zip(names, operand.fields)))
+    return Call("cast", (operand,))
+
+
+def _row_names(to: Node | None) -> list[str]:
+    """The names of a row type's fields, when it has names."""
+    members = to.expressions if isinstance(to, exp.DataType) else []
+    return [each.name for each in members if isinstance(each, exp.ColumnDef)]
 
 
 @lowers(exp.Case)

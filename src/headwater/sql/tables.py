@@ -118,7 +118,8 @@ def open_table(lowering: Lowering, node: Node, *, report: bool = True) -> Stored
     name, quoted = lowering.table_name(node)
     known = lowering.resolver.resolve(name, quoted=quoted)
     span = lowering.table_span(node)
-    if report and known.resolution is Resolution.UNKNOWN:
+    is_stage = name.name.startswith("@")  # files, of which nobody expects a schema
+    if report and known.resolution is Resolution.UNKNOWN and not is_stage:
         lowering.add_issue(lowering.resolver.unknown_table(known, span))
     return store(lowering, known, span)
 

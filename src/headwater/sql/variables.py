@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from headwater.lineage.effects import CreateTable, SchemaEffect
 from headwater.lineage.script import Lowered
+from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Write
+from headwater.sql.definitions import column_definitions
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
 from headwater.sql.writes import lower_select, states
@@ -24,14 +27,24 @@ _MAX_NODES = 2000  # a variable that grows by itself in a long script is let go
 @states(exp.Declare)
 def lower_declare(lowering: Lowering, node: Node) -> Lowered:
     given: list[Assignment] = []
+    tables: list[SchemaEffect] = []
     for item in node.expressions:
         names = item.this if isinstance(item.this, list) else [item.this]
         for name in names:
             default = item.args.get("default")
+            if isinstance(item.args.get("kind"), exp.Schema):
+                tables.append(_table_variable(lowering, name, item.args["kind"]))
+                continue
             lowering.variables[variable_name(name)] = None
             if isinstance(default, exp.Expr):
                 given += _assign(lowering, name, default)
-    return _reported("DECLARE", given)
+    return dataclasses.replace(_reported("DECLARE", given), effects=tuple(tables))
+
+
+def _table_variable(lowering: Lowering, name: Node, schema: Node) -> SchemaEffect:
+    """`DECLARE @t TABLE (…)`: a table of the batch."""
+    columns = column_definitions(lowering, schema.expressions)
+    return CreateTable(TableName.of("@" + variable_name(name)), columns, temporary=True)
 
 
 @states(exp.Set)

@@ -16,7 +16,8 @@ SELECT approx_percentile(a, 0.5) AS p FROM t;
 
 -- case: row constructor
 SELECT CAST(ROW(a, b) AS ROW(k INT, l INT)) AS r FROM t;
---> r <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> r.k <- t.a TRANSFORMATION
+--> r.l <- t.b TRANSFORMATION
 
 -- case: create view
 CREATE OR REPLACE VIEW v AS SELECT a, y FROM t JOIN u ON t.b = u.x;

@@ -103,7 +103,6 @@ SELECT x FROM u START WITH z IS NULL CONNECT BY z = PRIOR x;
 SELECT $1 AS c1, $2:k AS c2 FROM @stage/in;
 --> c1 <- @stage/in.$1 IDENTITY
 --> c2 <- @stage/in.$2.k IDENTITY
---! UNKNOWN_TABLE
 
 -- case: array functions
 SELECT ARRAY_AGG(a) WITHIN GROUP (ORDER BY b)[0] AS f, ARRAY_CONSTRUCT(a, b)[1] AS g FROM t;

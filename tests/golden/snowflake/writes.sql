@@ -42,7 +42,6 @@ COPY INTO dst FROM @stage/in FILE_FORMAT = (TYPE = CSV);
 COPY INTO dst (p, q) FROM (SELECT $1, $2::int FROM @stage/in);
 --> DST.p <- @stage/in.$1 IDENTITY
 --> DST.q <- @stage/in.$2 TRANSFORMATION
---! UNKNOWN_TABLE
 
 -- case: copy into a stage
 COPY INTO @stage/out FROM (SELECT a, b FROM t WHERE c = 1);

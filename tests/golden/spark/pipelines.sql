@@ -46,3 +46,22 @@ SELECT city, name, COUNT(*) AS n FROM dim.users GROUP BY CUBE (city, name) HAVIN
 --> name <- dim.users.name IDENTITY
 --> n
 --> * | dim.users.city GROUP_BY, dim.users.name GROUP_BY, dim.users.id FILTER
+
+-- case: higher order functions
+SELECT aggregate(items, 0, (acc, i) -> acc + i.qty) AS total, filter(items, i -> i.qty > 1) AS big, exists(items, i -> i.sku = 'a') AS has FROM raw.events;
+--> total <- raw.events.items[].qty TRANSFORMATION
+--> big <- raw.events.items TRANSFORMATION | raw.events.items[].qty CONDITIONAL
+--> has <- raw.events.items TRANSFORMATION
+
+-- case: map access and named_struct
+SELECT props['k'] AS k, named_struct('c', user.geo.city, 'i', id) AS s FROM raw.events;
+--> k <- raw.events.props.k IDENTITY
+--> s.c <- raw.events.user.geo.city IDENTITY
+--> s.i <- raw.events.id IDENTITY
+
+-- case: stack as unpivot
+SELECT id, k, v FROM dim.users LATERAL VIEW stack(2, 'name', name, 'city', city) s AS k, v;
+--> id <- dim.users.id IDENTITY
+--> k <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
+--> v <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
+--! APPROXIMATE_LINEAGE

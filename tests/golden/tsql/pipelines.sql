@@ -68,3 +68,12 @@ WITH r AS (SELECT id, customer_id AS boss FROM dbo.orders WHERE customer_id IS N
 --> id <- dbo.orders.id IDENTITY
 --> boss <- dbo.orders.customer_id IDENTITY, dbo.orders.id IDENTITY
 --> * | dbo.orders.customer_id FILTER, dbo.orders.id JOIN, dbo.orders.customer_id JOIN
+
+-- case: table variable
+DECLARE @t TABLE (id int, total money);
+INSERT INTO @t (id, total) SELECT id, amount FROM dbo.orders;
+INSERT INTO dbo.fact (id, total) SELECT id, total FROM @t;
+--> @t.id <- dbo.orders.id IDENTITY
+--> @t.total <- dbo.orders.amount IDENTITY
+--> dbo.fact.id <- @t.id IDENTITY
+--> dbo.fact.total <- @t.total IDENTITY
