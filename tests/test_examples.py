@@ -18,6 +18,6 @@ def test_the_demo_runs():
         "│  └─ recent.items[].sku  IDENTITY",
         "hint: did you mean `raw.order_items`?",
         "history  snapshot 2: Row(id=7, status='shipped', amount=3.5)",
-        "total   shop.orders                      5  amount         AGGREGATION  sum(amount)",
+        "total          shop.orders                      5  amount         AGGREGATION  sum(amount)",
     ):
         assert line in run.stdout

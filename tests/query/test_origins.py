@@ -70,7 +70,7 @@ def test_update_and_merge(shop):
 def test_the_lineage_table(shop):
     shop.sql("CREATE TABLE totals AS SELECT customer, sum(amount) AS total FROM orders GROUP BY customer")
     found = shop.sql("""
-        SELECT "column", source_dataset, source_snapshot_id, source_column, kind, expression FROM totals$lineage
+        SELECT target_column, source_dataset, source_snapshot_id, source_column, kind, expression FROM totals$lineage
         WHERE kind = 'AGGREGATION'
     """)
     assert found.fetchall() == [("total", "default.orders", 1, "amount", "AGGREGATION", "sum(amount)")]

@@ -151,7 +151,7 @@ def lineage(pinned: Pinned) -> pa.Table:
         "snapshot_id": pa.int64(),
         "commit_time": _TIME,
         "operation": pa.string(),
-        "column": pa.string(),
+        "target_column": pa.string(),
         "source_dataset": pa.string(),
         "source_snapshot_id": pa.int64(),
         "source_column": pa.string(),
