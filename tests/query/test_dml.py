@@ -148,3 +148,7 @@ def test_several_statements_give_the_last_result(shop):
 def test_parameters(shop):
     assert shop.sql("SELECT customer FROM orders WHERE id = ?", [1]).scalar() == "ann"
     assert shop.sql("SELECT customer FROM orders WHERE id = $key", {"key": 3}).scalar() == "bob"
+    shop.sql("INSERT INTO orders (id, customer) VALUES (?, ?)", [7, "kim"])
+    shop.sql("INSERT INTO orders (id) SELECT id + ? FROM orders WHERE id = 7", [1])
+    shop.sql("UPDATE orders SET customer = ? WHERE id = ?", ["lee", 8])
+    assert rows(shop, "SELECT id, customer FROM orders WHERE id > 6 ORDER BY id") == [(7, "kim"), (8, "lee")]

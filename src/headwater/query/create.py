@@ -1,12 +1,15 @@
 """CREATE DATABASE, CREATE TABLE and CREATE TABLE AS."""
 
+import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError
+from headwater.lake.snapshot import Snapshot
+from headwater.lake.tables import Table
 from headwater.lake.tables.names import TableName
 from headwater.lake.types import model_type
 from headwater.model.schema import Field, Schema
@@ -44,20 +47,27 @@ def _create_table(run: Execution) -> Result:
         if not tree.args.get("replace"):
             raise run.statement.error(f"there is a table {name} already", node, hint="CREATE TABLE IF NOT EXISTS")
     schema = read_schema(run)
-    _make(run, name, schema)
+    _make(run, name, schema, lambda table: None)
     return done(f"table {name} created")
 
 
-def _make(run: Execution, name: TableName, schema: Schema) -> Any:
-    """Make the table; with OR REPLACE the new schema is checked before the old table goes."""
+def _make(
+    run: Execution, name: TableName, schema: Schema, fill: Callable[[Table], Snapshot | None]
+) -> Snapshot | None:
+    """Make a table and fill it. What is there under its name is replaced when that has worked, else it stays."""
     warehouse = run.names.warehouse
-    if not run.statement.tree.args.get("replace") or not warehouse.has_table(name):
-        return warehouse.create_table(name, schema)
-    spare = TableName(name.database, f"{name.table}-replaced")
-    table = warehouse.create_table(spare, schema)
-    warehouse.drop_table(name)
-    warehouse.rename_table(spare, name)
-    return warehouse.table(name) if table is not None else table
+    replaces = warehouse.has_table(name)
+    made = TableName(name.database, f"{name.table}-{uuid.uuid4().hex[:8]}") if replaces else name
+    table = warehouse.create_table(made, schema)
+    try:
+        snapshot = fill(table)
+    except BaseException:
+        warehouse.drop_table(made)
+        raise
+    if replaces:
+        warehouse.drop_table(name)
+        warehouse.rename_table(made, name)
+    return snapshot
 
 
 def read_schema(run: Execution) -> Schema:
@@ -195,14 +205,9 @@ def _create_as(run: Execution) -> Result:
     rows = run.run(query)
     schema = _schema_of_rows(run, rows)
     origin = origin_of(statement, list(query.refs), name, node, schema)
-    table = _make(run, name, schema)
-    try:
-        snapshot = table.write(rows, origin=origin)
-    except HeadwaterError:
-        run.names.warehouse.drop_table(name)
-        raise
+    snapshot = _make(run, name, schema, lambda table: table.write(rows, origin=origin))
     message = f"table {name} created with {rows.num_rows:,} rows"
-    return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
+    return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id if snapshot else None)
 
 
 def prepare_tail(run: Execution, tree: Node) -> Query:

@@ -15,6 +15,7 @@ from headwater.query.parse import DIALECT, Node, Statement
 from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
+_DESCRIBE = "DESCRIBE "
 
 
 class Engine:
@@ -59,11 +60,12 @@ class Engine:
             return _wrapped(again, moved, statement)
         return _wrapped(err, query, statement)
 
-    def columns(self, query: Edited, tables: Mapping[str, Any], statement: Statement) -> list[tuple[str, str]]:
+    def columns(
+        self, query: Edited, tables: Mapping[str, Any], statement: Statement, parameters: Any = None
+    ) -> list[tuple[str, str]]:
         """The columns of a query and their types, without running it."""
-        described = self.rows(
-            Edited("DESCRIBE " + query.text, query.begin - len("DESCRIBE "), query.edits), tables, statement
-        )
+        text = Edited(_DESCRIBE + query.text, query.begin - len(_DESCRIBE), query.edits)
+        described = self.rows(text, tables, statement, parameters)
         return list(zip(described.column("column_name").to_pylist(), described.column("column_type").to_pylist()))
 
     def constant(self, node: Node) -> Any:

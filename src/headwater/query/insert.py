@@ -59,6 +59,7 @@ def _read(run: Execution) -> Insert:
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     if "$" in node.name:
         raise statement.error("system tables are read only", node)
+    run.names.refuse_version(node)
     target = run.names.pin(node)
     if tree.expression is None:
         raise statement.error("INSERT needs VALUES or a query")
@@ -131,7 +132,7 @@ def _converted(run: Execution, wanted: Insert) -> pa.Table:
     given = (
         len(wanted.cells[0])
         if wanted.cells
-        else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement))
+        else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement, run.parameters))
     )
     by_name = bool(tree.args.get("by_name"))
     if by_name:
@@ -147,7 +148,7 @@ def _converted(run: Execution, wanted: Insert) -> pa.Table:
 
 
 def _by_name(run: Execution, wanted: Insert) -> pa.Table:
-    columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement)
+    columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement, run.parameters)
     nodes = [exp.to_identifier(name) for name, _ in columns]
     known = [find_field(wanted.target.schema, node, run.statement, wanted.target.name) for node in nodes]
     given = dict(zip(known, (quoted(name) for name, _ in columns)))

@@ -132,6 +132,14 @@ class Names:
         plain.this.meta.update(node.this.meta)
         return TableRef(node, span, self.pin(plain, version), system.lower())
 
+    def refuse_version(self, node: Node) -> None:
+        """RAISES: SqlError when a table that is to be changed is named with a moment of the past."""
+        end = bounds(node)[1]
+        for version in self.statement.versions:
+            if _follows(self.statement.source.text, end, version):
+                span = self.statement.source.span(version.start, version.end)
+                raise self.statement.error("the past cannot be changed", span)
+
     def _tables(self, database: str) -> list[str]:
         try:
             return self.warehouse.list_tables(database)

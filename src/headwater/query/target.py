@@ -62,6 +62,7 @@ def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()
     statement, pinned = run.statement, ref.pinned
     if ref.system is not None:
         raise statement.error("system tables are read only", ref.span)
+    run.names.refuse_version(ref.node)
     shape = pinned.state.shape
     if shape.is_keyed and shape.rule.engine is not MergeEngine.DEDUPLICATE:
         raise statement.error(
