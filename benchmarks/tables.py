@@ -83,7 +83,7 @@ def in_process(folder: Path, what: str, passes: int) -> dict[str, float]:
     for _ in range(passes):
         command = [sys.executable, __file__, "--plan", str(folder), what]
         runs.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-    return min(runs, key=lambda run: run["seconds"])
+    return min(runs, key=lambda run: run["cpu"])
 
 
 def commit_millis(write: object, commits: int) -> tuple[float, float]:
@@ -105,8 +105,9 @@ def main() -> None:
         synthetic(scratch / "big", files)
         for what in ("all", "day", "stats", "commit"):
             run = in_process(scratch / "big", what, passes)
-            rows.append((what, f"{run['seconds']:.2f} s", f"{run['peak']:,.0f} MB", f"{run['files']:,}"))
-            report.floor(f"{what} seconds", run["seconds"], 0.5 if what == "commit" else 1.5, most=True)
+            times = f"{run['cpu']:.2f} s CPU, {run['seconds']:.2f} s"
+            rows.append((what, times, f"{run['peak']:,.0f} MB", f"{run['files']:,}"))
+            report.floor(f"{what} CPU seconds", run["cpu"], 0.5 if what == "commit" else 1.5, most=True)
             report.floor(f"{what} MB", run["peak"], 500, most=True)
         commits = 50 if quick else 200
         table = Warehouse(scratch / "w").create_table("t", {"id": "BIGINT", "v": "BIGINT"})

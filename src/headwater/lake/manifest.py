@@ -122,7 +122,7 @@ class Manifests:
         body = self._files.get(path)
         if zlib.crc32(body) != checksum:
             raise CorruptFileError(f"{path} is damaged: its checksum does not hold")
-        with _without_collection():
+        with without_collection():
             manifest = _decoded(body, _Manifest, path)
         return tuple(manifest.entries)
 
@@ -181,7 +181,7 @@ class Manifests:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Let the garbage collector rest: looking for cycles among facts that are just coming to be doubles the time."""
     was_on = gc.isenabled()
     gc.disable()

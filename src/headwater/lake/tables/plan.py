@@ -8,7 +8,7 @@ bring an older row back. So files that overlap in keys stand or fall together, a
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headwater.lake.manifest import Partition
+from headwater.lake.manifest import Partition, without_collection
 from headwater.lake.tables.predicates import Predicate, Where, check_where, columns_of
 from headwater.lake.tables.prune import (
     Bounds,
@@ -105,14 +105,15 @@ def plan_scan(
     bounds = key_bounds(checked, shape)
     pruned = _Pruned()
     splits: list[Split] = []
-    for (partition, bucket), files in sorted(state.places.items(), key=lambda item: repr(item[0])):
-        if not partition_matches(partition, checked, shape):
-            pruned.partition += len(files)
-        elif buckets is not None and bucket not in buckets:
-            pruned.bucket += len(files)
-        else:
-            first = Split(shape.schema.id, names, checked, partition, bucket, files, bounds)
-            splits += _split(store, shape, first, pruned)
+    with without_collection():
+        for (partition, bucket), files in sorted(state.places.items(), key=lambda item: repr(item[0])):
+            if not partition_matches(partition, checked, shape):
+                pruned.partition += len(files)
+            elif buckets is not None and bucket not in buckets:
+                pruned.bucket += len(files)
+            else:
+                first = Split(shape.schema.id, names, checked, partition, bucket, files, bounds)
+                splits += _split(store, shape, first, pruned)
     return ScanPlan(
         snapshot_id=state.snapshot_id,
         schema_id=shape.schema.id,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
-from headwater.lake.manifest import ManifestEntry, Partition
+from headwater.lake.manifest import ManifestEntry, Partition, without_collection
 from headwater.lake.memtable import MemTable
 from headwater.lake.opened import Shelf, open_runs
 from headwater.lake.reads import Reads
@@ -61,10 +61,11 @@ class TableState:
     @cached_property
     def places(self) -> dict[Place, tuple[DataFile, ...]]:
         """The live files of each bucket, oldest first."""
-        found: dict[Place, list[DataFile]] = {}
-        for entry in self.entries:
-            found.setdefault((entry.partition, entry.bucket), []).append(entry.file)
-        return {place: tuple(sorted(files, key=lambda file: file.sequence)) for place, files in found.items()}
+        with without_collection():
+            found: dict[Place, list[DataFile]] = {}
+            for entry in self.entries:
+                found.setdefault((entry.partition, entry.bucket), []).append(entry.file)
+            return {place: tuple(sorted(files, key=lambda file: file.sequence)) for place, files in found.items()}
 
     def reads(self, place: Place) -> Reads | None:
         """Point reads and scans of one bucket, None if it has no files."""
