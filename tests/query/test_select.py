@@ -145,6 +145,14 @@ def test_a_query_may_mix_tables_of_the_lake_with_files_and_functions(both, tmp_p
     assert session.sql(query).fetchall() == [(3, "three", 0), (3, "three", 1)]
 
 
+def test_summarize_and_odd_names(both):
+    session, _ = both
+    assert session.sql("SUMMARIZE t").rows == 8
+    session.sql('CREATE OR REPLACE TABLE "Odd Name" ("a b" INT, "sel""ect" STRING)')
+    session.sql('INSERT INTO "odd name" ("A B", "sel""ect") VALUES (1, \'x\')')
+    assert session.sql('SELECT "a b", "sel""ect" FROM "Odd Name" WHERE "A b" = 1').fetchall() == [(1, "x")]
+
+
 def test_results(both):
     session, _ = both
     result = session.sql("SELECT id, name FROM t WHERE id < 2 ORDER BY id")

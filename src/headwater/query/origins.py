@@ -36,9 +36,9 @@ def _lineage(
     statement: Statement, refs: list[TableRef], target: tuple[TableName, Node], schema: Schema
 ) -> StatementLineage | None:
     """The lineage of the statement, with every table by its full name."""
-    known = {str(ref.pinned.name): list(ref.pinned.schema.names) for ref in refs if ref.system is None}
+    known = {_quoted(ref.pinned.name): list(ref.pinned.schema.names) for ref in refs if ref.system is None}
     if not isinstance(statement.tree, exp.Create):
-        known[str(target[0])] = list(schema.names)
+        known[_quoted(target[0])] = list(schema.names)
     text = apply_edits(statement.source.text, statement.span.start, statement.span.end, _full_names(refs, target))
     request = Request(dialect=DIALECT, schema=known, engine="sqlglot", collapse=True, template=None)
     found = analyze_sources([Source(text.text)], request).statements
@@ -54,8 +54,12 @@ def _full_names(refs: list[TableRef], target: tuple[TableName, Node]) -> list[Ed
         edits[ref.span.start] = Edit(ref.span.start, ref.span.end, text + alias)
     written, node = target
     start, end = bounds(node)
-    edits[start] = Edit(start, end, f'"{written.database}"."{written.table}"')
+    edits[start] = Edit(start, end, _quoted(written))
     return list(edits.values())
+
+
+def _quoted(name: TableName) -> str:
+    return f'"{name.database}"."{name.table}"'
 
 
 def _column(edge: Edge) -> ColumnOrigin:

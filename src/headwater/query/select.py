@@ -113,7 +113,8 @@ def _told_as_written(column: str, query: Query) -> str:
 def _written(ref: TableRef, name: str) -> str:
     """How a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
     text = '"' + name.replace('"', '""') + '"'
-    return text if ref.has_alias else f"{text} AS {quoted(ref.node.name)}"
+    alone = ref.has_alias or isinstance(ref.node.parent, exp.Summarize)  # SUMMARIZE takes no alias
+    return text if alone else f"{text} AS {quoted(ref.node.name)}"
 
 
 def quoted(name: str) -> str:
