@@ -24,7 +24,7 @@ from headwater.lake.layout import PathFactory, new_manifest, new_manifest_list
 from headwater.lake.version import DataFile
 
 FORMAT_VERSION = 1
-_SMALL = 8 << 20  # bytes: a manifest below this can be merged
+_SMALL = 1 << 20  # bytes: a manifest below this can be merged; thirty of them take a commit less than half a second
 _MANY = 30  # small manifests that make a merge worthwhile
 
 Partition = tuple[Any, ...]
