@@ -77,6 +77,12 @@ def test_schema_files(tmp_path, name, text):
     assert pairs(result) == [("orders.id", "<result>.id", "IDENTITY")]
 
 
+@pytest.mark.parametrize(("dialect", "home"), [("postgres", "public"), ("snowflake", "PUBLIC"), ("tsql", "dbo")])
+def test_an_unqualified_table_is_looked_for_where_the_engine_looks(dialect, home):
+    result = headwater.analyze("SELECT * FROM orders", dialect, schema={f"{home}.orders": ["id"]})
+    assert pairs(result) == [(f"{home}.orders.id", "<result>.id", "IDENTITY")]
+
+
 def test_bad_schema_files_say_where(tmp_path):
     (tmp_path / "s.sql").write_text("CREATE TABLE ok (a INT);\nCREATE TABLE (;")
     with pytest.raises(SchemaError) as caught:

@@ -45,6 +45,8 @@ from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
 _Key = tuple[str, ...]
+_HOMES = {"postgres": "public", "redshift": "public", "snowflake": "public", "tsql": "dbo", "duckdb": "main"}
+"""The schema in which an engine looks for a table named without one."""
 _MOST_IMPORTS = 8
 _IMPORTS: dict[tuple[int, CaseRule, Callable[[], str]], tuple[SchemaMetadata, dict[_Key, KnownTable]]] = {}
 
@@ -65,6 +67,7 @@ class SchemaResolver:
     ) -> None:
         self.schema = schema or SchemaMetadata()
         self.case = self.schema.case_sensitivity.rule(dialect)
+        self._home = _HOMES.get(dialect or "")
         self._now = now
         self._imported = self._imported_tables()
         self._implied: dict[_Key, KnownTable] = {}
@@ -341,6 +344,8 @@ class SchemaResolver:
                 if catalog:
                     yield (*self._fold((catalog, hint.schema)), *own)
         yield own
+        if len(own) == 1 and self._home is not None and not self.schema.default_schema:
+            yield (*self._fold((self._home,)), *own)  # where the engine looks when nobody says where
         if len(own) == 3 and not self.schema.default_catalog:
             yield own[1:]  # the given schema does not speak of catalogs
 
