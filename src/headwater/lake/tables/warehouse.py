@@ -9,6 +9,7 @@ Creating a table, dropping it and renaming it each take effect in one step, the 
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -163,13 +164,17 @@ class Warehouse:
         return [entry.name.removesuffix(_ENTRY) for entry in entries if entry.name.endswith(_ENTRY)]
 
     def drop_table(self, name: str | TableName, *, if_exists: bool = False) -> None:
-        """Remove a table and its files. RAISES: NotFoundError unless `if_exists`."""
+        """Remove a table and its files. RAISES: NotFoundError unless `if_exists`.
+
+        A rename that died halfway leaves one table with two names: dropping the first of them keeps the files.
+        """
         table = parse_name(name)
         if if_exists and not self.has_table(table):
             return
         store = self.table(table).store
         self.files.delete(_entry_path(table))
-        forget_folder(store)
+        if store.paths.folder not in self._folders():
+            forget_folder(store)
 
     def rename_table(self, name: str | TableName, new_name: str | TableName) -> Table:
         """Give a table another name, perhaps in another database; its files stay where they are.
@@ -204,6 +209,15 @@ class Warehouse:
             SchemaManager(self.files, PathFactory(folder)).create_schema(schema)
         self.files.put(PathFactory(folder).metadata, encode_entry(metadata))
         return folder, metadata.table_uuid
+
+    def _folders(self) -> set[str]:
+        """The folders that tables have."""
+        folders = set()
+        for database in self.list_databases():
+            for name in self.list_tables(database):
+                with suppress(NotFoundError):  # dropped by somebody else just now
+                    folders.add(read_table_entry(self.files, _entry_path(TableName(database, name))).folder)
+        return folders
 
     def _require_database(self, name: str) -> None:
         if name == DEFAULT_DATABASE:
