@@ -20,6 +20,7 @@ import msgspec
 
 from headwater.errors import CorruptFileError
 from headwater.files import Files
+from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, new_manifest, new_manifest_list
 from headwater.lake.version import DataFile
 
@@ -213,9 +214,5 @@ def _decoded(body: bytes, type: Any, path: str) -> Any:
         decoded = msgspec.json.decode(body, type=type)
     except msgspec.DecodeError as err:
         raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
-    if decoded.version > FORMAT_VERSION:
-        raise CorruptFileError(
-            f"{path} has format version {decoded.version}, this program knows up to {FORMAT_VERSION}",
-            hint="install a later Headwater",
-        )
+    check_format_version(path, decoded.version, FORMAT_VERSION)
     return decoded

@@ -14,6 +14,7 @@ import msgspec
 from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError
 from headwater.files import Files
 from headwater.lake.evolution import SchemaChange, apply_changes, check_evolution
+from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, schema_id
 from headwater.lake.row import python_type
 from headwater.model.schema import Field, Schema, check_schema
@@ -71,11 +72,7 @@ def decode_schema(data: bytes, path: str) -> Schema:
         file = msgspec.json.decode(data, type=_SchemaFile)
     except msgspec.DecodeError as err:
         raise CorruptFileError(f"{path} is not a schema file: {err}") from err
-    if file.version > FORMAT_VERSION:
-        raise CorruptFileError(
-            f"{path} has format version {file.version}, this program knows up to {FORMAT_VERSION}",
-            hint="install a later Headwater",
-        )
+    check_format_version(path, file.version, FORMAT_VERSION)
     fields = tuple(_field(f, path) for f in file.fields)
     return Schema(
         fields,

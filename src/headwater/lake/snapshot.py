@@ -16,6 +16,7 @@ import msgspec
 
 from headwater.errors import CorruptFileError, NotFoundError
 from headwater.files import Files
+from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, snapshot_id
 
 FORMAT_VERSION = 1
@@ -109,11 +110,7 @@ def decode_snapshot(data: bytes, path: str) -> Snapshot:
         snapshot = msgspec.json.decode(data, type=Snapshot)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise CorruptFileError(f"{path} is not a snapshot: {err}") from err
-    if snapshot.version > FORMAT_VERSION:
-        raise CorruptFileError(
-            f"{path} has format version {snapshot.version}, this program knows up to {FORMAT_VERSION}",
-            hint="install a later Headwater",
-        )
+    check_format_version(path, snapshot.version, FORMAT_VERSION)
     plain = msgspec.structs.replace(snapshot, checksum=0)
     if zlib.crc32(msgspec.json.encode(plain)) != snapshot.checksum:
         raise CorruptFileError(f"{path} is damaged: its checksum does not hold")

@@ -13,6 +13,7 @@ import msgspec
 
 from headwater.errors import CorruptFileError, NotFoundError
 from headwater.files import Files
+from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory
 from headwater.lake.snapshot import NO_SNAPSHOT
 
@@ -85,9 +86,5 @@ def _decoded(data: bytes, type: type[T], path: str) -> T:
     except msgspec.DecodeError as err:
         raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
     version = getattr(decoded, "version", FORMAT_VERSION)
-    if version > FORMAT_VERSION:
-        raise CorruptFileError(
-            f"{path} has format version {version}, this program knows up to {FORMAT_VERSION}",
-            hint="install a later Headwater",
-        )
+    check_format_version(path, version, FORMAT_VERSION)
     return decoded
