@@ -1,0 +1,122 @@
+"""Java compiled inside Spark's own JVM, at run time: the one place that does it.
+
+Spark brings the compiler Janino for its generated code. The few classes we need on the JVM side are kept as `*.java`
+files beside the Python that uses them and are compiled when they are first asked for, so there is no jar to build, to
+ship or to match with a Scala version. Janino reads roughly Java 8: no lambdas, no inference in anonymous classes.
+
+* `load_class` is for the driver: the class lives in a loader of its own.
+* `install` makes the classes visible by name to everything that Spark loads on the driver (catalogs, listeners named
+  in the configuration) and, on request, on the executors.
+
+A class name belongs to one text and one of these two ways: Py4J remembers methods by the name of their class.
+"""
+
+import hashlib
+import shutil
+import tempfile
+import weakref
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+
+from headwater.errors import EngineError, MissingDependencyError
+
+_COMPILER = "org.codehaus.janino.SimpleCompiler"
+_loaded: dict[tuple[int, str], Any] = {}  # (JVM, digest of the source) → class loader
+_installed: dict[tuple[int, str], Path] = {}
+
+
+def java_source(package: str, name: str) -> str:
+    """The text of a Java file that is kept in a Python package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def load_class(context: SparkContext, source: str, class_name: str) -> Any:
+    """The `java.lang.Class` of a class in `source`; compiled once per JVM and text.
+
+    RAISES: MissingDependencyError where there is no Janino, EngineError where it refuses the text.
+    """
+    key = (id(context._gateway), _digest(source))
+    if key not in _loaded:
+        _loaded[key] = _compile(context, source).getClassLoader()
+        weakref.finalize(context._gateway, _loaded.pop, key, None)
+    return _loaded[key].loadClass(class_name)
+
+
+def new_instance(java_class: Any, context: SparkContext) -> Any:
+    """An object of a class with a constructor that takes nothing."""
+    gateway, jvm = context._gateway, context._jvm
+    assert gateway is not None
+    assert jvm is not None
+    none_of_class = gateway.new_array(jvm.java.lang.Class, 0)
+    return java_class.getDeclaredConstructor(none_of_class).newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+
+
+def install(context: SparkContext, source: str, *, executors: bool = False) -> Path:
+    """Make the classes of `source` loadable by name on the driver and, if asked for, on the executors.
+
+    Returns the jar they are in, which lives as long as this Spark. Doing it again for the same text does nothing.
+
+    RAISES: MissingDependencyError where there is no Janino, EngineError where it refuses the text.
+    """
+    key = (id(context._gateway), _digest(source))
+    if key not in _installed:
+        jar = _write_jar(_compile(context, source), key[1])
+        _loader(context).addURL(_jvm(context).java.io.File(str(jar)).toURI().toURL())
+        _installed[key] = jar
+        weakref.finalize(context._gateway, _forget, key)
+    if executors:
+        context._jsc.addJar(str(_installed[key]))
+    return _installed[key]
+
+
+def _compile(context: SparkContext, source: str) -> Any:
+    try:
+        compiler = getattr(_jvm(context), _COMPILER)()
+        compiler.setParentClassLoader(_loader(context))
+    except (Py4JError, TypeError) as err:
+        raise MissingDependencyError(
+            "this Spark has no Janino compiler", hint="it is among the jars of every Spark that PyPI has"
+        ) from err
+    try:
+        compiler.cook(source)
+    except Py4JError as err:
+        raise EngineError(f"Spark's compiler refused a class of ours: {_reason(err)}") from err
+    return compiler
+
+
+def _write_jar(compiler: Any, digest: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="headwater-classes-"))  # mode 0700: nobody else can put classes there
+    jar = folder / f"headwater-{digest[:12]}.jar"
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, code in compiler.getBytecodes().items():
+            archive.writestr(f"{name.replace('.', '/')}.class", bytes(code))
+    return jar
+
+
+def _forget(key: tuple[int, str]) -> None:
+    jar = _installed.pop(key, None)
+    if jar is not None:
+        shutil.rmtree(jar.parent, ignore_errors=True)
+
+
+def _loader(context: SparkContext) -> Any:
+    return _jvm(context).java.lang.Thread.currentThread().getContextClassLoader()
+
+
+def _jvm(context: SparkContext) -> Any:
+    return context._jvm
+
+
+def _reason(err: Py4JError) -> str:
+    """The first line of what Java said."""
+    cause = getattr(err, "java_exception", None)
+    return str(cause.toString() if cause is not None else err).splitlines()[0]
+
+
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()

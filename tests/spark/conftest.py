@@ -1,0 +1,43 @@
+"""One Spark for the whole suite: two cores, no UI, Hive on an embedded metastore, all in a temporary folder."""
+
+import os
+import warnings
+
+import pytest
+
+from headwater.spark.java import find_java, spark_environment
+
+
+@pytest.fixture(scope="session")
+def spark_folder(tmp_path_factory):
+    """Where the shared Spark keeps its warehouse, its metastore and its temporary files."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def spark(spark_folder):
+    """The shared Spark session. A test that changes its settings sets them back."""
+    from pyspark.sql import SparkSession
+
+    os.environ |= spark_environment(find_java())
+    metastore = f"jdbc:derby:;databaseName={spark_folder}/metastore;create=true"
+    builder = SparkSession.builder.master("local[2]").appName("headwater tests").enableHiveSupport()
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={spark_folder}/derby -Duser.timezone=UTC",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        "spark.local.dir": str(spark_folder / "local"),
+        "spark.log.level": "ERROR",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(spark_folder / "warehouse"),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes
+        session = builder.getOrCreate()
+    yield session
+    session.stop()
