@@ -3,7 +3,7 @@
 import threading
 import time
 
-from headwater.errors import AlreadyExistsError, NotFoundError, StorageError
+from headwater.errors import AlreadyExistsError, NotFoundError, StorageError, UsageError
 from headwater.files.paths import check_folder, check_path
 from headwater.files.protocol import Buffer, Data, FileEntry, pieces
 
@@ -23,6 +23,9 @@ class MemoryFiles:
 
     def __repr__(self) -> str:
         return f"MemoryFiles({self.name!r})"
+
+    def __reduce__(self) -> str:
+        raise UsageError(f"{self.url} is in the memory of one process, and cannot be handed to another")
 
     def get(self, path: str) -> bytes:
         try:

@@ -44,7 +44,7 @@ class ObjectFiles:
                 hint="pip install 'headwater[cloud]'",
             )
         self.url = url.rstrip("/")
-        options = dict(options or {})
+        self._options = options = dict(options or {})
         plain = options.get("endpoint", "").startswith("http://")
         with _wrapped("open", url):
             self._store = obstore.store.from_url(
@@ -53,6 +53,10 @@ class ObjectFiles:
 
     def __repr__(self) -> str:
         return f"ObjectFiles({self.url!r})"
+
+    def __reduce__(self) -> tuple[type["ObjectFiles"], tuple[str, dict[str, str]]]:
+        """A pickle carries the options, with whatever keys they hold; the environment is that of the other side."""
+        return ObjectFiles, (self.url, self._options)
 
     def get(self, path: str) -> bytes:
         with _wrapped("read", self._name(path)):

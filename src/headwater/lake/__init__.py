@@ -5,7 +5,7 @@ from headwater.lake.cache import BlockCache
 from headwater.lake.keys import RowKey
 from headwater.lake.lsm import LSMTree
 from headwater.lake.memtable import MemTable, MemTableState
-from headwater.lake.predicate import Predicate
+from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
 from headwater.lake.row import Row
 from headwater.lake.sst.bloom import BloomFilter
 from headwater.lake.sst.reader import SSTableReader
@@ -16,6 +16,9 @@ __all__ = [
     "WAL",
     "BlockCache",
     "BloomFilter",
+    "Compare",
+    "In",
+    "IsNull",
     "Kind",
     "LSMTree",
     "MemTable",
@@ -25,4 +28,5 @@ __all__ = [
     "RowKey",
     "SSTableReader",
     "SSTableWriter",
+    "StartsWith",
 ]

@@ -19,6 +19,7 @@ import pyarrow as pa
 from headwater.errors import AlreadyExistsError, SchemaError, StorageError
 from headwater.files import Appending, Files, Held, Locking, open_files
 from headwater.lake.batch import Kind
+from headwater.lake.bounds import key_bounds
 from headwater.lake.cache import BlockCache, shared_cache
 from headwater.lake.compaction import CompactionPick
 from headwater.lake.keys import KeyCodec, NativeKey, as_bytes
@@ -27,7 +28,7 @@ from headwater.lake.memtable import MemTable, MemTableState
 from headwater.lake.merge import merge_rule
 from headwater.lake.opened import Shelf
 from headwater.lake.options import storage_options
-from headwater.lake.predicate import Predicate, check_predicates, key_bounds
+from headwater.lake.predicates import Where, check_where
 from headwater.lake.reads import Reads, ScanRequest
 from headwater.lake.recovery import RecoveredLog, live_logs, read_logs
 from headwater.lake.row import Row, RowCodec
@@ -145,7 +146,7 @@ class LSMTree:
         *,
         lower: Any = None,
         upper: Any = None,
-        where: Sequence[Predicate] = (),
+        where: Where = None,
     ) -> Iterator[pa.RecordBatch]:
         """The rows with `lower` ≤ key ≤ `upper` that meet all of `where`, in key order, as they are at this moment.
 
@@ -159,7 +160,7 @@ class LSMTree:
         *,
         lower: Any = None,
         upper: Any = None,
-        where: Sequence[Predicate] = (),
+        where: Where = None,
     ) -> pa.Table:
         """What `scan` gives, as one table."""
         request = self._request(columns, lower, upper, where)
@@ -181,7 +182,7 @@ class LSMTree:
         return self._upkeep.compact(full=full)
 
     def explain(
-        self, key: Any = None, *, lower: Any = None, upper: Any = None, where: Sequence[Predicate] = ()
+        self, key: Any = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> dict[str, Any]:
         """What a `get` of the key, or without one a `scan`, reads: memtables, runs, Bloom probes, blocks, bytes."""
         if key is not None:
@@ -332,19 +333,13 @@ class LSMTree:
         if self.read_only:
             raise StorageError("the tree was opened for reading only")
 
-    def _request(
-        self, columns: Sequence[str] | None, lower: Any, upper: Any, where: Sequence[Predicate]
-    ) -> ScanRequest:
-        check_predicates(where, self.schema)
+    def _request(self, columns: Sequence[str] | None, lower: Any, upper: Any, where: Where) -> ScanRequest:
+        checked = check_where(where, self.schema)
         names = [self.schema.field(name).name for name in columns] if columns is not None else list(self.schema.names)
-        lowers, uppers = [self._bound(lower)], [self._bound(upper)]
-        if len(self.schema.primary_keys) == 1:
-            more, less = key_bounds(where, self.schema.primary_keys[0])
-            lowers += [self._bound(value) for value in more]
-            uppers += [self._bound(value) for value in less]
-        low = max((key for key in lowers if key is not None), default=None)
-        high = min((key for key in uppers if key is not None), default=None)
-        return ScanRequest(names, low, high, tuple(where))
+        bounds = key_bounds(checked, self._codec)
+        low = max((key for key in (self._bound(lower), bounds.lower) if key is not None), default=None)
+        high = min((key for key in (self._bound(upper), bounds.upper) if key is not None), default=None)
+        return ScanRequest(names, low, high, checked)
 
     def _bound(self, key: Any) -> NativeKey | None:
         return None if key is None else self._codec.native(key)

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,11 @@ from headwater.files import Files
 from headwater.lake.batch import SortedBatch
 from headwater.lake.cache import BlockCache
 from headwater.lake.evolve import Adapter, adapter
+from headwater.lake.file_stats import file_matches, on_statistics
 from headwater.lake.formats.columnar import ColumnarReader
 from headwater.lake.formats.protocol import DataBlock, DataReader
 from headwater.lake.keys import KeyCodec, Keys, NativeKey, as_bytes
+from headwater.lake.predicates import Predicate
 from headwater.lake.sst.reader import SSTableReader
 from headwater.lake.version import DataFile, SortedRun
 from headwater.model.schema import Schema
@@ -105,6 +107,11 @@ class OpenFile:
         reader = self.reader
         for block in reader.load_many(reader.blocks_between(lower, upper)):
             yield self._adapted(block.batch())
+
+    def is_ruled_out(self, where: Sequence[Predicate], schema: Schema) -> bool:
+        """Whether, by its statistics, no stored row of the file satisfies every predicate."""
+        written_by = {field.id: field for field in self._shelf.schema_of(self.file.schema_id).fields}
+        return not file_matches(self.file, on_statistics(where, schema, written_by))
 
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         return self.reader.boundaries()

@@ -14,7 +14,7 @@ from headwater.lake.keys import KeyCodec, NativeKey
 from headwater.lake.memtable import native_keys
 from headwater.lake.merge import MergeRule, merge_batches
 from headwater.lake.opened import OpenFile, OpenRun, Trace
-from headwater.lake.predicate import Predicate, keep_rows, rules_out
+from headwater.lake.predicates import Predicate, columns_of, filter_batch
 from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
 from headwater.lake.state import Pinned, Pins, TreeState
@@ -101,7 +101,7 @@ class Reads:
 
     def _scan(self, state: TreeState, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         lower, upper = request.lower, request.upper
-        names = list(dict.fromkeys([*request.columns, *(predicate.column for predicate in request.where)]))
+        names = list(dict.fromkeys([*request.columns, *columns_of(request.where)]))
         stored = [field.name for field in self._codec.stored if field.name in names]
         memory = self._memory(state, request)
         chosen = self._choose_files(state, memory, request)
@@ -118,7 +118,7 @@ class Reads:
     ) -> Iterator[pa.RecordBatch]:
         """Merged rows as the user sees them."""
         for batch in merged:
-            rows = keep_rows(to_rows(batch, self._codec, names), request.where, self._schema)
+            rows = filter_batch(to_rows(batch, self._codec, names), request.where)
             if len(rows):
                 yield rows.select(request.columns)
 
@@ -147,7 +147,7 @@ class Reads:
                 [
                     file
                     for file in files
-                    if not (alone and rules_out(request.where, file.file, self._schema))
+                    if not (alone and file.is_ruled_out(request.where, self._schema))
                     or any(file.min_key <= other.max_key and other.min_key <= file.max_key for other in hides)  # type: ignore[operator]
                 ]
             )

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.lake.tables.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
 from headwater.model.schema import Field
 from headwater.model.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, SMALLINT, STRING, TIMESTAMP, TINYINT, Decimal
 from headwater.query.names import TableRef

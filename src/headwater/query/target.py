@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.merge import MergeEngine
+from headwater.lake.predicates import Predicate
 from headwater.lake.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.plan import ScanPlan, plan_scan
-from headwater.lake.tables.predicates import Predicate
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef

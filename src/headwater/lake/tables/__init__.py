@@ -1,7 +1,8 @@
 """Tables: schemas, snapshots, time travel and concurrent writers, on the engine."""
 
-from headwater.lake.tables.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.tables.plan import ScanPlan, Split
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.warehouse import Warehouse
 
-__all__ = ["Compare", "In", "IsNull", "Predicate", "StartsWith", "Table", "Warehouse"]
+__all__ = ["Compare", "In", "IsNull", "Predicate", "ScanPlan", "Split", "StartsWith", "Table", "Warehouse"]

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from headwater.errors import CommitConflictError, NotFoundError
 from headwater.files import LocalFiles
+from headwater.lake.bounds import Bounds
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
 from headwater.lake.expire import DAY, Cleaner, Removal, Retention
@@ -17,7 +18,6 @@ from headwater.lake.layout import wal_sequence
 from headwater.lake.opened import OpenFile
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.tables.plan import Split
-from headwater.lake.tables.prune import Bounds
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.rewrite import write_rewritten
 from headwater.lake.tables.state import Place, TableState

@@ -6,18 +6,13 @@ bring an older row back. So files that overlap in keys stand or fall together, a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from headwater.lake.bounds import Bounds, key_bounds
+from headwater.lake.file_stats import file_matches, on_statistics
 from headwater.lake.manifest import Partition, without_collection
-from headwater.lake.tables.predicates import Predicate, Where, check_where, columns_of
-from headwater.lake.tables.prune import (
-    Bounds,
-    file_matches,
-    key_bounds,
-    on_statistics,
-    partition_matches,
-    wanted_buckets,
-)
+from headwater.lake.predicates import Predicate, Where, check_where, columns_of
+from headwater.lake.tables.prune import partition_matches, wanted_buckets
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
@@ -28,7 +23,10 @@ SPLIT_BYTES = 128 << 20  # files of a table without a key are put together up to
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A part of a scan that can be read on its own, in any process. Picklable."""
+    """A part of a scan that can be read on its own, in any process: pickle it, with the table or beside it.
+
+    A pickle leaves the statistics of the files behind, which have done their work when the scan was planned.
+    """
 
     schema_id: int
     columns: tuple[str, ...]
@@ -37,6 +35,11 @@ class Split:
     bucket: int
     files: tuple[DataFile, ...]  # oldest first
     bounds: Bounds
+
+    def __reduce__(self) -> tuple[type["Split"], tuple[object, ...]]:
+        files = tuple(replace(file, stats={}) for file in self.files)
+        place = (self.partition, self.bucket)
+        return Split, (self.schema_id, self.columns, self.where, *place, files, self.bounds)
 
     @property
     def bytes(self) -> int:
@@ -102,7 +105,7 @@ def plan_scan(
         checked = check_where(where, shape.schema)
         names = tuple(shape.schema.names if columns is None else (shape.schema.field(name).name for name in columns))
     buckets = wanted_buckets(checked, shape)
-    bounds = key_bounds(checked, shape)
+    bounds = key_bounds(checked, shape.codec)
     pruned = _Pruned()
     splits: list[Split] = []
     with without_collection():
@@ -168,7 +171,7 @@ def _matching(
     if not where:
         return sections
     ids = {file.schema_id for section in sections for file in section}
-    decidable = {id: on_statistics(where, shape, store.fields_of(id)) for id in ids}
+    decidable = {id: on_statistics(where, shape.schema, store.fields_of(id)) for id in ids}
     return [section for section in sections if any(file_matches(file, decidable[file.schema_id]) for file in section)]
 
 

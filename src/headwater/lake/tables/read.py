@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from headwater.errors import UsageError
 from headwater.lake.opened import OpenFile
+from headwater.lake.predicates import filter_batch
 from headwater.lake.reads import ScanRequest
 from headwater.lake.row import Row
 from headwater.lake.scan import PIECE_ROWS
 from headwater.lake.tables.plan import ScanPlan, Split, read_columns
-from headwater.lake.tables.predicates import filter_batch
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of

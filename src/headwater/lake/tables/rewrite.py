@@ -8,9 +8,9 @@ from headwater.errors import CommitConflictError
 from headwater.lake.batch import SortedBatch
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.opened import OpenFile
+from headwater.lake.predicates import Where, filter_batch, mask_batch
 from headwater.lake.snapshot import Snapshot
 from headwater.lake.tables.plan import Split, plan_scan
-from headwater.lake.tables.predicates import Where, filter_batch, mask_batch
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.routing import row_keys
 from headwater.lake.tables.shape import Shape

@@ -44,6 +44,10 @@ class TableStore:
         self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple[type["TableStore"], tuple[TableName, Files, str]]:
+        """A pickle says where the table is; what is known of it is read again."""
+        return TableStore, (self.name, self.files, self.paths.folder)
+
     def shape(self, schema_id: int | None = None) -> Shape:
         """The table by one of its schemas, the latest by default."""
         schema = self.schemas.latest() if schema_id is None else self.schemas.get_schema(schema_id)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from headwater.errors import SchemaChangeError, UsageError
 from headwater.lake.evolution import SchemaChange, WidenColumn, is_widening
 from headwater.lake.expire import DAY, Removal, Retention
+from headwater.lake.predicates import Where
 from headwater.lake.row import Row
 from headwater.lake.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.at import At, snapshot_at
@@ -29,7 +30,6 @@ from headwater.lake.tables.maintenance import (
 from headwater.lake.tables.metadata import TableMetadata
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
-from headwater.lake.tables.predicates import Where
 from headwater.lake.tables.read import get_rows, read_plan, read_split, require_key, result_schema
 from headwater.lake.tables.rewrite import Edit, rewrite_where
 from headwater.lake.tables.rows import RowWriter

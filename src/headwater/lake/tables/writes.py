@@ -15,11 +15,11 @@ from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError
 from headwater.lake.batch import Kind
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.manifest import Partition
+from headwater.lake.predicates import Where
 from headwater.lake.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.plan import plan_scan
-from headwater.lake.tables.predicates import Where
 from headwater.lake.tables.read import read_plan, require_key
 from headwater.lake.tables.routing import Routed, route
 from headwater.lake.tables.shape import UNDECIDED, Shape, shape_of
