@@ -76,6 +76,16 @@ class InputError(HeadwaterError):
     code = "bad-input"
 
 
+class EventError(InputError):
+    """A text is not an OpenLineage event, or a facet in it does not have the form its specification gives it.
+
+    Events are checked when they are read: JSON, the fields an event must have, its time and its run id. A file of
+    events is read to its end: the bad lines are named, the good ones are used.
+    """
+
+    code = "bad-event"
+
+
 class SqlError(HeadwaterError):
     """A SQL statement could not be understood where one was needed.
 

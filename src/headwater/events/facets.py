@@ -1,0 +1,317 @@
+"""The OpenLineage facets that Headwater writes and understands.
+
+A facet is a struct with three facts beside its fields: the key it stands under, the address of its published
+schema, and who made it. Facets that are not listed here survive a round trip as plain mappings: `find_facet`
+gives the typed one where there is a type, and nothing is lost where there is none.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+import msgspec
+
+from headwater.errors import EventError
+
+PRODUCER = "urn:headwater"
+SPEC = "https://openlineage.io/spec"
+
+Facets: TypeAlias = dict[str, Any]
+"""Facets by key: `Facet` values in events we make, plain mappings in events we read."""
+
+
+def _schema(name: str, version: str) -> Any:
+    """The field `_schemaURL`; by factory, because a plain default would be left out of the JSON."""
+    return msgspec.field(
+        name="_schemaURL", default_factory=lambda: f"{SPEC}/facets/{version}/{name}.json#/$defs/{name}"
+    )
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A piece of a facet; what is absent is not written."""
+
+
+class Facet(Part, frozen=True, kw_only=True):
+    """What all facets have."""
+
+    key: ClassVar[str] = ""
+    producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)
+
+
+class SchemaField(Part, frozen=True, kw_only=True):
+    name: str
+    type: str | None = None
+    description: str | None = None
+    ordinal_position: int | None = msgspec.field(name="ordinal_position", default=None)
+    fields: tuple["SchemaField", ...] = ()
+
+
+class SchemaFacet(Facet, frozen=True, kw_only=True):
+    """The columns of a dataset, nested ones under their parent."""
+
+    key = "schema"
+    schema_url: str = _schema("SchemaDatasetFacet", "1-2-0")
+    fields: tuple[SchemaField, ...] = ()
+
+
+class DataSourceFacet(Facet, frozen=True, kw_only=True):
+    """Where a dataset lives."""
+
+    key = "dataSource"
+    schema_url: str = _schema("DatasourceDatasetFacet", "1-0-1")
+    name: str | None = None
+    uri: str | None = None
+
+
+class VersionFacet(Facet, frozen=True, kw_only=True):
+    """Which state of a dataset was read or made: for a lake table, its snapshot."""
+
+    key = "version"
+    schema_url: str = _schema("DatasetVersionDatasetFacet", "1-0-1")
+    dataset_version: str
+
+
+class Identifier(Part, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+    type: str
+
+
+class SymlinksFacet(Facet, frozen=True, kw_only=True):
+    """Other names of the same dataset."""
+
+    key = "symlinks"
+    schema_url: str = _schema("SymlinksDatasetFacet", "1-0-1")
+    identifiers: tuple[Identifier, ...] = ()
+
+
+class StorageFacet(Facet, frozen=True, kw_only=True):
+    """What keeps a dataset, and in which file format."""
+
+    key = "storage"
+    schema_url: str = _schema("StorageDatasetFacet", "1-0-1")
+    storage_layer: str
+    file_format: str | None = None
+
+
+class PreviousIdentifier(Part, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+
+
+class LifecycleFacet(Facet, frozen=True, kw_only=True):
+    """What happened to the dataset itself: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE."""
+
+    key = "lifecycleStateChange"
+    schema_url: str = _schema("LifecycleStateChangeDatasetFacet", "1-0-1")
+    lifecycle_state_change: str
+    previous_identifier: PreviousIdentifier | None = None
+
+
+class Transformation(Part, frozen=True, kw_only=True):
+    type: str
+    subtype: str | None = None
+    description: str | None = None
+    masking: bool = msgspec.field(default_factory=lambda: False)  # by factory: written also when it is no
+
+
+class InputField(Part, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+    field: str
+    transformations: tuple[Transformation, ...] = ()
+
+
+class FieldLineage(Part, frozen=True, kw_only=True):
+    input_fields: list[InputField]
+    transformation_description: str | None = None
+    transformation_type: str | None = None
+
+
+class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
+    """Which columns each column was made from; under `dataset`, the columns that decided which rows there are."""
+
+    key = "columnLineage"
+    schema_url: str = _schema("ColumnLineageDatasetFacet", "1-2-0")
+    fields: dict[str, FieldLineage] = msgspec.field()
+    dataset: tuple[InputField, ...] = ()
+
+
+class Owner(Part, frozen=True, kw_only=True):
+    name: str
+    type: str | None = None
+
+
+class DatasetOwnershipFacet(Facet, frozen=True, kw_only=True):
+    key = "ownership"
+    schema_url: str = _schema("OwnershipDatasetFacet", "1-0-1")
+    owners: tuple[Owner, ...] = ()
+
+
+class InputStatisticsFacet(Facet, frozen=True, kw_only=True):
+    """How much a run read of one dataset."""
+
+    key = "inputStatistics"
+    schema_url: str = _schema("InputStatisticsInputDatasetFacet", "1-0-0")
+    row_count: int | None = None
+    size: int | None = None
+    file_count: int | None = None
+
+
+class OutputStatisticsFacet(Facet, frozen=True, kw_only=True):
+    """How much a run wrote to one dataset."""
+
+    key = "outputStatistics"
+    schema_url: str = _schema("OutputStatisticsOutputDatasetFacet", "1-0-2")
+    row_count: int | None = None
+    size: int | None = None
+    file_count: int | None = None
+
+
+class SqlFacet(Facet, frozen=True, kw_only=True):
+    """The text of the query."""
+
+    key = "sql"
+    schema_url: str = _schema("SQLJobFacet", "1-1-0")
+    query: str
+    dialect: str | None = None
+
+
+class JobTypeFacet(Facet, frozen=True, kw_only=True):
+    """BATCH or STREAMING, the engine, and what kind of work it is there."""
+
+    key = "jobType"
+    schema_url: str = _schema("JobTypeJobFacet", "2-0-4")
+    processing_type: str
+    integration: str
+    job_type: str | None = None
+
+
+class JobOwnershipFacet(Facet, frozen=True, kw_only=True):
+    key = "ownership"
+    schema_url: str = _schema("OwnershipJobFacet", "1-0-1")
+    owners: tuple[Owner, ...] = ()
+
+
+class Tag(Part, frozen=True, kw_only=True):
+    key: str
+    value: str
+    source: str | None = None
+
+
+class JobTagsFacet(Facet, frozen=True, kw_only=True):
+    key = "tags"
+    schema_url: str = _schema("TagsJobFacet", "1-0-0")
+    tags: tuple[Tag, ...] = ()
+
+
+class SourceCodeLocationFacet(Facet, frozen=True, kw_only=True):
+    """The file that the job is written in."""
+
+    key = "sourceCodeLocation"
+    schema_url: str = _schema("SourceCodeLocationJobFacet", "1-1-0")
+    type: str
+    url: str
+    path: str | None = None
+    version: str | None = None
+
+
+class RunReference(Part, frozen=True, kw_only=True):
+    run_id: str
+
+
+class JobReference(Part, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+
+
+class Root(Part, frozen=True, kw_only=True):
+    run: RunReference
+    job: JobReference
+
+
+class ParentFacet(Facet, frozen=True, kw_only=True):
+    """The run that this run is a part of."""
+
+    key = "parent"
+    schema_url: str = _schema("ParentRunFacet", "1-2-0")
+    run: RunReference
+    job: JobReference
+    root: Root | None = None
+
+
+class ProcessingEngineFacet(Facet, frozen=True, kw_only=True):
+    key = "processing_engine"
+    schema_url: str = _schema("ProcessingEngineRunFacet", "1-1-1")
+    version: str
+    name: str | None = None
+    openlineage_adapter_version: str | None = None
+
+
+class ErrorMessageFacet(Facet, frozen=True, kw_only=True):
+    """Why a run failed."""
+
+    key = "errorMessage"
+    schema_url: str = _schema("ErrorMessageRunFacet", "1-0-1")
+    message: str
+    programming_language: str
+    stack_trace: str | None = None
+
+
+class EnvironmentVariable(Part, frozen=True, kw_only=True):
+    name: str
+    value: str
+
+
+class EnvironmentFacet(Facet, frozen=True, kw_only=True):
+    key = "environmentVariables"
+    schema_url: str = _schema("EnvironmentVariablesRunFacet", "1-0-0")
+    environment_variables: tuple[EnvironmentVariable, ...] = ()
+
+
+class ExtractionError(Part, frozen=True, kw_only=True):
+    error_message: str
+    stack_trace: str | None = None
+    task: str | None = None
+    task_number: int | None = None
+
+
+class ExtractionErrorFacet(Facet, frozen=True, kw_only=True):
+    """What could not be read from a plan: lineage that is missing and says so."""
+
+    key = "extractionError"
+    schema_url: str = _schema("ExtractionErrorRunFacet", "1-1-2")
+    total_tasks: int
+    failed_tasks: int
+    errors: tuple[ExtractionError, ...] = ()
+
+
+class CustomFacet(Part, frozen=True, kw_only=True):
+    """A facet of one's own: any JSON under `values`; the key is whatever it is put under."""
+
+    producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)
+    schema_url: str = msgspec.field(
+        name="_schemaURL", default_factory=lambda: f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"
+    )
+    values: dict[str, Any]
+
+
+F = TypeVar("F", bound=Facet)
+
+
+def by_key(*given: Facet | None) -> Facets:
+    """The facets that there are, under their keys."""
+    return {one.key: one for one in given if one is not None}
+
+
+def find_facet(kind: type[F], among: Mapping[str, Any]) -> F | None:
+    """The facet of a kind, typed, or None.
+
+    RAISES: EventError for one that does not have the form its specification gives it.
+    """
+    value = among.get(kind.key)
+    if value is None or isinstance(value, kind):
+        return value
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise EventError(f"The facet `{kind.key}` is not well formed: {error}.") from error

@@ -1,0 +1,108 @@
+"""Dataset names follow OpenLineage's rules and carry no secrets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.events.naming import (
+    DatasetName,
+    hive_name,
+    jdbc_name,
+    kafka_name,
+    lake_name,
+    memory_name,
+    path_name,
+)
+
+
+@pytest.mark.parametrize(
+    ("uri", "namespace", "name"),
+    [
+        ("/data/t", "file", "/data/t"),
+        ("file:/data/t/", "file", "/data/t"),
+        ("file:///data/t", "file", "/data/t"),
+        ("file://host/data/t", "file://host", "/data/t"),
+        ("file:/a%20b/t", "file", "/a b/t"),
+        ("hdfs://nn:8020/data/t", "hdfs://nn:8020", "/data/t"),
+        ("s3a://bucket/raw/t", "s3://bucket", "raw/t"),
+        ("s3n://key:secret@bucket/raw/t", "s3://bucket", "raw/t"),
+        ("gs://bucket", "gs://bucket", "/"),
+        ("abfss://c@acct.dfs.core.windows.net/t", "abfss://c@acct.dfs.core.windows.net", "/t"),
+        ("dbfs:/mnt/t", "dbfs", "/mnt/t"),
+        ("/data/t/day=2026-01-01/hour=3", "file", "/data/t"),
+        ("/", "file", "/"),
+    ],
+)
+def test_paths(uri, namespace, name):
+    assert path_name(uri) == DatasetName(namespace, name)
+
+
+def test_one_partition_can_be_named():
+    assert path_name("/data/t/day=1", whole_table=False).name == "/data/t/day=1"
+
+
+@pytest.mark.parametrize(
+    ("url", "table", "namespace", "name"),
+    [
+        ("jdbc:postgresql://db/shop", "public.t", "postgres://db:5432", "shop.public.t"),
+        ("jdbc:postgresql://u:p@db:1/shop?user=u&password=p", "t", "postgres://db:1", "shop.t"),
+        ("jdbc:postgresql://a:1,b:2/shop", "t", "postgres://a:1", "shop.t"),
+        ("jdbc:mysql://db:3306/shop?password=p", "shop.t", "mysql://db:3306", "shop.t"),
+        ("jdbc:mariadb://db/shop", "t", "mysql://db:3306", "shop.t"),
+        ("jdbc:sqlserver://db;databaseName=shop;user=u;password=p", "dbo.t", "mssql://db:1433", "shop.dbo.t"),
+        ("jdbc:oracle:thin:u/p@//db:1522/svc", "S.T", "oracle://db:1522", "svc.S.T"),
+        ("jdbc:oracle:thin:@db:1521:sid", "S.T", "oracle://db:1521", "sid.S.T"),
+        ("jdbc:oracle:thin:@db/svc", "S.T", "oracle://db:1521", "svc.S.T"),
+        ("jdbc:derby:/tmp/shop;create=true;password=p", "APP.T", "derby", "/tmp/shop.APP.T"),
+        ("jdbc:h2:mem:shop", "T", "h2", "mem:shop.T"),
+        ("jdbc:trino://t:8080/hive/sales", "orders", "trino://t:8080", "hive.orders"),
+    ],
+)
+def test_jdbc(url, table, namespace, name):
+    assert jdbc_name(url, table) == DatasetName(namespace, name)
+
+
+SECRET = st.text(st.characters(categories=["Lu", "Nd"]), min_size=6, max_size=12).map(lambda x: "zq" + x)
+
+
+@given(
+    SECRET,
+    st.sampled_from(
+        [
+            "jdbc:postgresql://u:{0}@h/d?password={0}",
+            "jdbc:sqlserver://h;password={0};user=u",
+            "jdbc:oracle:thin:u/{0}@h:1:s",
+            "jdbc:mysql://u:{0}@h/d",
+            "jdbc:derby:x;password={0}",
+        ]
+    ),
+)
+def test_no_password_gets_through_jdbc(secret, url):
+    assert secret not in str(jdbc_name(url.format(secret), "t"))
+
+
+@given(SECRET, st.sampled_from(["s3a://k:{0}@b/p", "s3://{0}@b/p", "hdfs://u:{0}@nn/p", "s3://b/p?token={0}"]))
+def test_no_password_gets_through_paths(secret, url):
+    assert secret not in str(path_name(url.format(secret)))
+    assert "?" in url or secret not in str(lake_name(url.format(secret), "d.t"))
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "namespace"),
+    [
+        ("/data/lake", "headwater:/data/lake"),
+        ("file:///data/lake/", "headwater:/data/lake"),
+        ("file:/data/lake", "headwater:/data/lake"),
+        ("s3a://b/lake/", "headwater:s3://b/lake"),
+        ("s3://b/lake", "headwater:s3://b/lake"),
+    ],
+)
+def test_lake_tables_have_one_name(warehouse, namespace):
+    assert lake_name(warehouse, "shop.orders") == DatasetName(namespace, "shop.orders")
+
+
+def test_the_others():
+    assert hive_name("thrift://a:1,thrift://b:1", "d", "t") == DatasetName("hive://a:1", "d.t")
+    assert kafka_name("a:9092, b:9092", "orders") == DatasetName("kafka://a:9092", "orders")
+    assert str(memory_name("view")) == "inmemory://view"
+    assert str(DatasetName("file", "/x")) == "file/x"
