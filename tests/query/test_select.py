@@ -6,6 +6,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+import headwater
 from headwater.query.dataset import LakeDataset
 
 NAN = float("nan")
@@ -65,7 +66,6 @@ QUERIES = [
 
 @pytest.fixture(scope="module", params=["keyed", "appended", "parquet"])
 def both(request, tmp_path_factory):
-    import headwater
 
     with headwater.connect(tmp_path_factory.mktemp("w")) as session, duckdb.connect() as peer:
         key = () if request.param == "appended" else "id"
@@ -90,8 +90,9 @@ def test_same_as_duckdb(both, query):
     assert sorted(map(repr, ours)) == sorted(map(repr, wanted))
 
 
-def test_only_the_columns_that_are_needed_are_read(both):
+def test_only_the_columns_that_are_needed_are_read(both, monkeypatch):
     session, _ = both
+    monkeypatch.setattr(session._cache, "capacity", 0)  # as for a table that is too large to be kept
     asked = []
     original = LakeDataset.scanner
 
@@ -105,6 +106,18 @@ def test_only_the_columns_that_are_needed_are_read(both):
     finally:
         LakeDataset.scanner = original
     assert asked == [["n"]] or asked == [["ok", "n"]] or asked == [["n", "ok"]]
+
+
+def test_a_small_table_is_read_once_and_kept(tmp_path):
+    with headwater.connect(tmp_path) as session:
+        session.sql("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
+        session.warehouse.table("t").write(pa.table({"id": range(100), "n": range(100)}))
+        assert _line(session.sql("EXPLAIN SELECT n FROM t"), "kept").startswith("whole")
+        assert session.sql("SELECT sum(n) FROM t").fetchall() == [(4950,)]
+        (data,) = (tmp_path / "default" / "t" / "data").rglob("*.sst")
+        data.unlink()
+        assert session.sql("SELECT sum(id) FROM t").fetchall() == [(4950,)]
+        assert not any("kept" in line for (line,) in session.sql("EXPLAIN SELECT n FROM t WHERE id = 3"))
 
 
 def test_explain_says_what_is_left_out(both):

@@ -32,15 +32,14 @@ class Adapter:
 
     def batch(self, stored: SortedBatch) -> SortedBatch:
         """Many rows."""
-        arrays = []
-        for at, field in zip(self.sources, self.fields):
-            wanted = arrow_type(field.type)
-            if at is None:
-                arrays.append(pa.repeat(pa.scalar(field.default, wanted), len(stored)))
-            else:
-                arrays.append(_cast(stored.columns.column(at), field, wanted))
-        columns = pa.RecordBatch.from_arrays(arrays, names=[field.name for field in self.fields])
-        return SortedBatch(stored.keys, stored.kinds, columns)
+        names = [field.name for field in self.fields]
+        arrays = [_adapted(stored.columns, len(stored), at, field) for at, field in zip(self.sources, self.fields)]
+        return SortedBatch(stored.keys, stored.kinds, pa.RecordBatch.from_arrays(arrays, names=names))
+
+    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
+        """One column of many rows."""
+        at, field = next((at, field) for at, field in zip(self.sources, self.fields) if field.name == name)
+        return _adapted(stored, rows, at, field)
 
 
 def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
@@ -52,7 +51,15 @@ def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapte
     return Adapter(tuple(positions.get(field.id) for field in wanted), wanted)
 
 
-def _cast(column: pa.Array, field: Field, wanted: pa.DataType) -> pa.Array:
+def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:
+    """One column of a batch or table."""
+    wanted = arrow_type(field.type)
+    if at is None:
+        return pa.repeat(pa.scalar(field.default, wanted), rows)
+    return _cast(stored.column(at), field, wanted)
+
+
+def _cast(column: Any, field: Field, wanted: pa.DataType) -> Any:
     if column.type == wanted:
         return column
     try:

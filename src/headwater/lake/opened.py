@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from headwater.files import Files
 from headwater.lake.batch import SortedBatch
@@ -52,7 +53,7 @@ class OpenFile:
         self.name = file.name
         self._shelf = shelf
         self._cache = shelf.cache
-        self._number = shelf.codec.is_number
+        self.codec = shelf.codec
         self.min_key = self._native(file.min_key)
         self.max_key = self._native(file.max_key)
         self._reader: DataReader | None = None
@@ -137,6 +138,10 @@ class OpenFile:
             self._shelf.cache.put(name, block)
         return block
 
+    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
+        """A stored column of the table out of what blocks of this file hold."""
+        return stored.column(name) if self._adapter is None else self._adapter.column(name, stored, rows)
+
     def _adapted(self, batch: SortedBatch) -> SortedBatch:
         return batch if self._adapter is None else self._adapter.batch(batch)
 
@@ -149,7 +154,7 @@ class OpenFile:
             return self._reader
 
     def _native(self, key: bytes) -> NativeKey:
-        return int.from_bytes(key, "big") if self._number else key
+        return int.from_bytes(key, "big") if self.codec.is_number else key
 
 
 class OpenRun:

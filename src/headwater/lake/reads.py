@@ -14,6 +14,7 @@ from headwater.lake.keys import KeyCodec, NativeKey
 from headwater.lake.memtable import native_keys
 from headwater.lake.merge import MergeRule, merge_batches
 from headwater.lake.opened import OpenFile, OpenRun, Trace
+from headwater.lake.plain import Section, plain_rows, sections
 from headwater.lake.predicates import Predicate, columns_of, filter_batch
 from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
@@ -100,27 +101,43 @@ class Reads:
         return Pinned(self._scan(state, request), self._source.pins, state.version.number)
 
     def _scan(self, state: TreeState, request: ScanRequest) -> Iterator[pa.RecordBatch]:
-        lower, upper = request.lower, request.upper
         names = list(dict.fromkeys([*request.columns, *columns_of(request.where)]))
         stored = [field.name for field in self._codec.stored if field.name in names]
         memory = self._memory(state, request)
         chosen = self._choose_files(state, memory, request)
-        cursors: list[Cursor] = [
-            FilesCursor(_batches(files, (lower, upper), stored), lower, upper) for files in reversed(chosen)
-        ]
-        cursors += [BatchCursor(batch.select(stored)) for batch in memory if len(batch)]
-        every = [file for files in chosen for file in files]
-        merged = merge_cursors(cursors, cut_points(every, lower, upper), self._rule)
-        return self._finished(merged, names, request)
+        held = [batch.select(stored) for batch in memory if len(batch)]
+        return self._rows_of([Section(chosen)] if held else sections(chosen), held, names, request)
 
-    def _finished(
-        self, merged: Iterator[SortedBatch], names: list[str], request: ScanRequest
+    def _rows_of(
+        self, found: list[Section], memory: list[SortedBatch], names: list[str], request: ScanRequest
     ) -> Iterator[pa.RecordBatch]:
-        """Merged rows as the user sees them."""
-        for batch in merged:
-            rows = filter_batch(to_rows(batch, self._codec, names), request.where)
-            if len(rows):
-                yield rows.select(request.columns)
+        """The rows of sections, and of memory, as the user sees them."""
+        bounds = (request.lower, request.upper)
+        for section in found:
+            plain = section.is_plain and not memory
+            batches = (
+                plain_rows(section.runs[0], names, bounds) if plain else self._merged(section, memory, names, bounds)
+            )
+            for batch in batches:
+                rows = filter_batch(batch, request.where)
+                if len(rows):
+                    yield rows.select(request.columns)
+
+    def _merged(
+        self,
+        section: Section,
+        memory: list[SortedBatch],
+        names: list[str],
+        bounds: tuple[NativeKey | None, NativeKey | None],
+    ) -> Iterator[pa.RecordBatch]:
+        stored = [field.name for field in self._codec.stored if field.name in names]
+        cursors: list[Cursor] = [
+            FilesCursor(_batches(files, bounds, stored), *bounds) for files in reversed(section.runs)
+        ]
+        cursors += [BatchCursor(batch) for batch in memory]
+        every = [file for files in section.runs for file in files]
+        for batch in merge_cursors(cursors, cut_points(every, *bounds), self._rule):
+            yield to_rows(batch, self._codec, names)
 
     def _memory(self, state: TreeState, request: ScanRequest) -> list[SortedBatch]:
         """The rows in memory that lie between the bounds, oldest run first."""

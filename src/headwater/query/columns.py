@@ -32,6 +32,19 @@ class ColumnCache:
         self._size = 0
         self._lock = Lock()
 
+    def keeps(self, pinned: Pinned) -> bool:
+        """Whether a table is small enough to be read and kept whole.
+
+        The blocks of an SSTable hold all columns, and opening one costs most.
+        """
+        is_sst = pinned.state.shape.options.file_format is FileFormat.SST
+        size = pinned.snapshot.summary.total_size if pinned.snapshot is not None else 0
+        return is_sst and size <= self.capacity // _AHEAD
+
+    def whole(self, pinned: Pinned) -> pa.Table | None:
+        """All rows and columns of a table; None when it is too large to keep."""
+        return self.table(pinned, pinned.schema.names)
+
     def table(self, pinned: Pinned, names: Sequence[str]) -> pa.Table | None:
         """Columns of a table, all rows; None when it is too large to keep."""
         keys = [_key(pinned, name) for name in names]
@@ -52,7 +65,7 @@ class ColumnCache:
     def _read(self, pinned: Pinned, missing: list[str]) -> dict[_Key, pa.ChunkedArray] | None:
         """Columns from disk, None when they would take too much room."""
         plan = plan_scan(pinned.table.store, pinned.state, missing)
-        if self._reads_ahead(pinned, plan.bytes):
+        if self.keeps(pinned):
             with self._lock:
                 missing = [name for name in pinned.schema.names if _key(pinned, name) not in self._columns]
             plan = plan_scan(pinned.table.store, pinned.state, missing)
@@ -61,11 +74,6 @@ class ColumnCache:
         batches = list(read_plan(pinned.table.store, plan, pinned.state))
         table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
         return {_key(pinned, name): table.column(name) for name in missing}
-
-    def _reads_ahead(self, pinned: Pinned, size: int) -> bool:
-        """Whether to read all columns at once: the blocks of an SSTable hold them all, and opening one costs most."""
-        is_sst = pinned.state.shape.options.file_format is FileFormat.SST
-        return is_sst and size <= self.capacity // _AHEAD
 
     def clear(self) -> None:
         """Forget everything."""

@@ -55,12 +55,14 @@ def _scan_lines(name: str, dataset: LakeDataset, columns: tuple[str, ...] | None
     }
     by = ", ".join(f"{count} by {what}" for what, count in pruned.items() if count)
     all_columns = len(dataset.schema.names)
+    kept = ["  kept    whole, in the memory of the session"] if dataset.is_kept else []
     return [
         f"scan {name} @ snapshot {plan.snapshot_id}",
         f"  columns {len(plan.columns)} of {all_columns}: {', '.join(plan.columns)}",
         f"  filters {' AND '.join(map(str, plan.where)) or 'none'}",
         f"  files   {plan.files} of {plan.total_files}" + (f" ({by} left out)" if by else ""),
         f"  bytes   {plan.bytes:,} of {plan.total_bytes:,}",
+        *kept,
     ]
 
 

@@ -77,13 +77,13 @@ class Execution:
 
     def run(self, query: Query) -> pa.Table:
         """The rows of a query."""
-        rows = self.engine.rows(query.text, query.tables, self.statement, self.parameters)
+        rows = self.engine.rows(query.text, _sources(query.tables), self.statement, self.parameters)
         return rows.rename_columns([_told_as_written(name, query) for name in rows.column_names])
 
     def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:
         """The rows of a query that was put together here; an error is placed by the name it speaks of."""
         try:
-            return self.engine.rows(Edited(text, 0, ()), tables, self._nowhere(), self.parameters)
+            return self.engine.rows(Edited(text, 0, ()), _sources(tables), self._nowhere(), self.parameters)
         except SqlError as err:
             raise self.statement.error(err.message, self._named(err.message), hint=err.hint) from err
 
@@ -98,6 +98,10 @@ class Execution:
                 if str(token.text).casefold() == name.casefold():
                     return self.statement.source.span(token.start, token.end + 1)
         return self.statement.span
+
+
+def _sources(tables: dict[str, Any]) -> dict[str, Any]:
+    return {name: each.source() if isinstance(each, LakeDataset) else each for name, each in tables.items()}
 
 
 def _told_as_written(column: str, query: Query) -> str:

@@ -30,6 +30,7 @@ class BatchBlock:
 
     def __init__(self, batch: SortedBatch) -> None:
         self._batch = batch
+        self.rows = len(batch)
         self.nbytes = batch.nbytes
 
     @cached_property
@@ -45,6 +46,17 @@ class BatchBlock:
 
     def values(self, index: int) -> tuple[Any, ...]:
         return tuple([cell(index) for cell in self._cells])
+
+    @property
+    def columns(self) -> pa.RecordBatch:
+        return self._batch.columns
+
+    @property
+    def has_kinds(self) -> bool:
+        return self._batch.kinds is not None
+
+    def keys(self) -> Keys:
+        return self._batch.keys
 
     def batch(self) -> SortedBatch:
         return self._batch

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from headwater.files.protocol import Buffer
 from headwater.lake.batch import SortedBatch
@@ -19,6 +20,9 @@ from headwater.model.schema import Field
 
 class DataBlock(Protocol):
     """Some rows of a file, in memory."""
+
+    @property
+    def rows(self) -> int: ...
 
     @property
     def nbytes(self) -> int: ...
@@ -32,6 +36,18 @@ class DataBlock(Protocol):
     def values(self, index: int) -> tuple[Any, ...]:
         """The stored values of one row, in the order of the file's fields."""
         ...
+
+    @property
+    def columns(self) -> pa.RecordBatch:
+        """The stored columns of all rows."""
+        ...
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether some rows are not puts."""
+        ...
+
+    def keys(self) -> Keys: ...
 
     def batch(self) -> SortedBatch: ...
 

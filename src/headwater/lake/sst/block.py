@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from headwater.lake.batch import Kind, SortedBatch
 from headwater.lake.cells import Cell, cell_of
-from headwater.lake.keys import NumberKeys
+from headwater.lake.keys import Keys, NumberKeys
 from headwater.lake.sst.format import Compression, corrupt
 from headwater.lake.sst.keysection import BytesSection, NumberSection, encode_keys
 
@@ -111,6 +111,13 @@ class Block:
     def values(self, index: int) -> tuple[Any, ...]:
         """The stored values of one row."""
         return tuple([cell(index) for cell in self._cells])
+
+    @property
+    def has_kinds(self) -> bool:
+        return self._kinds is not None
+
+    def keys(self) -> Keys:
+        return self.section.keys()
 
     def batch(self) -> SortedBatch:
         kinds = None if self._kinds is None else np.frombuffer(self._kinds, np.uint8)

@@ -68,22 +68,34 @@ class BytesSection:
     """The keys of a block of bytes."""
 
     def __init__(self, data: memoryview, rows: int) -> None:
-        (size,) = struct.unpack("<I", data[:4])
-        (count,) = struct.unpack("<I", data[-4:])
-        lengths = np.frombuffer(data[4 : 4 + size], np.uint8)
-        self._shared, used = decode_varints(lengths, rows)
-        self._unshared, _ = decode_varints(lengths[used:], rows)
-        self._suffixes = bytes(data[4 + size : len(data) - 4 - 4 * count])
-        self._restarts = data[len(data) - 4 - 4 * count : len(data) - 4].cast("I")
+        self._data = data
         self._rows = rows
 
     @cached_property
+    def _lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The shared and the unshared length of each key: a scan that needs no keys never decodes them."""
+        (size,) = struct.unpack("<I", self._data[:4])
+        lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
+        shared, used = decode_varints(lengths, self._rows)
+        return shared, decode_varints(lengths[used:], self._rows)[0]
+
+    @cached_property
+    def _restarts(self) -> memoryview:
+        (count,) = struct.unpack("<I", self._data[-4:])
+        return self._data[len(self._data) - 4 - 4 * count : len(self._data) - 4].cast("I")
+
+    @cached_property
+    def _suffixes(self) -> bytes:
+        (size,) = struct.unpack("<I", self._data[:4])
+        return bytes(self._data[4 + size : len(self._data) - 4 - 4 * len(self._restarts)])
+
+    @cached_property
     def _shared_list(self) -> list[int]:
-        return list(map(int, self._shared))
+        return list(map(int, self._lengths[0]))
 
     @cached_property
     def _unshared_list(self) -> list[int]:
-        return list(map(int, self._unshared))
+        return list(map(int, self._lengths[1]))
 
     def find(self, key: NativeKey) -> int:
         """The position of a key, -1 if it is not there: bisection over restart keys, then at most sixteen steps."""
@@ -111,7 +123,7 @@ class BytesSection:
         return self._suffixes[at : at + self._unshared_list[restart * RESTART_INTERVAL]]
 
     def keys(self) -> BytesKeys:
-        shared, unshared = self._shared, self._unshared
+        shared, unshared = self._lengths
         lengths = shared + unshared
         offsets = np.append(0, np.cumsum(lengths))
         suffix_at = np.append(0, np.cumsum(unshared))[:-1]

@@ -73,6 +73,11 @@ class ScanPlan:
     pruned_by_stats: int
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every file is read from its first key to its last."""
+        return self.files == self.total_files and all(split.bounds == Bounds() for split in self.splits)
+
+    @property
     def files(self) -> int:
         return sum(len(split.files) for split in self.splits)
 

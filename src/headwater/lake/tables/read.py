@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from headwater.errors import UsageError
 from headwater.lake.opened import OpenFile
+from headwater.lake.plain import plain_rows
 from headwater.lake.predicates import filter_batch
 from headwater.lake.reads import ScanRequest
 from headwater.lake.row import Row
-from headwater.lake.scan import PIECE_ROWS
 from headwater.lake.tables.plan import ScanPlan, Split, read_columns
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape
@@ -99,16 +99,7 @@ def _appended(store: TableStore, shape: Shape, split: Split, names: list[str]) -
 
 def file_batches(file: OpenFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of a file of a table without a key, in order, in batches of some size."""
-    pending: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in file.batches(None, None):
-        pending.append(batch.columns.select([*names]))
-        rows += len(batch)
-        if rows >= PIECE_ROWS:
-            yield pa.concat_batches(pending)
-            pending, rows = [], 0
-    if pending:
-        yield pa.concat_batches(pending)
+    return plain_rows([file], names)
 
 
 def _batch(columns: list[pa.Array], schema: pa.Schema, rows: int) -> pa.RecordBatch:
