@@ -65,6 +65,7 @@ class Change:
     replaced: frozenset[Partition] | None = None
     origin: Origin | None = None
     replayed: bool = False
+    since: int = 0  # with `replayed`: the earlier attempt, if there was one, landed after this snapshot
 
 
 _Files: TypeAlias = tuple[tuple[PlacedFile, ...], tuple[PlacedFile, ...]]  # to add, to remove
@@ -85,7 +86,7 @@ class Committer:
         RAISES: CommitConflictError when the change no longer fits, or other writers were faster `attempts` times.
         """
         pause = _FIRST_PAUSE
-        since = 0 if change.replayed else None  # from where on an earlier attempt may have landed
+        since = change.since if change.replayed else None  # from where on an earlier attempt may have landed
         for _ in range(attempts):
             latest = self.log.latest()
             landed = None if since is None else self._landed(change, since)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from headwater.lake.batch import Kind, SortedBatch
@@ -26,14 +27,19 @@ def delete_values(codec: KeyCodec, key: NativeKey) -> tuple[Any, ...]:
     return tuple(known.get(field.name) for field in codec.stored)
 
 
-def stored_batch(codec: KeyCodec, rows: pa.Table, kind: Kind) -> SortedBatch:
-    """Rows as they arrived, not sorted yet, in stored columns. REQUIRES: key columns at least."""
+def stored_batch(codec: KeyCodec, rows: pa.Table, kind: Kind | npt.NDArray[np.uint8]) -> SortedBatch:
+    """Rows as they arrived, not sorted yet, in stored columns; all of one kind, or each of its own.
+
+    REQUIRES: key columns at least.
+    """
     batch = rows.combine_chunks().to_batches()[0]
     columns = []
     for field in codec.stored:
         at = batch.schema.get_field_index(field.name)
         columns.append(batch.column(at) if at >= 0 else pa.nulls(len(batch), arrow_type(field.type)))
-    kinds = None if kind is Kind.PUT else np.full(len(batch), kind, np.uint8)
+    kinds = (
+        kind if isinstance(kind, np.ndarray) else None if kind is Kind.PUT else np.full(len(batch), kind, np.uint8)
+    )
     stored = pa.RecordBatch.from_arrays(columns, names=[field.name for field in codec.stored])
     return SortedBatch(codec.encode(batch), kinds, stored)
 

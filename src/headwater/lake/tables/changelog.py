@@ -6,7 +6,7 @@ counted, and those there are more of came, those there are fewer of went.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,12 @@ KIND = "_kind"
 Positions = npt.NDArray[np.int64]
 
 
-def changes(store: TableStore, before: TableState, after: TableState) -> Iterator[pa.RecordBatch]:
-    """The changelog from one state to another, read by the schema of the later."""
+def changes(
+    store: TableStore, before: TableState, after: TableState, places: Sequence[Place] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The changelog from one state to another, of some buckets or all, read by the schema of the later."""
     schema = changelog_schema(after.shape)
-    for place in _changed_places(before, after):
+    for place in changed_places(before, after) if places is None else places:
         if after.shape.is_keyed:
             batch = _keyed_changes(store, before, after, place)
         else:
@@ -51,7 +53,7 @@ def diff(store: TableStore, before: TableState, after: TableState) -> pa.Table:
     keys = [rows.field(name) for name in after.shape.schema.primary_keys]
     schema = pa.schema([*keys, pa.field(KIND, pa.string()), pa.field("before", image), pa.field("after", image)])
     parts = []
-    for place in _changed_places(before, after):
+    for place in changed_places(before, after):
         old, new, (gone, changed, came) = _compared(store, before, after, place)
         for kind, left, right in (("-D", gone, None), ("U", changed[0], changed[1]), ("+I", None, came)):
             count = len(left if left is not None else right)  # type: ignore[arg-type]
@@ -60,7 +62,9 @@ def diff(store: TableStore, before: TableState, after: TableState) -> pa.Table:
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
-def _changed_places(before: TableState, after: TableState) -> list[Place]:
+def changed_places(before: TableState, after: TableState) -> list[Place]:
+    """The buckets whose files differ."""
+
     def names(state: TableState, place: Place) -> set[str]:
         return {file.name for file in state.places.get(place, ())}
 

@@ -85,6 +85,10 @@ class Leases:
         finally:
             self._files.delete(path)
 
+    def grant(self, snapshot: Snapshot, seconds: float = HOUR) -> None:
+        """Keep a snapshot for readers in other processes; the lease ends by itself."""
+        self._write(self._paths.lease(uuid.uuid4().hex), snapshot, seconds)
+
     def _write(self, path: str, snapshot: Snapshot, seconds: float) -> None:
         body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode())
         self._files.put(path, msgspec.json.encode(body))

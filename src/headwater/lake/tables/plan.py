@@ -155,7 +155,7 @@ def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> It
         yield from (_replaced(whole, part) for part in _packed([section[0] for section in kept]))
         return
     if where:
-        sections = _matching(_sections(files), where, store, shape)
+        sections = _matching(key_sections(files), where, store, shape)
         kept_files = {file.name for section in sections for file in section}
         pruned.stats += len(files) - len(kept_files)
         files = tuple(file for file in files if file.name in kept_files)
@@ -180,7 +180,7 @@ def _matching(
     return [section for section in sections if any(file_matches(file, decidable[file.schema_id]) for file in section)]
 
 
-def _sections(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
+def key_sections(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
     """Files grouped so that no two groups overlap in keys."""
     sections: list[list[DataFile]] = []
     end = b""

@@ -31,7 +31,7 @@ class Routed:
     rows: SortedBatch
 
 
-def route(rows: pa.Table, shape: Shape, kind: Kind = Kind.PUT) -> Iterator[Routed]:
+def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kind.PUT) -> Iterator[Routed]:
     """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema."""
     if not rows.num_rows:
         return

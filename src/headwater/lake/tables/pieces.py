@@ -1,0 +1,97 @@
+"""Cutting the splits of a plan to a size, so that any number of processes can share a scan.
+
+Files that overlap in keys must be merged, but not all at once: what lies between two keys can be read on its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from headwater.lake.keys import NativeKey, concat_keys
+from headwater.lake.opened import OpenFile
+from headwater.lake.options import FileFormat
+from headwater.lake.tables.plan import Split, key_sections
+from headwater.lake.tables.prune import Bounds
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.store import TableStore
+from headwater.lake.version import DataFile
+
+
+def cut_split(store: TableStore, split: Split, size: int) -> Iterator[Split]:
+    """Parts of a split of about `size` bytes each; every row of the split is in exactly one of them."""
+    if split.bytes <= size + size // 2:
+        yield split
+        return
+    shape = store.shape(split.schema_id)
+    if not shape.is_keyed:
+        yield from (replace(split, files=files) for files in _packed([(file,) for file in split.files], size))
+        return
+    small: list[tuple[DataFile, ...]] = []
+    for section in key_sections(split.files):
+        if sum(file.size for file in section) <= size + size // 2 or not _has_index(shape):
+            small.append(section)
+        else:
+            yield from _by_key(store, shape, replace(split, files=_by_age(section)), size)
+    yield from (replace(split, files=_by_age(files)) for files in _packed(small, size))
+
+
+def _has_index(shape: Shape) -> bool:
+    """Whether the places to cut at can be had without reading the rows."""
+    return shape.options.file_format is FileFormat.SST
+
+
+def _packed(groups: list[tuple[DataFile, ...]], size: int) -> Iterator[tuple[DataFile, ...]]:
+    pack: list[DataFile] = []
+    weight = 0
+    for group in groups:
+        own = sum(file.size for file in group)
+        if pack and weight + own > size:
+            yield tuple(pack)
+            pack, weight = [], 0
+        pack += group
+        weight += own
+    if pack:
+        yield tuple(pack)
+
+
+def _by_age(files: tuple[DataFile, ...]) -> tuple[DataFile, ...]:
+    return tuple(sorted(files, key=lambda file: file.sequence))
+
+
+def _by_key(store: TableStore, shape: Shape, split: Split, size: int) -> Iterator[Split]:
+    """Parts between keys at which blocks end, of about equal numbers of rows."""
+    shelf = store.shelf(shape)
+    edges = [OpenFile(shelf, file).boundaries() for file in split.files]
+    keys = concat_keys([ends for ends, _ in edges])
+    order = keys.sort_order()
+    rows = np.cumsum(np.concatenate([counts for _, counts in edges])[order])
+    parts = max(1, round(split.bytes / size))
+    at = np.unique(np.searchsorted(rows, [rows[-1] * part // parts for part in range(1, parts)]))
+    ends = [keys.native(int(order[each])) for each in at if each < len(rows) - 1]
+    lower = split.bounds.lower
+    for end in (*dict.fromkeys(ends), None):
+        upper = split.bounds.upper if end is None else _least(end, split.bounds.upper)
+        bounds = Bounds(lower, upper)
+        files = tuple(file for file in split.files if not bounds.excludes(file, shape.codec.is_number))
+        if files and not _is_empty(bounds):
+            yield replace(split, files=files, bounds=bounds)
+        if end is not None:
+            lower = _most(_next_key(end), split.bounds.lower)
+
+
+def _next_key(key: NativeKey) -> NativeKey:
+    """The least key above another."""
+    return key + 1 if isinstance(key, int) else key + b"\x00"
+
+
+def _least(key: NativeKey, bound: NativeKey | None) -> NativeKey:
+    return key if bound is None else min(key, bound)
+
+
+def _most(key: NativeKey, bound: NativeKey | None) -> NativeKey:
+    return key if bound is None else max(key, bound)
+
+
+def _is_empty(bounds: Bounds) -> bool:
+    return bounds.lower is not None and bounds.upper is not None and bounds.lower > bounds.upper  # type: ignore[operator]

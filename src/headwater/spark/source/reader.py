@@ -1,0 +1,138 @@
+"""Reading a table in Spark tasks: planned once, on one snapshot; each task reads a part of about equal size."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.types import StructType
+
+from headwater.errors import UsageError
+from headwater.lake.snapshot import Snapshot
+from headwater.lake.tables import Predicate, Table
+from headwater.lake.tables.pieces import cut_split
+from headwater.lake.tables.plan import Split
+from headwater.lake.tables.read import read_split
+from headwater.lake.tables.store import TableStore
+from headwater.spark.source.changes import ChangesPart, plan_changes, read_changes, wanted_changes
+from headwater.spark.source.filters import decode_filters, predicates_of
+from headwater.spark.source.options import SPLIT_BYTES, Options, StoredAt, hinted, stored_at
+from headwater.spark.source.types import arrow_of, counted, fitted
+
+_LEASED_BYTES = 256 << 20  # a scan of more than this takes so long that its snapshot is leased beforehand
+_LEASE_SECONDS = 6 * 3600
+_COUNT_ROWS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPart:
+    """One split of a scan, and where its table is."""
+
+    at: StoredAt
+    snapshot: Snapshot
+    split: Split
+
+
+Part = SplitPart | ChangesPart
+
+
+class Parts(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(parts)
+
+
+class TableReader(DataSourceReader):
+    """A batch read of some columns. Travels to the tasks with its options only."""
+
+    def __init__(self, options: Options, schema: StructType) -> None:
+        self._options = options
+        self._schema = arrow_of(schema)
+        self._where: tuple[Predicate, ...] = ()
+
+    def partitions(self) -> list[InputPartition]:
+        """One partition for each part of the scan. RAISES: NotFoundError, UsageError."""
+        options, place = self._options, self._options.place()
+        with hinted():
+            table = place.open()
+            at = stored_at(place, table)
+            if options.text("from") is None:
+                return [Parts(part) for part in self._splits(table, at)]
+            wanted = wanted_changes(table, options)
+            return [Parts(part) for part in plan_changes(table, at, wanted)] if wanted is not None else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one partition, in the form that Spark asks for."""
+        return read_partition(partition, self._schema)
+
+    def _splits(self, table: Table, at: StoredAt) -> Iterator[SplitPart]:
+        options, moment = self._options, self._options.at()
+        snapshot = table.snapshot(moment)
+        if snapshot is None:
+            return
+        schema = table.store.shape(snapshot.schema_id if moment is not None else None).schema
+        where = (*self._where, *decode_filters(options.text("filters"), schema))
+        names = self._schema.names or (*schema.primary_keys, *schema.names)[:1]  # rows are counted by some column
+        plan = table.plan_scan(names, where=where, at=moment if moment is None else snapshot.snapshot_id)
+        if plan.snapshot_id != snapshot.snapshot_id:  # somebody has committed since
+            snapshot = table.snapshot(plan.snapshot_id) or snapshot
+        if plan.bytes > _LEASED_BYTES:
+            table.store.leases.grant(snapshot, options.number("lease-seconds", _LEASE_SECONDS))
+        size = options.number("split-bytes", SPLIT_BYTES)
+        for split in plan.splits:
+            whole = replace(split, where=()) if options.flag("group") else split
+            for part in cut_split(table.store, whole, size):
+                yield SplitPart(at, snapshot, part)
+
+
+class FilteringReader(TableReader):
+    """A batch read that takes filters. Only with `spark.sql.python.filterPushdown.enabled`: else Spark refuses it."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Use what can be used to leave out files and rows; Spark checks all of them again."""
+        schema = self._options.place().open().schema
+        self._where = predicates_of(filters, schema)
+        return filters
+
+
+def read_partition(partition: InputPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of one partition of a batch or stream, in the form that Spark asks for."""
+    for part in partition.value or ():
+        if isinstance(part, SplitPart):
+            batches = read_part(part, count_only=not schema.names)
+        else:
+            batches = read_changes(part, schema.names)
+        for batch in batches:
+            yield fitted(batch, schema)
+
+
+def reader_for(options: Options, schema: StructType) -> TableReader:
+    """The reader that the options ask for. RAISES: UsageError for options that do not go together."""
+    if options.text("from") is not None and options.at() is not None:
+        raise UsageError("option `from` asks for changes, and another option for one moment")
+    return FilteringReader(options, schema) if options.flag("pushdown") else TableReader(options, schema)
+
+
+def read_part(part: SplitPart, *, count_only: bool = False) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, or their number only; its snapshot is leased when that takes long."""
+    store, split = part.at.open(), part.split
+    if count_only and not split.where and _is_plain(store, split):
+        yield from _counted(split.rows)
+        return
+    with store.leases.reading(part.snapshot) as step:
+        for batch in read_split(store, split):
+            step()
+            yield batch
+
+
+def _is_plain(store: TableStore, split: Split) -> bool:
+    """Whether every stored row of a split is a row of the table."""
+    if split.bounds.lower is not None or split.bounds.upper is not None:
+        return False
+    return not store.shape(split.schema_id).is_keyed or (split.runs == 1 and not any(f.deletes for f in split.files))
+
+
+def _counted(rows: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, rows, _COUNT_ROWS):
+        yield counted(min(_COUNT_ROWS, rows - start))

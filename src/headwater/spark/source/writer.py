@@ -1,0 +1,117 @@
+"""Writing a table from Spark tasks: each writes sorted runs for its buckets, the driver commits all of them at once.
+
+A task names in its message the files it has written; only messages of tasks that Spark let commit reach the driver,
+so a retry or a speculative copy leaves files that belong to nothing, never rows that count twice. The commit is named
+by (user, id): the same one lands once, however often it is tried.
+
+A column `_kind` makes a row a change: `-D` deletes the key, everything else writes the row; `-U`, the row before an
+update, is left out. With the option `kinds = edits` all deletes come before all rows, whichever task has them: a
+statement that moves rows between keys sees the table as it was. Otherwise the order is that of the rows.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+
+from headwater.errors import SchemaError
+from headwater.lake.batch import Kind
+from headwater.lake.commit import PlacedFile
+from headwater.lake.tables.changelog import KIND
+from headwater.lake.tables.convert import conforming
+from headwater.lake.tables.routing import route
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.writes import add_files, discard, key_tables, write_routed
+from headwater.lake.types import conform
+from headwater.spark.source.commits import WritePlan, Written, finish, undo
+
+_GATHERED_BYTES = 128 << 20  # rows of a task are sorted and written in runs of about this size
+
+
+class TaskWriter:
+    """What runs in a task, in a batch and in a stream alike."""
+
+    def __init__(self, plan: WritePlan, *, edits: bool = False) -> None:
+        self.plan = plan
+        self.edits = edits
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Write the rows of one task to files that belong to nothing yet; on failure they are removed.
+
+        RAISES: SchemaError naming table and column that do not fit.
+        """
+        store = self.plan.at.open()
+        shape = store.shape(self.plan.schema_id)
+        deletes: list[PlacedFile] = []
+        rows: list[PlacedFile] = []
+        try:
+            with store.naming():
+                for table in _gathered(batches):
+                    if KIND not in table.schema.names:
+                        add_files(store, shape, conforming(table, shape.schema), rows)
+                    elif self.edits:
+                        _add_edits(store, shape, table, deletes, rows)
+                    else:
+                        _add_changelog(store, shape, table, rows)
+        except BaseException:
+            discard(store, (*deletes, *rows))
+            raise
+        return Written(deletes, rows)
+
+
+class TableWriter(DataSourceArrowWriter):
+    """A batch write."""
+
+    def __init__(self, task: TaskWriter) -> None:
+        self.task = task
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        return self.task.write(iterator)
+
+    def commit(self, messages: list[Written | None]) -> None:  # type: ignore[override]
+        """RAISES: CommitConflictError."""
+        finish(self.task.plan, messages)
+
+    def abort(self, messages: list[Written | None]) -> None:  # type: ignore[override]
+        undo(self.task.plan, messages)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches put together until they are worth a run."""
+    pending: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        pending.append(batch)
+        size += batch.nbytes
+        if size >= _GATHERED_BYTES:
+            yield pa.Table.from_batches(pending)
+            pending, size = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending)
+
+
+def _add_edits(
+    store: TableStore, shape: Shape, table: pa.Table, deletes: list[PlacedFile], rows: list[PlacedFile]
+) -> None:
+    gone = pc.equal(table.column(KIND), "-D")
+    add_files(store, shape, key_tables(table.filter(gone), shape), deletes, kind=Kind.DELETE)
+    add_files(store, shape, conforming(table.filter(pc.invert(gone)).drop_columns([KIND]), shape.schema), rows)
+
+
+def _add_changelog(store: TableStore, shape: Shape, table: pa.Table, rows: list[PlacedFile]) -> None:
+    if not shape.is_keyed:
+        raise SchemaError(f"a table without a primary key takes no `{KIND}`")
+    table = table.filter(pc.not_equal(table.column(KIND), "-U"))
+    gone = pc.equal(table.column(KIND), "-D").combine_chunks()
+    plain = table.drop_columns([KIND])
+    keys = shape.schema.primary_keys
+    loose = tuple(replace(field, nullable=field.name not in keys) for field in shape.schema.fields)
+    whole = conform(plain, replace(shape.schema, fields=loose))
+    conform(plain.filter(pc.invert(gone)), shape.schema)  # rows that stay are held to the schema
+    kinds = np.where(gone.to_numpy(zero_copy_only=False), Kind.DELETE, Kind.PUT).astype(np.uint8)
+    for routed in route(whole, shape, kinds):
+        rows += write_routed(store, shape, routed)

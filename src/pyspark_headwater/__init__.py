@@ -1,0 +1,5 @@
+"""How Spark finds the data source `headwater` without being told: it looks into packages named `pyspark_*`."""
+
+from headwater.spark.source import HeadwaterSource as DefaultSource
+
+__all__ = ["DefaultSource"]
