@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from headwater.lake.bounds import Bounds
 from headwater.lake.keys import NativeKey, concat_keys
 from headwater.lake.opened import OpenFile
 from headwater.lake.options import FileFormat
 from headwater.lake.tables.plan import Split, key_sections
-from headwater.lake.tables.prune import Bounds
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.lake.version import DataFile
