@@ -30,6 +30,13 @@ endef
 .venv-bench/.installed: pyproject.toml
 	$(call install,.venv-bench,bench)
 
+# So does pypaimon, against which published tables are tested.
+.venv-paimon/.installed:
+	$(if $(UV),\
+	  @$(UV) venv --quiet --python "$(PYTHON)" .venv-paimon && $(UV) pip install --quiet --python .venv-paimon/bin/python 'pypaimon>=2',\
+	  @"$(PYTHON)" -m venv .venv-paimon && .venv-paimon/bin/python -m pip install --quiet --disable-pip-version-check 'pypaimon>=2')
+	@touch $@
+
 # The engine is compiled into the user's cache, which all checkouts share.
 .venv/.warm: .venv/.installed
 	@$(BIN)/headwater warmup
@@ -40,7 +47,7 @@ setup: .venv/.warm ## Install everything into .venv, once
 demo: setup ## Show what Headwater does, end to end
 	@$(PY) examples/demo.py
 
-test: setup ## Run all tests
+test: setup .venv-paimon/.installed ## Run all tests
 	@$(PY) -m pytest
 
 lint: setup ## Check style, types and the import rule
@@ -71,4 +78,4 @@ build: setup ## Make the sdist and the wheel
 	@$(PY) -m build --outdir dist
 
 clean: ## Remove everything that was made here
-	@rm -rf .venv .venv-bench build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-bench .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -103,3 +103,17 @@ def test_a_table_made_from_a_file(lake, tmp_path):
 def test_errors_say_what_and_where(lake, tmp_path, args, code, message):
     run = headwater("lake", *args, "--warehouse", str(tmp_path / "w"), cwd=tmp_path)
     fails(run, code, message)
+
+
+def test_to_paimon_and_back(lake, tmp_path):
+    paimon = tmp_path / "paimon"
+    assert lake("publish", "sales.orders", paimon) == f"4 rows in snapshot 1 of {paimon}/sales.db/orders\n"
+    assert "is up to date (snapshot 1)" in lake("publish", "sales.orders", paimon)
+    lake("load", "sales.orders", "a.csv")
+    assert json.loads(lake("publish", "sales.orders", paimon, "--json"))["rows"] == 1
+    folder = paimon / "sales.db" / "orders"
+    assert lake("import", folder, "sales.copy") == "4 rows in snapshot 1 of sales.copy\n"
+    assert lake("read", "sales.copy", "--json") == lake("read", "sales.orders", "--json")
+    lake("import", folder, "sales.copy", code=2)
+    then = json.loads(lake("import", folder, "sales.copy", "--overwrite", "--snapshot", 1, "--json"))
+    assert then == {"snapshot": 2, "rows": 4}

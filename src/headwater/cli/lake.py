@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli import lake_tables, lake_time
+from headwater.cli import lake_paimon, lake_tables, lake_time
 from headwater.cli.options import Flags, command, global_options, split_options
 from headwater.cli.render import print_json, print_table
 from headwater.errors import InputError
@@ -171,5 +171,6 @@ def _print_report(flags: Flags, report: dict[str, Any]) -> None:
             click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
-for each in (levels, sst_dump, verify, fsck, repair, torture, *lake_tables.COMMANDS, *lake_time.COMMANDS):
+_STORAGE = (levels, sst_dump, verify, fsck, repair, torture)
+for each in (*_STORAGE, *lake_tables.COMMANDS, *lake_time.COMMANDS, *lake_paimon.COMMANDS):
     lake.add_command(each)

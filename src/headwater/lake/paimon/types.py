@@ -1,0 +1,142 @@
+"""Lake types as Apache Paimon writes them in its schema files, and back.
+
+Paimon gives every nested field an id of its own, from the same numbers as columns. Ours have none, so they are
+numbered from the id of their column, far above any column's id: they stay the same when columns are added.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from headwater.errors import SchemaError
+from headwater.model.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    Array,
+    DataType,
+    Decimal,
+    Foreign,
+    Map,
+    Member,
+    Primitive,
+    Struct,
+)
+
+_NESTED_IDS = 1 << 20  # where the ids of nested fields begin
+_IDS_A_COLUMN = 1 << 10
+
+_TEXT = {
+    BOOLEAN: "BOOLEAN",
+    TINYINT: "TINYINT",
+    SMALLINT: "SMALLINT",
+    INT: "INT",
+    BIGINT: "BIGINT",
+    FLOAT: "FLOAT",
+    DOUBLE: "DOUBLE",
+    STRING: "STRING",
+    BINARY: "BYTES",
+    DATE: "DATE",
+    TIMESTAMP: "TIMESTAMP(6)",
+    TIMESTAMP_LTZ: "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+}
+_MODEL: dict[str, Primitive] = {text: type for type, text in _TEXT.items()} | {
+    "INTEGER": INT,
+    "BINARY": BINARY,
+    "VARBINARY": BINARY,
+    "CHAR": STRING,
+    "VARCHAR": STRING,
+    "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP WITH LOCAL TIME ZONE": TIMESTAMP_LTZ,
+    "TIMESTAMP_LTZ": TIMESTAMP_LTZ,
+}
+_ATOMIC = re.compile(
+    r"([A-Z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(WITH LOCAL TIME ZONE)?\s*(NOT NULL)?", re.I
+)
+
+
+def paimon_type(type: DataType, nullable: bool, column_id: int) -> Any:
+    """A column's type for a schema file: text, or an object for nested types."""
+    return _paimon(type, nullable, count(_NESTED_IDS + column_id * _IDS_A_COLUMN))
+
+
+def _paimon(type: DataType, nullable: bool, ids: Iterator[int]) -> Any:
+    suffix = "" if nullable else " NOT NULL"
+    match type:
+        case Primitive():
+            return _TEXT[type] + suffix
+        case Decimal(precision, scale):
+            return f"DECIMAL({precision}, {scale}){suffix}"
+        case Array(element):
+            return {"type": f"ARRAY{suffix}", "element": _paimon(element, True, ids)}
+        case Map(key, value):
+            return {"type": f"MAP{suffix}", "key": _paimon(key, False, ids), "value": _paimon(value, True, ids)}
+        case Struct(members):
+            fields = [{"id": next(ids), "name": each.name, "type": _paimon(each.type, True, ids)} for each in members]
+            return {"type": f"ROW{suffix}", "fields": fields}
+        case Foreign(text):
+            raise SchemaError(f"Paimon has no type for {text}")
+
+
+def highest_id(column_ids: list[int], types: list[Any]) -> int:
+    """The highest field id of a schema, nested ones counted."""
+    return max([*column_ids, *(id for type in types for id in _nested_ids(type))], default=-1)
+
+
+def _nested_ids(type: Any) -> Iterator[int]:
+    if isinstance(type, dict):
+        for field in type.get("fields", ()):
+            yield field["id"]
+            yield from _nested_ids(field["type"])
+        for part in ("element", "key", "value"):
+            yield from _nested_ids(type.get(part))
+
+
+def model_type_of(type: Any, column: str) -> tuple[DataType, bool]:
+    """The lake type of a type in a Paimon schema file, and whether it may be null.
+
+    RAISES: SchemaError for one that the lake cannot store.
+    """
+    if isinstance(type, str):
+        return _atomic(type, column)
+    kind = str(type.get("type", "")).upper() if isinstance(type, dict) else ""
+    nullable = type.get("nullable", "NOT NULL" not in kind) if isinstance(type, dict) else True
+    match kind.removesuffix("NOT NULL").strip():
+        case "ARRAY":
+            return Array(model_type_of(type["element"], column)[0]), nullable
+        case "MAP":
+            return Map(model_type_of(type["key"], column)[0], model_type_of(type["value"], column)[0]), nullable
+        case "ROW":
+            members = (Member(each["name"], model_type_of(each["type"], column)[0]) for each in type["fields"])
+            return Struct(tuple(members)), nullable
+    raise _unknown(kind or repr(type), column)
+
+
+def _atomic(text: str, column: str) -> tuple[DataType, bool]:
+    found = _ATOMIC.fullmatch(text.strip())
+    if found is None:
+        raise _unknown(text, column)
+    name, precision, scale, local, not_null = found.groups()
+    name = name.upper() + (" WITH LOCAL TIME ZONE" if local else "")
+    if name in ("DECIMAL", "NUMERIC", "DEC"):
+        return Decimal(int(precision or 10), int(scale or 0)), not_null is None
+    if name not in _MODEL:
+        raise _unknown(text, column)
+    return _MODEL[name], not_null is None
+
+
+def _unknown(text: str, column: str) -> SchemaError:
+    return SchemaError(
+        f"column `{column}` is of Paimon's type {text}, which a lake table cannot store",
+        hint="leave the column out, or cast it in Paimon first",
+    )
