@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from headwater.cli.lake_tables import open_table, size_text, time_text
+from headwater.cli.lake_tables import open_table, open_warehouse, size_text, time_text
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
@@ -142,14 +142,18 @@ def expire(flags: Flags, /, table: str, **how: Any) -> None:
     _say(flags, removal, f"{len(removal.snapshots)} snapshots and {len(removal.files)} files {verb}")
 
 
-@command("orphans", examples=("headwater lake orphans sales.orders", "headwater lake orphans sales.orders --remove"))
-@click.argument("table")
+@command("orphans", examples=("headwater lake orphans sales.orders", "headwater lake orphans --remove"))
+@click.argument("table", required=False)
 @click.option("--older-than", default=86_400.0, show_default=True, help="Only files older than so many seconds.")
 @click.option("--remove", is_flag=True, help="Remove them.")
 @click.pass_obj
-def orphans(flags: Flags, table: str, older_than: float, remove: bool) -> None:
-    """Find files of a table that nothing refers to: what writers that died left behind."""
-    removal = open_table(flags, table).remove_orphans(older_than=older_than, dry_run=not remove)
+def orphans(flags: Flags, table: str | None, older_than: float, remove: bool) -> None:
+    """Find files of a table that nothing refers to: what writers that died left behind.
+
+    Without a table, find folders of the warehouse that belong to none.
+    """
+    owner = open_warehouse(flags) if table is None else open_table(flags, table)
+    removal = owner.remove_orphans(older_than=older_than, dry_run=not remove)
     verb = "removed" if remove else "found"
     _say(flags, removal, "\n".join((*removal.files, f"{len(removal.files)} files {verb}, {size_text(removal.size)}")))
 

@@ -15,6 +15,7 @@ _SCHEMA = re.compile(r"schema-(\d+)")
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _WAL = re.compile(r"wal-(\d+)\.log")
 _VERSION = re.compile(r"version-(\d+)")
+_PARTS = {"schema", "snapshot", "manifest", "tag", "lease", "rows", "wal", "version", "data", "metadata", "LOCK"}
 
 
 class PathFactory:
@@ -122,6 +123,15 @@ def new_data_file(level: int, sequence: int, file_format: str) -> str:
     True
     """
     return f"{level}-{sequence:05d}-{uuid.uuid4().hex[:16]}.{file_format}"
+
+
+def is_table_file(path: str) -> bool:
+    """Whether a path below a folder is one that a table has.
+
+    >>> is_table_file("schema/schema-0"), is_table_file("README.md")
+    (True, False)
+    """
+    return path.partition("/")[0] in _PARTS
 
 
 def is_data_file(name: str) -> bool:

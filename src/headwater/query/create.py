@@ -1,6 +1,5 @@
 """CREATE DATABASE, CREATE TABLE and CREATE TABLE AS."""
 
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from sqlglot import exp
 
 from headwater.lake.snapshot import Snapshot
 from headwater.lake.tables import Table
+from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import TableName
 from headwater.lake.types import model_type
 from headwater.model.schema import Field, Schema
@@ -54,19 +54,18 @@ def _create_table(run: Execution) -> Result:
 def _make(
     run: Execution, name: TableName, schema: Schema, fill: Callable[[Table], Snapshot | None]
 ) -> Snapshot | None:
-    """Make a table and fill it. What is there under its name is replaced when that has worked, else it stays."""
+    """Make a table and fill it, and give it its name when that is done: nobody sees it half full.
+
+    With OR REPLACE the name passes from the old table to the new one in one step.
+    """
     warehouse = run.names.warehouse
-    replaces = warehouse.has_table(name)
-    made = TableName(name.database, f"{name.table}-{uuid.uuid4().hex[:8]}") if replaces else name
-    table = warehouse.create_table(made, schema)
+    table = warehouse.begin_table(name, schema)
     try:
         snapshot = fill(table)
     except BaseException:
-        warehouse.drop_table(made)
+        forget_folder(table.store)
         raise
-    if replaces:
-        warehouse.drop_table(name)
-        warehouse.rename_table(made, name)
+    warehouse.publish_table(table, replace=bool(run.statement.tree.args.get("replace")))
     return snapshot
 
 

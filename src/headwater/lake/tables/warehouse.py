@@ -4,12 +4,14 @@
 {database}/{table}.table        the table is there, and where its folder is
 {database}/{table}/             its folder (with a suffix, if something was there before)
 
-Creating a table, dropping it and renaming it each take effect in one step, the one that touches the entry.
+Creating a table, replacing it, dropping it and renaming it each take effect in one step, the one that touches the
+entry.
 """
 
+import time
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,8 +20,10 @@ import pyarrow as pa
 
 from headwater.errors import AlreadyExistsError, NotFoundError, SchemaError, StorageError
 from headwater.files import Files, open_files
+from headwater.lake.expire import DAY, Removal
 from headwater.lake.layout import PathFactory
 from headwater.lake.schemas import SchemaManager
+from headwater.lake.tables.leftovers import remove_leftovers
 from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.metadata import (
     DatabaseEntry,
@@ -121,21 +125,46 @@ class Warehouse:
         self._require_database(table.database)
         if self.has_table(table):
             raise AlreadyExistsError(f"there is a table {table} already")
-        try:
+        with _naming(table):
             wanted = _whole_schema(schema, _names(primary_key), _names(partition_by), dict(options or {}), comment)
-            checked = check_new(check_schema(wanted))
-        except SchemaError as err:
-            raise SchemaError(f"table {table}: {err.message}", hint=err.hint) from err
-        folder, uuid = self._make_folder(table, checked)
-        entry = TableEntry(folder=folder, table_uuid=uuid)
         try:
-            self.files.put_if_absent(_entry_path(table), encode_entry(entry))
-        except AlreadyExistsError as err:
-            forget_folder(TableStore(table, self.files, folder))
+            return self.publish_table(self.begin_table(table, wanted))
+        except AlreadyExistsError:
             if if_not_exists:
                 return self.table(table)
-            raise AlreadyExistsError(f"there is a table {table} already") from err
+            raise
+
+    def begin_table(self, name: str | TableName, schema: Schema) -> Table:
+        """A table that has a folder and no name yet: fill it, then publish it. Nobody else sees it before.
+
+        RAISES: NotFoundError when there is no such database, SchemaError.
+        """
+        table = parse_name(name)
+        self._require_database(table.database)
+        with _naming(table):
+            checked = check_new(check_schema(schema))
+        folder = self._make_folder(table, checked)
         return Table(TableStore(table, self.files, folder))
+
+    def publish_table(self, table: Table, *, replace: bool = False) -> Table:
+        """Give a table that was begun its name, in one step; with `replace`, the name of the table that has it.
+
+        RAISES: AlreadyExistsError when the name is taken; then the table is given up.
+        """
+        store, path = table.store, _entry_path(table.name)
+        entry = encode_entry(TableEntry(folder=store.paths.folder, table_uuid=table.metadata.table_uuid))
+        old = self.table(table.name).store if replace and self.has_table(table.name) else None
+        if replace:
+            self.files.put(path, entry)
+        else:
+            try:
+                self.files.put_if_absent(path, entry)
+            except AlreadyExistsError as err:
+                forget_folder(store)
+                raise AlreadyExistsError(f"there is a table {table.name} already") from err
+        if old is not None and old.paths.folder not in self._folders():
+            forget_folder(old)
+        return table
 
     def table(self, name: str | TableName) -> Table:
         """Open a table. RAISES: NotFoundError with the nearest name."""
@@ -194,9 +223,18 @@ class Warehouse:
         self.files.delete(_entry_path(old))
         return self.table(new)
 
+    def remove_orphans(self, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
+        """Find, and without `dry_run` remove, folders that processes left who died making or dropping a table.
+
+        Files inside the folder of a table are that table's own to clean up: `Table.remove_orphans`.
+        """
+        databases = [entry.name for entry in self.files.list() if entry.is_folder]
+        before = time.time() - older_than
+        return remove_leftovers(self.files, databases, self._folders, before=before, dry_run=dry_run)
+
     # ----------------------------------------------------------------------------------------------- internals
 
-    def _make_folder(self, table: TableName, schema: Schema) -> tuple[str, str]:
+    def _make_folder(self, table: TableName, schema: Schema) -> str:
         """Write the first files of a table into a folder that nobody else has."""
         metadata = new_metadata()
         folder = f"{table.database}/{table.table}"
@@ -208,7 +246,7 @@ class Warehouse:
             folder = f"{table.database}/{table.table}-{uuid.uuid4().hex[:8]}"
             SchemaManager(self.files, PathFactory(folder)).create_schema(schema)
         self.files.put(PathFactory(folder).metadata, encode_entry(metadata))
-        return folder, metadata.table_uuid
+        return folder
 
     def _folders(self) -> set[str]:
         """The folders that tables have."""
@@ -237,6 +275,15 @@ class Warehouse:
         close = nearest(table.table, names)
         hint = f"did you mean `{table.database}.{close}`?" if close else f"tables: {', '.join(names) or 'none'}"
         return NotFoundError(f"there is no table {table}", hint=hint)
+
+
+@contextmanager
+def _naming(table: TableName) -> Iterator[None]:
+    """Put the name of the table into errors about its schema."""
+    try:
+        yield
+    except SchemaError as err:
+        raise SchemaError(f"table {table}: {err.message}", hint=err.hint) from err
 
 
 def _database_path(name: str) -> str:
