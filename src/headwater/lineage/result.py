@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from headwater.errors import Issue, Severity, UsageError
 from headwater.lineage import wire
-from headwater.lineage.formats import diagrams, openlineage, picture, rows, tree
+from headwater.lineage.formats import openlineage, picture, rows, tree
 from headwater.lineage.formats.html import html
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
 from headwater.lineage.resolver import SchemaResolver
@@ -17,6 +17,9 @@ from headwater.model.edges import ColumnRef, Edge
 from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
 from headwater.text import Source, nearest
+from headwater.view.diagram import Diagram
+from headwater.view.sources import to_dot, to_mermaid
+from headwater.view.svg import to_svg
 
 Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "openlineage"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -106,9 +109,9 @@ class AnalyzeResult:
             "json": self.to_json,
             "jsonl": lambda: rows.to_json_lines(*self._rows(level)),
             "csv": lambda: rows.to_csv(*self._rows(level)),
-            "mermaid": lambda: diagrams.mermaid(self.statements, tables_only=level == "table"),
-            "dot": lambda: diagrams.dot(self.statements, tables_only=level == "table"),
-            "svg": lambda: picture.svg(self.statements, tables_only=level == "table"),
+            "mermaid": lambda: to_mermaid(self._diagram(level)),
+            "dot": lambda: to_dot(self._diagram(level)),
+            "svg": lambda: to_svg(self._diagram(level)),
             "openlineage": lambda: openlineage.openlineage(
                 self.statements, namespace=namespace, sources=self.sources
             ),
@@ -120,6 +123,9 @@ class AnalyzeResult:
                 hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
             )
         return makers[format]()
+
+    def _diagram(self, level: Level) -> Diagram:
+        return picture.diagram(self.statements, tables_only=level == "table")
 
     def _rows(self, level: Level) -> tuple[tuple[str, ...], list[rows.Row]]:
         if level == "table":

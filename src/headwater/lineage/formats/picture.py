@@ -1,23 +1,17 @@
 """Lineage as a picture: tables as boxes, columns as rows, edges as lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass
 from headwater.model.names import TableName
 from headwater.view.diagram import Box, Diagram, End, Line, Port, Style
-from headwater.view.svg import to_svg
 
 _STYLES = {
     InfluenceClass.VALUE: Style.VALUE,
     InfluenceClass.CONDITION: Style.CONDITION,
     InfluenceClass.ROW: Style.ROW,
 }
-
-
-def svg(statements: Sequence[StatementLineage], *, tables_only: bool = False) -> str:
-    """The lineage of statements as SVG."""
-    return to_svg(diagram(statements, tables_only=tables_only))
 
 
 def diagram(statements: Sequence[StatementLineage], *, tables_only: bool = False) -> Diagram:
@@ -34,13 +28,32 @@ def diagram(statements: Sequence[StatementLineage], *, tables_only: bool = False
             continue
         for column in statement.columns:
             ports[statement.output].setdefault(column.name)
-        for edge in statement.edges:
-            for ref in (edge.source, edge.target):
-                if ref.column is not None:
-                    ports.setdefault(ref.table, {}).setdefault(ref.name)
-            _add(lines, edge)
+        _add_edges(statement.edges, ports, lines)
+    return _diagram(ports, lines)
+
+
+def diagram_of(edges: Iterable[Edge]) -> Diagram:
+    """The tables and columns that edges join, whatever statements they are from."""
+    ports: dict[TableName, dict[str, None]] = {}
+    lines: dict[tuple[End, End], Line] = {}
+    _add_edges(edges, ports, lines)
+    return _diagram(ports, lines)
+
+
+def _diagram(ports: dict[TableName, dict[str, None]], lines: dict[tuple[End, End], Line]) -> Diagram:
     boxes = tuple(Box(str(name), str(name), tuple(Port(port, port) for port in ids)) for name, ids in ports.items())
     return Diagram(boxes, tuple(lines.values()))
+
+
+def _add_edges(
+    edges: Iterable[Edge], ports: dict[TableName, dict[str, None]], lines: dict[tuple[End, End], Line]
+) -> None:
+    for edge in edges:
+        for ref in (edge.source, edge.target):
+            columns = ports.setdefault(ref.table, {})
+            if ref.column is not None:
+                columns.setdefault(ref.name)
+        _add(lines, edge)
 
 
 def _add(lines: dict[tuple[End, End], Line], edge: Edge) -> None:
