@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.bindings import Bindings, Stored
@@ -25,26 +26,39 @@ from headwater.model.relation import (
     SubqueryKind,
     Write,
 )
-from headwater.text import Source, Span
+from headwater.text import Span
+
+
+class Written(Protocol):
+    """What spans point into: a `Source`, or anything else that can show the text of an expression."""
+
+    def excerpt(self, span: Span, /) -> str:
+        """The text of an expression."""
+        ...
+
+    def place(self, span: Span, /) -> str | None:
+        """Where it was written."""
+        ...
 
 
 def trace(
     write: Write,
     *,
-    source: Source | None = None,
+    source: Written | None = None,
     output: TableName | None = None,
     issues: Iterable[Issue] = (),
     deadline: float | None = None,
+    places: bool = False,
 ) -> StatementLineage:
     """The lineage of a lowered statement.
 
     `source` gives the text of expressions, `output` names the target of a bare SELECT, `issues` are those the front
-    end has found, `deadline` is the `time.monotonic()` at which to give up. Never raises for the sake of the
-    statement: one that is nested too deeply or takes too long comes back with its tables only and an issue.
+    end has found, `deadline` is the `time.monotonic()` at which to give up, `places` puts the place of expressions on
+    edges (where they come from many texts). Never raises for the sake of the statement: one that is nested too deeply or takes too long comes back with its tables only and an issue.
     """
     if output is not None and write.target is None:
         write = dataclasses.replace(write, target=output)
-    tracer = _Tracer(write, source, deadline)
+    tracer = _Tracer(write, source, deadline, places)
     found = list(issues)
     status = Status.RESOLVED
     edges: tuple[Edge, ...] = ()
@@ -86,9 +100,10 @@ def _output_columns(assignments: tuple[Assignment, ...]) -> tuple[OutputColumn, 
 class _Tracer:
     """One statement being traced."""
 
-    def __init__(self, write: Write, source: Source | None, deadline: float | None) -> None:
+    def __init__(self, write: Write, source: Written | None, deadline: float | None, places: bool) -> None:
         self.write = write
         self.source = source
+        self.places = places
         self.bindings = Bindings()
         self.values = Values(self.bindings, deadline)
         self.target = write.target or RESULT
@@ -118,15 +133,17 @@ class _Tracer:
             if code in done:
                 continue
             done.add(code)
+            written = self._expression_span(assignment)
             yield Edge(
                 leaf.ref,
                 target,
                 KINDS[code],
-                expression=self._text(self._expression_span(assignment)),
+                expression=self._text(written),
                 source_span=span,
                 target_span=assignment.target_span,
                 masking=masking,
                 approximate=doubt,
+                place=self._written_at(written),
             )
 
     def _row_edges(self) -> Iterator[Edge]:
@@ -141,8 +158,16 @@ class _Tracer:
             for key, way in sources.items():
                 found.setdefault(key, (way, span))
         for (leaf, code), ((_, doubt, place), span) in found.items():
-            text = self._text(span)
-            yield Edge(leaf.ref, whole, KINDS[code], text, source_span=place, target_span=span, approximate=doubt)
+            yield Edge(
+                leaf.ref,
+                whole,
+                KINDS[code],
+                expression=self._text(span),
+                source_span=place,
+                target_span=span,
+                approximate=doubt,
+                place=self._written_at(span),
+            )
 
     def _leaves(self, expression: Expression, path: Path) -> Iterator[tuple[Path, Sources]]:
         """The parts of an output: one per field of a struct that is built here, else the whole.
@@ -233,6 +258,9 @@ class _Tracer:
         if span not in self.texts:
             self.texts[span] = self.source.excerpt(span)
         return self.texts[span]
+
+    def _written_at(self, span: Span | None) -> str | None:
+        return self.source.place(span) if self.places and self.source is not None and span is not None else None
 
     # ------------------------------------------------------------------------------------------- sources
 

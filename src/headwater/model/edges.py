@@ -97,7 +97,8 @@ class Edge:
     """One dependency. The expression lives on the edge, never on a node.
 
     `approximate` is the reason for doubt, None when the edge is certain; `masking` says that every way from source
-    to target goes through a function that hides the value (hashes, COUNT, …).
+    to target goes through a function that hides the value (hashes, COUNT, …). `place` says where the expression was
+    written, when that is not the text the spans point into: `jobs/daily.py:22`.
     """
 
     source: ColumnRef
@@ -108,3 +109,4 @@ class Edge:
     target_span: Span | None = None
     masking: bool = False
     approximate: str | None = None
+    place: str | None = None

@@ -1,0 +1,1 @@
+"""Catalyst plans, lowered to the relation tree."""

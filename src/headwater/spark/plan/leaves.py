@@ -1,0 +1,86 @@
+"""Where a plan begins, and operators that nobody can see through."""
+
+from headwater.model.relation import WILDCARD, Attribute, Branch, Relation, Resolution, Scan, TableFunction, Values
+from headwater.spark.plan.lowering import Lowered, Lowering, lowers
+from headwater.spark.plan.node import Node
+from headwater.spark.plan.relations import branch, grouped
+
+
+@lowers("Range", "OneRowRelation", "LocalRelation", "CommandResult")
+def lower_constant(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """Rows that come from no stored table."""
+    return Lowered(Values(tuple(Attribute(column.id, column.name) for column in node.output), ()))
+
+
+@lowers("LogicalRDD", "ExternalRDD")
+def lower_rdd(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """Rows of an RDD: those of an earlier plan with the same ids, or all of the files it was read from, or neither."""
+    earlier = lowering.earlier.get(tuple(column.id for column in node.output))
+    if earlier is not None:
+        return lowering.lower(earlier)
+    table = lowering.table_of(node)
+    if table is None:
+        return lower_constant(lowering, node, below)
+    lowering.note(f"columns of `{table}` cannot be told apart behind an RDD")
+    every = Attribute(lowering.fresh(), WILDCARD)
+    scan = Scan(table, (every,), resolution=Resolution.IMPORTED)
+    return Lowered(_opaque("rdd", node, (Branch(scan, (every.id,)),)))
+
+
+@lowers(
+    *("MapInPandas", "MapInArrow", "PythonMapInArrow", "ScriptTransformation", "AttachDistributedSequence"),
+    *("FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandasWithState"),
+    *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow", "TransformWithStateInPandas", "TransformWithStateInPySpark"),
+)
+def lower_function(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """A function from rows to rows: every column may depend on every column."""
+    function = node.get("functionExpr")
+    name = function[1] if isinstance(function, list) else node.name
+    lowering.note(
+        f"the body of `{name}` is not read: each of its columns may come from any column it was given",
+        hint="select only the columns it needs before the call",
+    )
+    below = tuple(_by_groups(lowering, node, at, each) for at, each in enumerate(below))
+    inputs = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
+    return Lowered(_opaque(name, node, inputs))
+
+
+def _by_groups(lowering: Lowering, node: Node, at: int, below: Lowered) -> Lowered:
+    """The input of a function over groups, told apart by the keys."""
+    keys = node.get("groupingAttributes")
+    if keys is None:
+        counts = (node.get("leftGroup"), node.get("rightGroup"))
+        count = counts[at] if at < len(counts) else None
+        keys = [column.id for column in node.children[at].output[: count or 0]]
+    keys = [key for key in keys if isinstance(key, int)]
+    return grouped(lowering, keys, below) if keys else below
+
+
+@lowers("?")
+def lower_unknown(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """An operator we have no rule for. A leaf is a table if it can be named; what makes no columns is passed on."""
+    if not node.children:
+        return _leaf(lowering, node)
+    given = {column.id for child in node.children for column in child.output}
+    made = [column for column in node.output if column.id not in given]
+    if not made and len(below) == 1:
+        return below[0]
+    if node.output:
+        lowering.note(f"the operator `{node.name}` is not known: each of its columns may come from any of its inputs")
+    inputs = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
+    attributes = tuple(Attribute(column.id, column.name) for column in made)
+    renamed = {id: column for each in below for id, column in each.renamed.items()}
+    return Lowered(TableFunction(node.name, attributes, (), inputs), renamed)
+
+
+def _leaf(lowering: Lowering, node: Node) -> Lowered:
+    table = lowering.table_of(node)
+    attributes = tuple(Attribute(column.id, column.name) for column in node.output)
+    if table is None:
+        return Lowered(Values(attributes, ()))
+    return Lowered(Scan(table, attributes, resolution=Resolution.IMPORTED))
+
+
+def _opaque(name: str, node: Node, inputs: tuple[Branch, ...]) -> Relation:
+    attributes = tuple(Attribute(column.id, column.name) for column in node.output)
+    return TableFunction(name, attributes, (), inputs)

@@ -1,0 +1,116 @@
+"""Lowering a Catalyst plan to the relation tree: the state of one lowering, and the register of operators.
+
+Catalyst's exprIds are the column ids of the relation tree, with one exception. An operator may give its output the ids
+of its input: a union takes those of its first branch, a reference to a CTE those of the definition. In the relation
+tree an id means one thing everywhere, so such an operator gets fresh ids, and a `Scope` remembers, for the operators
+above it only, which id now means which column.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.model.names import TableName
+from headwater.model.relation import Attribute, Relation
+from headwater.spark.plan.node import Node, Plan
+from headwater.spark.plan.places import Places
+
+_FIRST_FRESH = 1 << 48  # above every exprId
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A node lowered: its relation, and what ids of the plan mean above it when they do not mean themselves."""
+
+    relation: Relation
+    renamed: dict[int, int] = field(default_factory=dict)
+
+
+TableOf: TypeAlias = Callable[[Node], TableName | None]
+"""Names the stored table behind a leaf; None when nothing is stored there."""
+
+Lower: TypeAlias = Callable[["Lowering", Node, tuple[Lowered, ...]], Lowered]
+_OPERATORS: dict[str, Lower] = {}
+
+
+def lowers(*names: str) -> Callable[[Lower], Lower]:
+    """Register the lowering of operators, by the simple names of their classes."""
+
+    def register(function: Lower) -> Lower:
+        for name in names:
+            _OPERATORS[name] = function
+        return function
+
+    return register
+
+
+def known_operators() -> frozenset[str]:
+    """The operators that have a lowering of their own."""
+    return frozenset(_OPERATORS)
+
+
+class Lowering:
+    """One plan being lowered.
+
+    `earlier` are plans whose rows later plans take up by the same ids: the micro-batch behind a `foreachBatch`, a
+    checkpointed DataFrame.
+    """
+
+    def __init__(
+        self, plan: Plan, table_of: TableOf, *, earlier: tuple[Node, ...] = (), redacted: bool = True
+    ) -> None:
+        self.plan = plan
+        self.table_of = table_of
+        self.places = Places(plan.texts, redacted=redacted)
+        self.issues: list[Issue] = []
+        self.common: dict[int, int] = {}  # of WITH expressions: their id → the column that holds the value
+        self.outer: dict[int, int] = {}  # of the queries around a subquery
+        self.earlier = {tuple(column.id for column in node.output): node for node in earlier}
+        self._next = _FIRST_FRESH
+        self._done: dict[int, Lowered] = {}
+        for node in plan.root.walk():
+            self.places.names |= {column.id: column.name for column in node.output}
+
+    def fresh(self) -> int:
+        """A column id that nothing has yet."""
+        self._next += 1
+        return self._next
+
+    def attribute(self, id: int) -> Attribute:
+        """A column under its own id, with the name that the plan gives it."""
+        return Attribute(id, self.places.names.get(id, ""))
+
+    def column(self, id: int, renamed: dict[int, int]) -> int:
+        """The column that an id of the plan means in a scope."""
+        return renamed.get(id, self.outer.get(id, id))
+
+    def note(self, message: str, hint: str | None = None) -> None:
+        """Say, once, that something could not be followed exactly."""
+        issue = Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message, hint=hint)
+        if issue not in self.issues:
+            self.issues.append(issue)
+
+    def lower(self, root: Node) -> Lowered:
+        """Lower a plan and everything below it, children first, without recursion; each node once."""
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            todo = [child for child in node.children if id(child) not in self._done]
+            if todo:
+                stack.extend(todo)
+                continue
+            stack.pop()
+            if id(node) not in self._done:
+                below = tuple(self._done[id(child)] for child in node.children)
+                self._done[id(node)] = _OPERATORS.get(node.name, _OPERATORS["?"])(self, node, below)
+        return self._done[id(root)]
+
+    def subquery(self, root: Node, renamed: dict[int, int]) -> Lowered:
+        """Lower the plan of a subquery, which may refer to the columns around it."""
+        saved = self.outer
+        self.outer = saved | renamed
+        try:
+            return self.lower(root)
+        finally:
+            self.outer = saved

@@ -1,0 +1,94 @@
+"""A Catalyst plan as Python sees it: light nodes with the fields of Spark's own case classes.
+
+Expressions stay as the dump writes them, nested lists, because a plan has many of them and each is looked at once:
+
+    7                               the column with that exprId
+    null                            a literal
+    ["=", 9, "total", E, PLACE]     `E AS total`, a new column; PLACE may be missing
+    ["Upper", "upper", E, …]        a call: Catalyst's class, the function's name, operands; a last object says more
+    ["->", E, 11, 12]               a lambda and its parameters
+    ["?", "ScalarSubquery", 3]      a subquery, by the number of its plan
+    {"text": "city"}                the name of a field, where a literal is one
+
+A PLACE is `{"call": "withColumn", "at": "/jobs/a.py:22"}` in Python or `{"text": 0, "start": 7, "end": 15}` in SQL.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Encoded: TypeAlias = Any
+"""An expression as the dump writes it."""
+
+Place: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a node's output."""
+
+    id: int
+    name: str
+    type: str
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One operator of a plan. Two nodes are equal when they are the same one."""
+
+    name: str  # the simple name of Catalyst's class
+    fields: dict[str, Any] = field(default_factory=dict)
+    children: tuple["Node", ...] = ()
+    output: tuple[Column, ...] = ()  # where the order of columns matters: leaves, branches of a union, the root …
+    origin: Place | None = None
+    live: Callable[[], Any] = lambda: None
+
+    @property
+    def jvm(self) -> Any:
+        """The live plan in Spark's JVM: what the dump leaves out can be asked of it."""
+        return self.live()
+
+    @property
+    def child(self) -> "Node":
+        """The only child."""
+        return self.children[0]
+
+    @property
+    def inner(self) -> Iterator["Node"]:
+        """Plans that are fields and not children: the query of a command, the body of a view."""
+        for value in self.fields.values():
+            yield from _plans_in(value)
+
+    def get(self, name: str) -> Any:
+        """A field by the name that Spark gives it; None when this Spark has no such field."""
+        return self.fields.get(name)
+
+    def walk(self) -> Iterator["Node"]:
+        """This node and every one below it, subqueries and inner plans too; each once, parents first."""
+        seen: set[int] = set()
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            stack.extend(reversed((*node.children, *node.inner)))
+
+
+def _plans_in(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            if isinstance(each, Node | list | dict):
+                yield from _plans_in(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole plan, the SQL texts its places point into, and whether the dump had to stop early."""
+
+    root: Node
+    texts: tuple[str, ...] = ()
+    truncated: bool = False

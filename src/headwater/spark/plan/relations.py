@@ -1,0 +1,211 @@
+"""The operators of Catalyst that a query is made of, as relations."""
+
+from headwater.model.relation import (
+    Aggregate,
+    Attribute,
+    Branch,
+    Computed,
+    Cte,
+    CteRef,
+    Expression,
+    Filter,
+    Join,
+    OneOf,
+    Project,
+    Ref,
+    Relation,
+    SetOp,
+    Sort,
+    Values,
+    With,
+)
+from headwater.spark.plan.expressions import lower_computed, lower_expression
+from headwater.spark.plan.lowering import Lowered, Lowering, lowers
+from headwater.spark.plan.node import Encoded, Node
+
+
+@lowers(
+    *("SubqueryAlias", "View", "GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample", "ResolvedHint"),
+    *("Repartition", "RepartitionByExpression", "RebalancePartitions", "EventTimeWatermark", "CollectMetrics"),
+    *("ReturnAnswer", "LimitAll", "WriteFiles", "ParameterizedQuery", "SupervisingCommand", "UpdateEventTimeWatermarkColumn"),
+)
+def pass_on(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """An operator that neither makes columns nor chooses rows by them."""
+    return below[0] if below else Lowered(Values((), ()))
+
+
+@lowers("Project")
+def lower_project(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return _computing(lowering, node.get("projectList") or (), below[0])
+
+
+@lowers("Window")
+def lower_window(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return _computing(lowering, node.get("windowExpressions") or (), below[0])
+
+
+def _computing(lowering: Lowering, expressions: list[Encoded], below: Lowered) -> Lowered:
+    made = [each for each in expressions if isinstance(each, list) and each[0] == "="]
+    if not made:
+        return below
+    columns = tuple(lower_computed(lowering, each, below.renamed) for each in made)
+    return Lowered(Project(below.relation, columns), below.renamed)
+
+
+@lowers("Filter")
+def lower_filter(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    condition = node.get("condition")
+    lowered = lower_expression(lowering, condition, below[0].renamed)
+    span = lowering.places.span(node.get("place"), condition)
+    return Lowered(Filter(below[0].relation, lowered, span), below[0].renamed)
+
+
+@lowers("Sort")
+def lower_sort(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    order = node.get("order") or ()
+    keys = tuple(lower_expression(lowering, each, below[0].renamed) for each in order)
+    span = lowering.places.span(None, order[0]) if order else None
+    return Lowered(Sort(below[0].relation, keys, span), below[0].renamed)
+
+
+@lowers("Join", "AsOfJoin")
+def lower_join(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    left, right = below
+    scope = left.renamed | right.renamed
+    condition: Expression | None = None
+    given = node.get("condition")
+    if given is not None:
+        condition = lower_expression(lowering, given, scope)
+    if node.get("asOfCondition") is not None:
+        given = node.get("asOfCondition")
+        nearest = lower_expression(lowering, given, scope)
+        relation: Relation = Join(left.relation, right.relation, nearest, (), lowering.places.span(None, given))
+        return Lowered(relation if condition is None else Filter(relation, condition), scope)
+    span = lowering.places.span(node.get("place"), given)
+    return Lowered(Join(left.relation, right.relation, condition, (), span), scope)
+
+
+@lowers("LateralJoin")
+def lower_lateral_join(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    (left,) = below
+    inner = lowering.subquery(node.get("right")[2], left.renamed)
+    scope = left.renamed | inner.renamed
+    condition = node.get("condition")
+    lowered = None if condition is None else lower_expression(lowering, condition, scope)
+    span = lowering.places.span(node.get("place"), condition)
+    return Lowered(Join(left.relation, inner.relation, lowered, (), span), scope)
+
+
+# --------------------------------------------------------------------------------------------------- groups
+
+
+@lowers("Aggregate")
+def lower_aggregate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    scope = below[0].renamed
+    keys = []
+    for each in node.get("groupingExpressions") or ():
+        attribute = Attribute(lowering.fresh(), "")
+        span = lowering.places.span(None, each)
+        keys.append(Computed(attribute, lower_expression(lowering, each, scope), span))
+    made = [each for each in node.get("aggregateExpressions") or () if isinstance(each, list) and each[0] == "="]
+    columns = tuple(lower_computed(lowering, each, scope) for each in made)
+    return Lowered(Aggregate(below[0].relation, tuple(keys), columns), scope)
+
+
+@lowers("Distinct")
+def lower_distinct(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return grouped(lowering, [column.id for column in node.child.output], below[0])
+
+
+@lowers("Deduplicate", "DeduplicateWithinWatermark")
+def lower_deduplicate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return grouped(lowering, [key for key in node.get("keys") or () if isinstance(key, int)], below[0])
+
+
+def grouped(lowering: Lowering, ids: list[int], below: Lowered) -> Lowered:
+    """Rows told apart by some of their columns, all of which stay as they are."""
+    keys = [
+        Computed(Attribute(lowering.fresh(), ""), Ref(lowering.column(id, below.renamed)), lowering.places.span(None, id))
+        for id in ids
+    ]
+    return Lowered(Aggregate(below.relation, tuple(keys), ()), below.renamed)
+
+
+@lowers("Expand")
+def lower_expand(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """Several rows per row, one per projection: ROLLUP, CUBE, UNPIVOT. A column is one of its projections."""
+    projections = node.get("projections") or []
+    columns = []
+    for at, id in enumerate(node.get("output") or ()):
+        options = [each[at] for each in projections if at < len(each)]
+        lowered = tuple(
+            lower_expression(lowering, each, below[0].renamed) for each in options if each is not None and each != id
+        )
+        if lowered:
+            span = lowering.places.span(None, options[0])
+            columns.append(Computed(lowering.attribute(id), OneOf(lowered), span))
+    return Lowered(Project(below[0].relation, tuple(columns)), below[0].renamed)
+
+
+# --------------------------------------------------------------------------------------------- set operations
+
+
+@lowers("Union", "Intersect", "Except")
+def lower_set_operation(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """The output has the ids of the first branch, so it gets fresh ones."""
+    renamed = {column.id: lowering.fresh() for column in node.output}
+    attributes = tuple(Attribute(renamed[column.id], column.name) for column in node.output)
+    branches = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
+    return Lowered(SetOp(node.name.lower(), attributes, branches), renamed)
+
+
+def branch(lowering: Lowering, node: Node, lowered: Lowered) -> Branch:
+    """The columns of a node, in order."""
+    return Branch(lowered.relation, tuple(lowering.column(column.id, lowered.renamed) for column in node.output))
+
+
+# ------------------------------------------------------------------------------------------------------- CTEs
+
+
+@lowers("WithCTE")
+def lower_with(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    ctes: list[Cte] = []
+    body = Lowered(Values((), ()))
+    for child, lowered in zip(node.children, below):
+        if child.name == "CTERelationDef":
+            columns = tuple(lowering.column(column.id, lowered.renamed) for column in child.child.output)
+            ctes.append(Cte(2 * child.get("id"), "", lowered.relation, columns))
+        else:
+            body = lowered
+    return Lowered(With(tuple(ctes), body.relation), body.renamed)
+
+
+@lowers("CTERelationDef")
+def lower_definition(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return below[0]
+
+
+@lowers("CTERelationRef")
+def lower_reference(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return _reference(lowering, node, 2 * node.get("cteId"))
+
+
+@lowers("UnionLoop")
+def lower_loop(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """A recursive CTE: a union of the anchor and of a query that refers to the union."""
+    union = lower_set_operation(lowering, node, below)
+    id = 2 * node.get("id") + 1
+    columns = tuple(union.renamed[column.id] for column in node.output)
+    return Lowered(With((Cte(id, "", union.relation, columns),), CteRef(id, ())), union.renamed)
+
+
+@lowers("UnionLoopRef")
+def lower_loop_reference(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    return _reference(lowering, node, 2 * node.get("loopId") + 1)
+
+
+def _reference(lowering: Lowering, node: Node, cte: int) -> Lowered:
+    """The first reference may have the very ids of the definition, so all get fresh ones."""
+    renamed = {column.id: lowering.fresh() for column in node.output}
+    attributes = tuple(Attribute(renamed[column.id], column.name) for column in node.output)
+    return Lowered(CteRef(cte, attributes), renamed)
