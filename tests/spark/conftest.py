@@ -41,3 +41,13 @@ def spark(spark_folder):
         session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def case_tables(spark):
+    """A session of the shared Spark that has the tables of the cases."""
+    from tests.spark.tables import create_tables
+
+    session = spark.newSession()
+    create_tables(session)
+    return session

@@ -54,7 +54,8 @@ def trace(
 
     `source` gives the text of expressions, `output` names the target of a bare SELECT, `issues` are those the front
     end has found, `deadline` is the `time.monotonic()` at which to give up, `places` puts the place of expressions on
-    edges (where they come from many texts). Never raises for the sake of the statement: one that is nested too deeply or takes too long comes back with its tables only and an issue.
+    edges (where they come from many texts). Never raises for the sake of the statement: one that is nested too deeply
+    or takes too long comes back with its tables only and an issue.
     """
     if output is not None and write.target is None:
         write = dataclasses.replace(write, target=output)

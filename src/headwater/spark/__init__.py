@@ -2,3 +2,22 @@
 
 The public names are imported on first use: PySpark is heavy.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headwater.spark.explain import explain_lineage, lineage
+
+_PUBLIC = {
+    "explain_lineage": "headwater.spark.explain",
+    "lineage": "headwater.spark.explain",
+}
+
+__all__ = ["explain_lineage", "lineage"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module `headwater.spark` has no attribute `{name}`")
+    return getattr(import_module(_PUBLIC[name]), name)

@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.Origin;
+import org.apache.spark.sql.connector.catalog.CatalogPlugin;
+import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.*;
 import scala.Option;
 import scala.Product;
@@ -205,6 +207,10 @@ public class PlanDump {
         else if (value instanceof scala.collection.Seq) sequence((scala.collection.Seq) value);
         else if (value instanceof Tuple2) pair((Tuple2) value);
         else if (value instanceof scala.collection.Map) return;
+        else if (value instanceof Enum) text(((Enum) value).name());
+        else if (value instanceof org.apache.hadoop.fs.Path) text(value.toString());
+        else if (value instanceof Identifier) identifier((Identifier) value);
+        else if (value instanceof CatalogPlugin) text(((CatalogPlugin) value).name());
         else if (value instanceof ExprId) out.append(((ExprId) value).id());
         else if (isPart(value)) part(value);
         else kind(value);
@@ -274,6 +280,17 @@ public class PlanDump {
             out.append(',');
         }
         text(table.table());
+        out.append("]}");
+    }
+
+    private void identifier(Identifier table) {
+        out.append("{\"table\":[");
+        String[] namespace = table.namespace();
+        for (int at = 0; at < namespace.length; at++) {
+            text(namespace[at]);
+            out.append(',');
+        }
+        text(table.name());
         out.append("]}");
     }
 

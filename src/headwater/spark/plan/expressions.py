@@ -167,6 +167,9 @@ def _aggregate(call: _Call) -> Expression:
     if not isinstance(function, list):
         return call.lower(function)
     made = _Call(*inner)
+    if made.kind == "PivotFirst":  # the value of the row whose pivot column says so
+        pivot, value = made.args[:2]
+        return MakeArray((Call("first", (value,), True, condition=pivot),))
     order = tuple(call.lower(each) for each in made.operands if _is_order(each))
     args = tuple(call.lower(each) for each in made.operands if not _is_order(each))
     if made.more.get("opaque"):
@@ -214,7 +217,9 @@ def _element(call: _Call) -> Expression:
 
 def _struct(call: _Call) -> Expression:
     names, values = call.operands[::2], call.operands[1::2]
-    fields = [(name["text"] if isinstance(name, dict) else "", call.lower(value)) for name, value in zip(names, values)]
+    fields = [
+        (name["text"] if isinstance(name, dict) else "", call.lower(value)) for name, value in zip(names, values)
+    ]
     return MakeStruct(tuple(fields))
 
 
@@ -313,7 +318,9 @@ def _subquery(lowering: Lowering, encoded: list[Any], scope: Scope) -> Expressio
 def _in_subquery(call: _Call) -> Expression:
     *values, query = call.operands
     lowered = [call.lower(each) for each in values]
-    operand = lowered[0] if len(lowered) == 1 else MakeStruct(tuple((str(at), each) for at, each in enumerate(lowered)))
+    operand = (
+        lowered[0] if len(lowered) == 1 else MakeStruct(tuple((str(at), each) for at, each in enumerate(lowered)))
+    )
     return _value_of(call.lowering, query[2], call.scope, SubqueryKind.IN, operand)
 
 
@@ -344,6 +351,7 @@ _BY_CLASS: dict[str, Callable[[_Call], Expression]] = {
             "SortOrder",
             "TempResolvedColumn",
             "UpCast",
+            "WithField",
         ),
         _inside,
     ),

@@ -1,6 +1,16 @@
 """Where a plan begins, and operators that nobody can see through."""
 
-from headwater.model.relation import WILDCARD, Attribute, Branch, Relation, Resolution, Scan, TableFunction, Values
+from headwater.model.relation import (
+    WILDCARD,
+    Attribute,
+    Branch,
+    Relation,
+    Resolution,
+    Scan,
+    SetOp,
+    TableFunction,
+    Values,
+)
 from headwater.spark.plan.lowering import Lowered, Lowering, lowers
 from headwater.spark.plan.node import Node
 from headwater.spark.plan.relations import branch, grouped
@@ -14,23 +24,30 @@ def lower_constant(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -
 
 @lowers("LogicalRDD", "ExternalRDD")
 def lower_rdd(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
-    """Rows of an RDD: those of an earlier plan with the same ids, or all of the files it was read from, or neither."""
-    earlier = lowering.earlier.get(tuple(column.id for column in node.output))
+    """Rows of an RDD: those of an earlier plan with the same ids, or all of the files that it was read from."""
+    earlier = lowering.taken_up(node)
     if earlier is not None:
-        return lowering.lower(earlier)
-    table = lowering.table_of(node)
-    if table is None:
+        return earlier
+    tables = lowering.tables_of(node)
+    if not tables:
         return lower_constant(lowering, node, below)
-    lowering.note(f"columns of `{table}` cannot be told apart behind an RDD")
-    every = Attribute(lowering.fresh(), WILDCARD)
-    scan = Scan(table, (every,), resolution=Resolution.IMPORTED)
-    return Lowered(_opaque("rdd", node, (Branch(scan, (every.id,)),)))
+    inputs = []
+    for table in tables:
+        lowering.note(f"columns of `{table}` cannot be told apart behind an RDD")
+        every = Attribute(lowering.fresh(), WILDCARD)
+        inputs.append(Branch(Scan(table, (every,), resolution=Resolution.IMPORTED), (every.id,)))
+    return Lowered(_opaque("rdd", node, tuple(inputs)))
 
 
 @lowers(
     *("MapInPandas", "MapInArrow", "PythonMapInArrow", "ScriptTransformation", "AttachDistributedSequence"),
     *("FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandasWithState"),
-    *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow", "TransformWithStateInPandas", "TransformWithStateInPySpark"),
+    *(
+        "FlatMapCoGroupsInPandas",
+        "FlatMapCoGroupsInArrow",
+        "TransformWithStateInPandas",
+        "TransformWithStateInPySpark",
+    ),
 )
 def lower_function(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     """A function from rows to rows: every column may depend on every column."""
@@ -49,7 +66,7 @@ def _by_groups(lowering: Lowering, node: Node, at: int, below: Lowered) -> Lower
     """The input of a function over groups, told apart by the keys."""
     keys = node.get("groupingAttributes")
     if keys is None:
-        counts = (node.get("leftGroup"), node.get("rightGroup"))
+        counts = (node.get("leftGroupingLen"), node.get("rightGroupingLen"))
         count = counts[at] if at < len(counts) else None
         keys = [column.id for column in node.children[at].output[: count or 0]]
     keys = [key for key in keys if isinstance(key, int)]
@@ -74,11 +91,19 @@ def lower_unknown(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) ->
 
 
 def _leaf(lowering: Lowering, node: Node) -> Lowered:
-    table = lowering.table_of(node)
+    """A stored table; several (many folders read at once) are a union of tables that look alike."""
+    tables = lowering.tables_of(node)
     attributes = tuple(Attribute(column.id, column.name) for column in node.output)
-    if table is None:
+    if not tables:
         return Lowered(Values(attributes, ()))
-    return Lowered(Scan(table, attributes, resolution=Resolution.IMPORTED))
+    if len(tables) == 1:
+        return Lowered(Scan(tables[0], attributes, resolution=Resolution.IMPORTED))
+    branches = []
+    for table in tables:
+        own = tuple(Attribute(lowering.fresh(), attribute.name) for attribute in attributes)
+        scan = Scan(table, own, resolution=Resolution.IMPORTED)
+        branches.append(Branch(scan, tuple(attribute.id for attribute in own)))
+    return Lowered(SetOp("union", attributes, tuple(branches)))
 
 
 def _opaque(name: str, node: Node, inputs: tuple[Branch, ...]) -> Relation:

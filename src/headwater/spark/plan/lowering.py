@@ -1,9 +1,9 @@
 """Lowering a Catalyst plan to the relation tree: the state of one lowering, and the register of operators.
 
-Catalyst's exprIds are the column ids of the relation tree, with one exception. An operator may give its output the ids
-of its input: a union takes those of its first branch, a reference to a CTE those of the definition. In the relation
-tree an id means one thing everywhere, so such an operator gets fresh ids, and a `Scope` remembers, for the operators
-above it only, which id now means which column.
+Catalyst's exprIds are the column ids of the relation tree, with one exception. An operator may give its output the
+ids of its input: a union takes those of its first branch, a reference to a CTE those of the definition. In the
+relation tree an id means one thing everywhere, so such an operator gets fresh ids, and `Lowered.renamed` remembers,
+for the operators above it only, which id now means which column.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ class Lowered:
     renamed: dict[int, int] = field(default_factory=dict)
 
 
-TableOf: TypeAlias = Callable[[Node], TableName | None]
-"""Names the stored table behind a leaf; None when nothing is stored there."""
+TablesOf: TypeAlias = Callable[[Node], tuple[TableName, ...]]
+"""Names the stored tables behind a leaf: usually one, none when nothing is stored there."""
 
 Lower: TypeAlias = Callable[["Lowering", Node, tuple[Lowered, ...]], Lowered]
 _OPERATORS: dict[str, Lower] = {}
@@ -58,19 +58,25 @@ class Lowering:
     """
 
     def __init__(
-        self, plan: Plan, table_of: TableOf, *, earlier: tuple[Node, ...] = (), redacted: bool = True
+        self, plan: Plan, tables_of: TablesOf, *, earlier: tuple[Plan, ...] = (), redacted: bool = True
     ) -> None:
         self.plan = plan
-        self.table_of = table_of
+        self.tables_of = tables_of
         self.places = Places(plan.texts, redacted=redacted)
         self.issues: list[Issue] = []
         self.common: dict[int, int] = {}  # of WITH expressions: their id → the column that holds the value
         self.outer: dict[int, int] = {}  # of the queries around a subquery
-        self.earlier = {tuple(column.id for column in node.output): node for node in earlier}
+        self._earlier: dict[tuple[int, ...], tuple[Node, int]] = {}
         self._next = _FIRST_FRESH
         self._done: dict[int, Lowered] = {}
-        for node in plan.root.walk():
-            self.places.names |= {column.id: column.name for column in node.output}
+        for one in (plan, *earlier):
+            for node in one.root.walk():
+                self.places.names |= {column.id: column.name for column in node.output}
+        for one in earlier:
+            for node in (one.root, *one.root.children):  # a micro-batch hands on what it would write
+                ids = tuple(column.id for column in node.output)
+                self._earlier.setdefault(ids, (node, len(self.places.texts)))
+            self.places.texts += one.texts
 
     def fresh(self) -> int:
         """A column id that nothing has yet."""
@@ -105,6 +111,18 @@ class Lowering:
                 below = tuple(self._done[id(child)] for child in node.children)
                 self._done[id(node)] = _OPERATORS.get(node.name, _OPERATORS["?"])(self, node, below)
         return self._done[id(root)]
+
+    def taken_up(self, node: Node) -> Lowered | None:
+        """The earlier plan whose rows a node takes up, by the ids of its columns; None when there is none."""
+        ids = tuple(column.id for column in node.output)
+        if not ids or ids not in self._earlier:
+            return None
+        root, first_text = self._earlier[ids]
+        saved, self.places.first_text = self.places.first_text, first_text
+        try:
+            return self.lower(root)
+        finally:
+            self.places.first_text = saved
 
     def subquery(self, root: Node, renamed: dict[int, int]) -> Lowered:
         """Lower the plan of a subquery, which may refer to the columns around it."""

@@ -1,8 +1,8 @@
 """Where the expressions of a plan were written, and what they say.
 
 Spark remembers for each expression the piece of SQL or the line of Python it came from. Here each gets a span of its
-own, so that the lineage rules can carry it like any other; the text behind it is made when somebody asks. Literals are
-not shown: a plan holds the values people filter by, and those are data.
+own, so that the lineage rules can carry it like any other; the text behind it is made when somebody asks. Literals
+are not shown: a plan holds the values people filter by, and those are data.
 """
 
 import re
@@ -45,22 +45,23 @@ class Places:
 
     def __init__(self, texts: tuple[str, ...] = (), *, redacted: bool = True) -> None:
         self.names: dict[int, str] = {}  # what columns are called, for expressions that have no text
-        self._texts = texts
+        self.texts = list(texts)
+        self.first_text = 0  # that of the plan being lowered, where there are several
         self._redacted = redacted
-        self._given: list[tuple[Place | None, Encoded]] = []
-        self._source = cache(lambda at: Source(texts[at]))
+        self._given: list[tuple[Place | None, Encoded, int]] = []
+        self._source = cache(lambda at: Source(self.texts[at]))
 
     def span(self, place: Place | None, expression: Encoded) -> Span:
         """A span that stands for an expression written at a place."""
-        self._given.append((place, expression))
+        self._given.append((place, expression, self.first_text))
         number = len(self._given)
         return Span(number - 1, number, number, 1)
 
     def excerpt(self, span: Span) -> str:
         """The text of an expression: the SQL it was written as, else what the plan says."""
-        place, expression = self._given[span.start]
+        place, expression, first = self._given[span.start]
         if place is not None and "text" in place:
-            text = self._texts[place["text"]][place["start"] : place["end"]]
+            text = self.texts[first + place["text"]][place["start"] : place["end"]]
             text = " ".join((redact(text) if self._redacted else text).split())
         else:
             text = self._shown(expression)
@@ -68,12 +69,12 @@ class Places:
 
     def place(self, span: Span) -> str | None:
         """`/jobs/daily.py:22` for Python, `sql:3:8` for SQL text; None where Spark does not say."""
-        place, _ = self._given[span.start]
+        place, _, first = self._given[span.start]
         if place is None:
             return None
         if "at" in place:
             return str(place["at"])
-        return f"sql:{self._source(place['text']).span(place['start'], place['end'])}"
+        return f"sql:{self._source(first + place['text']).span(place['start'], place['end'])}"
 
     def _shown(self, expression: Encoded, depth: int = 8) -> str:
         if expression is None or depth == 0:

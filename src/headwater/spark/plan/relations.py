@@ -1,5 +1,7 @@
 """The operators of Catalyst that a query is made of, as relations."""
 
+from collections.abc import Sequence
+
 from headwater.model.relation import (
     Aggregate,
     Attribute,
@@ -27,7 +29,14 @@ from headwater.spark.plan.node import Encoded, Node
 @lowers(
     *("SubqueryAlias", "View", "GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample", "ResolvedHint"),
     *("Repartition", "RepartitionByExpression", "RebalancePartitions", "EventTimeWatermark", "CollectMetrics"),
-    *("ReturnAnswer", "LimitAll", "WriteFiles", "ParameterizedQuery", "SupervisingCommand", "UpdateEventTimeWatermarkColumn"),
+    *(
+        "ReturnAnswer",
+        "LimitAll",
+        "WriteFiles",
+        "ParameterizedQuery",
+        "SupervisingCommand",
+        "UpdateEventTimeWatermarkColumn",
+    ),
 )
 def pass_on(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     """An operator that neither makes columns nor chooses rows by them."""
@@ -44,7 +53,7 @@ def lower_window(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> 
     return _computing(lowering, node.get("windowExpressions") or (), below[0])
 
 
-def _computing(lowering: Lowering, expressions: list[Encoded], below: Lowered) -> Lowered:
+def _computing(lowering: Lowering, expressions: Sequence[Encoded], below: Lowered) -> Lowered:
     made = [each for each in expressions if isinstance(each, list) and each[0] == "="]
     if not made:
         return below
@@ -114,6 +123,9 @@ def lower_aggregate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) 
 
 @lowers("Distinct")
 def lower_distinct(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """SELECT DISTINCT groups by its columns; UNION is one operation, not a union and a grouping."""
+    if node.child.name == "Union":
+        return below[0]
     return grouped(lowering, [column.id for column in node.child.output], below[0])
 
 
@@ -125,7 +137,9 @@ def lower_deduplicate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]
 def grouped(lowering: Lowering, ids: list[int], below: Lowered) -> Lowered:
     """Rows told apart by some of their columns, all of which stay as they are."""
     keys = [
-        Computed(Attribute(lowering.fresh(), ""), Ref(lowering.column(id, below.renamed)), lowering.places.span(None, id))
+        Computed(
+            Attribute(lowering.fresh(), ""), Ref(lowering.column(id, below.renamed)), lowering.places.span(None, id)
+        )
         for id in ids
     ]
     return Lowered(Aggregate(below.relation, tuple(keys), ()), below.renamed)

@@ -1,0 +1,225 @@
+"""Reading a plan: what it reads, what it writes, and which columns are made of which."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, TypeVar
+
+from headwater.errors import Issue, IssueCode, Severity
+from headwater.lineage.statement import StatementLineage, Status, settle_status
+from headwater.lineage.trace import trace
+from headwater.model.edges import InfluenceClass, Kind
+from headwater.model.names import TableName
+from headwater.model.relation import Write
+from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.jdbc import join_edges, tables_of_query
+from headwater.spark.agent.visitors.catalog import builder_classes, visitor_classes
+from headwater.spark.agent.visitors.visitor import DatasetBuilder, PlanUtils, QueryPlanVisitor
+from headwater.spark.plan.dump import dump_plan
+from headwater.spark.plan.node import Node, Plan
+from headwater.spark.plan.operators import Lowering
+from headwater.spark.plan.writes import lower_delete, lower_insert, lower_merge, lower_query, lower_update
+
+D = TypeVar("D", PlanDataset, PlanOutput)
+
+
+@dataclass(frozen=True)
+class PlanLineage:
+    """What was found in one plan.
+
+    `statements` has one entry per output that takes part in column lineage, or a single one without a target for a
+    plan that only reads. `degraded` says why columns are missing, when they are.
+    """
+
+    plan: Plan
+    inputs: tuple[PlanDataset, ...] = ()
+    outputs: tuple[PlanOutput, ...] = ()
+    statements: tuple[StatementLineage, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    degraded: str | None = None
+
+    @property
+    def datasets(self) -> dict[TableName, PlanDataset]:
+        """Every dataset by the name that lineage gives it."""
+        outputs = {output.dataset.table: output.dataset for output in self.outputs}
+        return outputs | {dataset.table: dataset for dataset in self.inputs}
+
+
+class PlanReader:
+    """Reads plans of one session with the visitors and builders that there are."""
+
+    def __init__(self, context: OpenLineageContext) -> None:
+        self.context = context
+        visitors = [made(context) for made in visitor_classes()]
+        self.input_visitors = [each for each in visitors if each.makes is PlanDataset]
+        self.output_visitors = [each for each in visitors if each.makes is PlanOutput]
+        self.builders: list[DatasetBuilder[Any]] = [made(context) for made in builder_classes()]
+
+    def dump(self, plan: Any) -> Plan:
+        """The nodes of a plan in the JVM."""
+        options = self.context.options
+        return dump_plan(
+            self.context.spark_context, plan, most_characters=options.characters, time_limit=options.seconds
+        )
+
+    def read(self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = ()) -> PlanLineage:
+        """What a plan reads and writes. `earlier` are plans whose rows it may take up."""
+        found = _Found(self.input_visitors)
+        outputs = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, found.issues)]
+        inputs = dict.fromkeys(found.at_every_node(plan.root, outputs))
+        for one in earlier:
+            inputs |= dict.fromkeys(found.at_every_node(one.root, []))
+        for builder in self.builders:
+            if builder.is_defined_at(plan.root):
+                made = builder.apply(plan.root, execution)
+                outputs += made if builder.makes is PlanOutput else []
+                inputs |= dict.fromkeys(made) if builder.makes is PlanDataset else {}
+        lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
+        if not self.context.options.columns or plan.truncated:
+            why = "the plan is too large" if plan.truncated else "column lineage is switched off"
+            return dataclasses.replace(lineage, degraded=why)
+        return self._with_columns(lineage, found, earlier)
+
+    def _with_columns(self, lineage: PlanLineage, found: "_Found", earlier: tuple[Plan, ...]) -> PlanLineage:
+        options = self.context.options
+        deadline = monotonic() + options.seconds
+        try:
+            lowering = Lowering(lineage.plan, found.tables, earlier=earlier, redacted=not options.literals)
+            writes = list(_writes(lowering, lineage))
+            statements = [trace(write, source=lowering.places, deadline=deadline, places=True) for write in writes]
+        except RecursionError:
+            return dataclasses.replace(lineage, degraded="an expression is nested too deeply")
+        issues = (*lineage.issues, *lowering.issues)
+        statements = [settle_status(_without_spans(each, issues)) for each in statements]
+        statements = [_as_change(each) if each.statement_type == "MERGE" else each for each in statements]
+        inputs, statements = _behind_queries(lineage.inputs, statements)
+        if any(each.status is Status.TABLE_ONLY for each in statements):
+            return dataclasses.replace(
+                lineage, inputs=inputs, issues=issues, degraded="the plan takes too long to read"
+            )
+        return dataclasses.replace(lineage, inputs=inputs, statements=tuple(statements), issues=issues)
+
+
+def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:
+    if not lineage.outputs:
+        root = lineage.plan.root
+        return [lower_query(lowering, root)] if root.output and not _is_command(root) else []
+    return [write for output in lineage.outputs if (write := _write(lowering, output)) is not None]
+
+
+def _is_command(node: Node) -> bool:
+    return node.name.endswith("Command") or any(child.name.startswith("Resolved") for child in node.children)
+
+
+def _write(lowering: Lowering, output: PlanOutput) -> Write | None:
+    target, node = output.dataset.table, output.node
+    row_level = _ROW_LEVEL.get(node.name)
+    if row_level is not None:
+        return row_level(lowering, node, target)
+    if output.query is None:
+        return None
+    columns = output.columns or [column.name for column in output.query.output]
+    if node.name in _REWRITTEN:  # they carry columns of their own beside the table's
+        columns = [name if not name.startswith("__") else "" for name in columns]
+    write = lower_insert(lowering, output.query, columns, target=target, statement=output.statement)
+    return dataclasses.replace(write, assignments=tuple(each for each in write.assignments if each.column))
+
+
+_ROW_LEVEL: dict[str, Callable[[Lowering, Node, TableName], Write]] = {
+    "MergeIntoTable": lower_merge,
+    "UpdateTable": lower_update,
+    "DeleteFromTable": lower_delete,
+}
+
+
+def _without_spans(lineage: StatementLineage, issues: tuple[Issue, ...]) -> StatementLineage:
+    """The spans of a plan are its own affair; the text and the place that they stood for stay."""
+    edges = tuple(dataclasses.replace(edge, source_span=None, target_span=None) for edge in lineage.edges)
+    return dataclasses.replace(lineage, edges=edges, issues=(*lineage.issues, *issues))
+
+
+def _as_change(lineage: StatementLineage) -> StatementLineage:
+    """MERGE, UPDATE and DELETE rewritten to a query: what stays as it is does not flow, and the rest decides rows."""
+    edges = []
+    for edge in lineage.edges:
+        if edge.kind is Kind.IDENTITY and edge.source == edge.target:
+            continue
+        if edge.kind.influence is InfluenceClass.ROW:
+            edge = dataclasses.replace(edge, kind=Kind.MERGE)
+        if edge not in edges:
+            edges.append(edge)
+    return dataclasses.replace(lineage, edges=tuple(edges))
+
+
+def _behind_queries(
+    inputs: tuple[PlanDataset, ...], statements: list[StatementLineage]
+) -> tuple[tuple[PlanDataset, ...], list[StatementLineage]]:
+    """The same with JDBC queries replaced by the tables that they read."""
+    shown: dict[PlanDataset, None] = {}
+    for dataset in inputs:
+        below, edges = tables_of_query(dataset.query) if dataset.query is not None else ({}, ())
+        if not below:
+            shown[dataset] = None
+            continue
+        shown |= dict.fromkeys(below.values())
+        statements = [join_edges(each, dataset.table, edges) for each in statements]
+    return tuple(shown), statements
+
+
+def _visit(visitors: list[QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
+    """What visitors make of a node; one that raises costs its own datasets only."""
+    try:
+        return PlanUtils.visit_node(visitors, node)
+    except Exception as err:  # visitors reach into Spark's internals, and some are not ours
+        message = f"a visitor could not read `{node.name}`: {type(err).__name__}: {first_line(err)}"
+        issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
+        return []
+
+
+def first_line(err: Exception) -> str:
+    """The first line of what an error says; Java's say more than anyone wants to read."""
+    cause = getattr(err, "java_exception", None)
+    text = str(cause.toString() if cause is not None else err)
+    return (text.splitlines() or [""])[0][:300]
+
+
+@dataclass
+class _Found:
+    """The datasets that input visitors have found, node by node."""
+
+    visitors: list[QueryPlanVisitor[Any, PlanDataset]]
+    issues: list[Issue] = field(default_factory=list)
+    _by_node: dict[int, list[PlanDataset]] = field(default_factory=dict)
+
+    def at(self, node: Node) -> list[PlanDataset]:
+        """The datasets of one node; visited once."""
+        if id(node) not in self._by_node:
+            self._by_node[id(node)] = _visit(self.visitors, node, self.issues)
+        return self._by_node[id(node)]
+
+    def at_every_node(self, plan: Node, outputs: list[PlanOutput]) -> list[PlanDataset]:
+        """The datasets that a plan reads: all that are found, but for the tables that commands only write to."""
+        targets = {id(each) for output in outputs for each in _target_nodes(output.node)}
+        rewritten = {each.dataset.name for each in outputs if each.node.name in _REWRITTEN}
+        found = [dataset for node in plan.walk() if id(node) not in targets for dataset in self.at(node)]
+        return [dataset for dataset in found if dataset.name not in rewritten]
+
+    def tables(self, node: Node) -> tuple[TableName, ...]:
+        """The same as the tables that lineage knows."""
+        return tuple(dataset.table for dataset in self.at(node))
+
+
+_REWRITTEN = frozenset({"ReplaceData", "WriteDelta"})
+
+
+def _target_nodes(command: Node) -> Iterator[Node]:
+    """The nodes by which a command names what it writes to."""
+    for field_name in ("table", "originalTable", "relation", "name"):
+        value = command.get(field_name)
+        if isinstance(value, Node):
+            yield from value.walk()
+    if command.name in _ROW_LEVEL:
+        yield from command.children[0].walk()
+    yield from (child for child in command.children if child.name.startswith("Resolved"))

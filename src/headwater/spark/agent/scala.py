@@ -1,0 +1,33 @@
+"""Small words for talking to Scala over Py4J."""
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def option(value: Any) -> Any:
+    """What an Option holds, or None."""
+    return value.get() if value is not None and value.isDefined() else None
+
+
+def each(collection: Any) -> Iterator[Any]:
+    """The members of a Scala collection."""
+    iterator = collection.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def lookup(mapping: Any, key: str) -> str | None:
+    """The text under a key of a Scala map."""
+    found = option(mapping.get(key))
+    return None if found is None else str(found)
+
+
+def class_name(value: Any) -> str:
+    """The simple name of an object's class, without the sign of a Scala object."""
+    name: str = value.getClass().getName()
+    return name.rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]
+
+
+def columns_of(schema: Any) -> tuple[tuple[str, str], ...]:
+    """Name and type of each field of a StructType."""
+    return tuple((field.name(), field.dataType().catalogString()) for field in schema.fields())

@@ -1,0 +1,159 @@
+"""Visitors of the commands that write rows to files, Hive, JDBC and other sources of the first generation."""
+
+from typing import Any, Literal
+
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.scala import class_name, lookup, option
+from headwater.spark.agent.tables import (
+    catalog_table,
+    file_dataset,
+    jdbc_dataset,
+    kafka_dataset,
+    named_table,
+    temporary_view,
+)
+from headwater.spark.agent.visitors.inputs import format_name
+from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register
+from headwater.spark.plan.node import Node
+
+
+def query_of(node: Node) -> Node | None:
+    """What a command writes: its child, or the field `query` where Spark keeps it off the tree."""
+    query = node.get("query")
+    return query if isinstance(query, Node) else node.children[0] if node.children else None
+
+
+def change_of_mode(mode: object) -> str | None:
+    """What a save mode does to the dataset itself."""
+    return {"Overwrite": "OVERWRITE", "ErrorIfExists": "CREATE", "Ignore": "CREATE"}.get(str(mode))
+
+
+def _names(node: Node) -> tuple[str, ...] | None:
+    names = node.get("outputColumnNames")
+    return tuple(names) if isinstance(names, list) else None
+
+
+@register
+class InsertIntoHadoopFsRelationVisitor(QueryPlanVisitor[Literal["InsertIntoHadoopFsRelationCommand"], PlanOutput]):
+    """Files written to a folder, or to a table that is one."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        live = node.jvm
+        table = option(live.catalogTable())
+        if table is not None:
+            dataset = catalog_table(self.context.session, table)
+        else:
+            (dataset,) = file_dataset([node.get("outputPath")], format=format_name(live.fileFormat()))
+        change = "OVERWRITE" if node.get("mode") == "Overwrite" else None
+        return [PlanOutput(dataset, node, query_of(node), _names(node), change)]
+
+
+@register
+class InsertIntoHiveTableVisitor(QueryPlanVisitor[Literal["InsertIntoHiveTable"], PlanOutput]):
+    """Rows written to a Hive table by Hive's own writers."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        dataset = catalog_table(self.context.session, node.jvm.table())
+        change = "OVERWRITE" if node.get("overwrite") else None
+        return [PlanOutput(dataset, node, query_of(node), _names(node), change)]
+
+
+@register
+class CreateTableAsSelectVisitor(
+    QueryPlanVisitor[
+        Literal[
+            "CreateDataSourceTableAsSelectCommand",
+            "CreateHiveTableAsSelectCommand",
+            "OptimizedCreateHiveTableAsSelectCommand",
+            "SaveAsV1TableCommand",
+        ],
+        PlanOutput,
+    ]
+):
+    """CREATE TABLE … AS SELECT in the session catalog, and `saveAsTable`."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        live = node.jvm
+        table = live.tableDesc() if "tableDesc" in node.fields else live.table()
+        dataset = catalog_table(self.context.session, table)
+        mode = node.get("mode")
+        change = None if mode == "Append" else "OVERWRITE" if mode == "Overwrite" else "CREATE"
+        return [PlanOutput(dataset, node, query_of(node), _names(node), change, statement="CREATE_TABLE_AS_SELECT")]
+
+
+@register
+class SaveIntoDataSourceCommandVisitor(QueryPlanVisitor[Literal["SaveIntoDataSourceCommand"], PlanOutput]):
+    """`df.write.format(…).save()` to a source that saves by itself: JDBC, Kafka, a connector."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        live = node.jvm
+        options, source = live.options(), class_name(live.dataSource())
+        dataset = saved_dataset(source, lambda name: lookup(options, name))
+        return [PlanOutput(dataset, node, query_of(node), None, change_of_mode(node.get("mode")))]
+
+
+def saved_dataset(source: str, option_of: Any) -> PlanDataset:
+    """The dataset that a source's options name."""
+    if option_of("url") and option_of("dbtable"):
+        return jdbc_dataset(option_of("url"), option_of("dbtable"))
+    if option_of("kafka.bootstrap.servers"):
+        return kafka_dataset(option_of("kafka.bootstrap.servers"), option_of("topic") or "?")
+    if option_of("path"):
+        format = "delta" if source.startswith("Delta") else None
+        (dataset,) = file_dataset([option_of("path")], format=format)
+        return dataset
+    return temporary_view(source)
+
+
+@register
+class InsertIntoDataSourceVisitor(QueryPlanVisitor[Literal["InsertIntoDataSourceCommand"], PlanOutput]):
+    """INSERT INTO a table of a source that inserts by itself, such as JDBC."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        relation = node.jvm.logicalRelation()
+        table = option(relation.catalogTable())
+        dataset = temporary_view(class_name(relation.relation()))
+        if table is not None:
+            dataset = catalog_table(self.context.session, table)
+        elif class_name(relation.relation()) == "JDBCRelation":
+            options = relation.relation().jdbcOptions()
+            dataset = jdbc_dataset(str(options.url()), str(options.tableOrQuery()))
+        names = tuple(str(field.name()) for field in relation.schema().fields())
+        change = "OVERWRITE" if node.get("overwrite") else None
+        return [PlanOutput(dataset, node, query_of(node), names, change)]
+
+
+@register
+class InsertIntoDirVisitor(
+    QueryPlanVisitor[
+        Literal["InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand", "InsertIntoDir"], PlanOutput
+    ]
+):
+    """INSERT OVERWRITE DIRECTORY."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        location = option(node.jvm.storage().locationUri())
+        if location is None:
+            return []
+        format = node.get("provider") if isinstance(node.get("provider"), str) else "hive"
+        (dataset,) = file_dataset([str(location.toString())], format=format)
+        change = "OVERWRITE" if node.get("overwrite") else None
+        return [PlanOutput(dataset, node, query_of(node), None, change)]
+
+
+@register
+class LoadDataCommandVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanOutput]):
+    """LOAD DATA INPATH … INTO TABLE: the table."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        dataset = named_table(self.context.session, node.get("table")["table"])
+        change = "OVERWRITE" if node.get("isOverwrite") else None
+        return [PlanOutput(dataset, node, change=change, statement="LOAD")]
+
+
+@register
+class LoadDataCommandInputVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanDataset]):
+    """LOAD DATA INPATH … INTO TABLE: the files."""
+
+    def apply(self, node: Node) -> list[PlanDataset]:
+        return file_dataset([node.get("path")])

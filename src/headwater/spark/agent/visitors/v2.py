@@ -1,0 +1,203 @@
+"""Builders and visitors for catalogs and sources of the second generation: the whole plan is needed to name them."""
+
+from typing import Any, Literal
+
+from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.scala import class_name, lookup, option
+from headwater.spark.agent.tables import SESSION_CATALOG, catalog_table, file_dataset, named_table, v2_table
+from headwater.spark.agent.visitors.inputs import DataSourceV2RelationVisitor, LogicalRelationDatasetBuilder
+from headwater.spark.agent.visitors.outputs import query_of
+from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
+from headwater.spark.plan.node import Node
+
+
+def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset | None:
+    """The table behind the relation that a command writes to, through aliases and views."""
+    for visitor in (DataSourceV2RelationVisitor(context), LogicalRelationDatasetBuilder(context)):
+        for each in node.walk() if node is not None else ():
+            if visitor.is_defined_at(each):
+                return visitor.apply(each)[0]
+    return None
+
+
+def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
+    """The table that a command of the second generation names, whether or not it exists yet."""
+    name = node.get("name") if isinstance(node.get("name"), Node) else node.children[0] if node.children else None
+    if name is None:
+        return None
+    if name.name in ("ResolvedTable", "DataSourceV2Relation"):
+        return relation_of(context, name)
+    if name.name in ("ResolvedIdentifier", "ResolvedPersistentView"):
+        return _by_identifier(context, name)
+    return relation_of(context, name)
+
+
+def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
+    catalog, parts = name.get("catalog"), name.get("identifier")["table"]
+    if catalog == SESSION_CATALOG:
+        return named_table(context.session, parts)
+    live = name.jvm
+    try:  # after the fact the catalog knows the table, with its address and version
+        table = live.catalog().loadTable(live.identifier())
+        return v2_table(context.session, table, catalog=live.catalog(), identifier=live.identifier())
+    except Exception:  # before the fact, or after a drop, there is only the name
+        return named_table(context.session, [catalog, *parts])
+
+
+@register
+class AppendDataDatasetBuilder(
+    QueryPlanVisitor[
+        Literal["AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta"],
+        PlanOutput,
+    ]
+):
+    """INSERT INTO, INSERT OVERWRITE and row-level changes of tables of the second generation."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        table = node.get("originalTable") or node.get("table")
+        dataset = relation_of(self.context, table)
+        if dataset is None:
+            return []
+        change = "OVERWRITE" if node.name.startswith("Overwrite") else None
+        statement = {"ReplaceData": "MERGE", "WriteDelta": "MERGE"}.get(node.name, "INSERT")
+        return [PlanOutput(dataset, node, query_of(node), None, change, statement=statement)]
+
+
+@register
+class TableContentChangeVisitor(
+    QueryPlanVisitor[Literal["MergeIntoTable", "UpdateTable", "DeleteFromTable"], PlanOutput]
+):
+    """MERGE, UPDATE and DELETE as they were written."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        dataset = relation_of(self.context, node.children[0])
+        statement = {"MergeIntoTable": "MERGE", "UpdateTable": "UPDATE"}.get(node.name, "DELETE")
+        return [] if dataset is None else [PlanOutput(dataset, node, statement=statement)]
+
+
+@register
+class CreateReplaceDatasetBuilder(
+    QueryPlanVisitor[
+        Literal["CreateTableAsSelect", "ReplaceTableAsSelect", "CreateTable", "ReplaceTable", "CreateV2Table"],
+        PlanOutput,
+    ]
+):
+    """CREATE and REPLACE TABLE, with or without AS SELECT, in another catalog."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        dataset = identified(self.context, node)
+        if dataset is None:
+            return []
+        query = node.get("query")
+        query = query if isinstance(query, Node) else _child_query(node)
+        change = "OVERWRITE" if node.name.startswith("Replace") else "CREATE"
+        statement = "CREATE_TABLE_AS_SELECT" if query is not None else "CREATE"
+        return [PlanOutput(dataset, node, query, None, change, statement=statement)]
+
+
+def _child_query(node: Node) -> Node | None:
+    """The query among the children; the other child is the name."""
+    if not node.name.endswith("AsSelect"):
+        return None
+    return next((child for child in node.children if not child.name.startswith("Resolved")), None)
+
+
+@visits("DropTable", "DropView")
+def drop_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    """DROP TABLE in any catalog."""
+    return _changed(context, node, "DROP")
+
+
+@visits("TruncateTable", "TruncatePartition")
+def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    return _changed(context, node, "TRUNCATE")
+
+
+@visits("RenameTable")
+def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    before = identified(context, node)
+    new = node.get("newName")
+    if before is None or not isinstance(new, list):
+        return []
+    parts = list(before.table.parts[: -len(new)]) + [str(part) for part in new]
+    after = named_table(context.session, parts)
+    return [PlanOutput(after, node, change="RENAME", previous=before.name, statement="RENAME")]
+
+
+@visits("RenameTable", makes=PlanDataset)
+def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+    before = identified(context, node)
+    return [] if before is None else [before]
+
+
+@visits(
+    *("AddColumns", "ReplaceColumns", "DropColumns", "RenameColumn", "AlterColumns", "AlterColumn", "CommentOnTable"),
+    *("SetTableProperties", "UnsetTableProperties", "SetTableLocation", "SetTableCollation", "AlterTableClusterBy"),
+    *("AddPartitions", "DropPartitions", "RenamePartitions", "RecoverPartitions", "RepairTable"),
+    *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties"),
+)
+def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    """The ALTER TABLE family and COMMENT ON TABLE, in any catalog."""
+    return _changed(context, node, "ALTER")
+
+
+def _changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOutput]:
+    dataset = identified(context, node)
+    return [] if dataset is None else [PlanOutput(dataset, node, change=change, statement=change)]
+
+
+# --------------------------------------------------------------------------------------------------- streams
+
+
+@register
+class WriteToMicroBatchDataSourceVisitor(
+    QueryPlanVisitor[Literal["WriteToMicroBatchDataSource", "WriteToDataSourceV2"], PlanOutput]
+):
+    """A micro-batch written to a table or source of the second generation."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        live = node.jvm
+        relation = option(live.relation()) if "relation" in node.fields else None
+        if relation is not None:
+            dataset = v2_table(
+                self.context.session,
+                relation.table(),
+                catalog=option(relation.catalog()),
+                identifier=option(relation.identifier()),
+                options=relation.options(),
+            )
+        elif "table" in node.fields:
+            options = _StringMap(live.writeOptions())
+            dataset = v2_table(self.context.session, live.table(), options=options)
+        else:
+            return []
+        return [PlanOutput(dataset, node, query_of(node))]
+
+
+class _StringMap:
+    """A Scala map with the one method that naming asks for."""
+
+    def __init__(self, mapping: Any) -> None:
+        self._mapping = mapping
+
+    def items(self) -> list[tuple[str, str]]:
+        keys = ("topic", "kafka.bootstrap.servers", "path", "subscribe")
+        return [(key, value) for key in keys if (value := lookup(self._mapping, key)) is not None]
+
+
+@register
+class WriteToMicroBatchDataSourceV1Visitor(QueryPlanVisitor[Literal["WriteToMicroBatchDataSourceV1"], PlanOutput]):
+    """A micro-batch written to files; `foreachBatch` and memory are no datasets by themselves."""
+
+    def apply(self, node: Node) -> list[PlanOutput]:
+        live = node.jvm
+        table = option(live.catalogTable())
+        sink = class_name(live.sink())
+        if table is None and sink != "FileStreamSink":
+            return []
+        if table is not None:
+            dataset = catalog_table(self.context.session, table)
+        else:
+            (dataset,) = file_dataset([str(live.sink().path())])
+        return [PlanOutput(dataset, node, query_of(node))]

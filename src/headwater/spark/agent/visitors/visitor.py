@@ -1,0 +1,151 @@
+"""Visitors and builders: partial functions from what Spark runs to datasets.
+
+A **visitor** is local: it sees one node of a plan. It says which nodes it is for by its type parameter,
+
+    class LoadDataCommandVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanOutput]):
+        def apply(self, node): ...
+
+or by the decorator `visits`, and `is_defined_at` follows from that; override it to look at more than the class. A
+**builder** is global: it sees the whole execution, is asked once per event, and can look at several plans at once.
+
+The first visitor that is defined at a node answers for it. Visitors of installed packages come before ours: they are
+entry points of the group `headwater.spark.visitors`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
+
+from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.plan.node import Node
+
+N = TypeVar("N", bound=str)
+D = TypeVar("D", PlanDataset, PlanOutput)
+
+GROUP = "headwater.spark.visitors"
+
+
+class QueryPlanVisitor(Generic[N, D]):
+    """Turns one kind of node into datasets.
+
+    `makes` is PlanDataset for a visitor of inputs, PlanOutput for one of outputs.
+    """
+
+    nodes: ClassVar[frozenset[str]] = frozenset()
+    makes: ClassVar[type] = PlanDataset
+
+    def __init__(self, context: OpenLineageContext) -> None:
+        self.context = context
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is QueryPlanVisitor:
+                names, made = get_args(base)
+                cls.nodes = frozenset(get_args(names)) if get_origin(names) is Literal else cls.nodes
+                cls.makes = made if isinstance(made, type) else cls.makes
+
+    def is_defined_at(self, node: Node) -> bool:
+        """Whether this visitor is for a node: by the name of its class, unless overridden."""
+        return node.name in self.nodes
+
+    def apply(self, node: Node) -> list[D]:
+        """The datasets of a node. REQUIRES: `is_defined_at(node)`."""
+        raise NotImplementedError
+
+
+class DatasetBuilder(Generic[D]):
+    """Turns a whole execution into datasets; `execution` is Spark's QueryExecution, `plan` its analyzed plan."""
+
+    makes: ClassVar[type] = PlanDataset
+
+    def __init__(self, context: OpenLineageContext) -> None:
+        self.context = context
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is DatasetBuilder and isinstance(get_args(base)[0], type):
+                cls.makes = get_args(base)[0]
+
+    def is_defined_at(self, plan: Node) -> bool:
+        """Whether this builder is for an execution with this plan."""
+        raise NotImplementedError
+
+    def apply(self, plan: Node, execution: Any) -> list[D]:
+        """The datasets of an execution. REQUIRES: `is_defined_at(plan)`."""
+        raise NotImplementedError
+
+
+_VISITORS: list[type[QueryPlanVisitor[Any, Any]]] = []
+_BUILDERS: list[type[DatasetBuilder[Any]]] = []
+
+V = TypeVar("V", bound=type[QueryPlanVisitor[Any, Any]])
+B = TypeVar("B", bound=type[DatasetBuilder[Any]])
+
+
+def register(visitor: V) -> V:
+    """Add a visitor to those that every agent has."""
+    _VISITORS.append(visitor)
+    return visitor
+
+
+def register_builder(builder: B) -> B:
+    """Add a builder to those that every agent has."""
+    _BUILDERS.append(builder)
+    return builder
+
+
+def visits(
+    *names: str, makes: type[PlanDataset] | type[PlanOutput] = PlanOutput
+) -> Callable[[Callable[[OpenLineageContext, Node], list[Any]]], Callable[[OpenLineageContext, Node], list[Any]]]:
+    """Make a visitor of a function of the context and the node."""
+
+    def decorate(
+        function: Callable[[OpenLineageContext, Node], list[Any]],
+    ) -> Callable[[OpenLineageContext, Node], list[Any]]:
+        def apply(self: QueryPlanVisitor[Any, Any], node: Node) -> list[Any]:
+            return function(self.context, node)
+
+        made = type(function.__name__, (QueryPlanVisitor,), {"apply": apply, "__doc__": function.__doc__})
+        made.nodes, made.makes = frozenset(names), makes  # type: ignore[attr-defined]
+        _VISITORS.append(made)
+        return function
+
+    return decorate
+
+
+def visitor_classes() -> list[type[QueryPlanVisitor[Any, Any]]]:
+    """Every visitor, those of installed packages first."""
+    return [*_from_entry_points(QueryPlanVisitor), *_VISITORS]
+
+
+def builder_classes() -> list[type[DatasetBuilder[Any]]]:
+    """Every builder, those of installed packages first."""
+    return [*_from_entry_points(DatasetBuilder), *_BUILDERS]
+
+
+def _from_entry_points(kind: type) -> Iterator[Any]:
+    for point in entry_points(group=GROUP):
+        found = point.load()
+        if isinstance(found, type) and issubclass(found, kind):
+            yield found
+
+
+class PlanUtils:
+    """Walking plans with visitors. (The name is the one that users of OpenLineage's agent know.)"""
+
+    @staticmethod
+    def visit(visitors: Iterable[QueryPlanVisitor[Any, D]], plan: Node) -> list[tuple[Node, D]]:
+        """Apply to every node of a plan, subqueries too, the first visitor that is defined at it."""
+        chain = list(visitors)
+        return [(node, found) for node in plan.walk() for found in PlanUtils.visit_node(chain, node)]
+
+    @staticmethod
+    def visit_node(visitors: Iterable[QueryPlanVisitor[Any, D]], node: Node) -> list[D]:
+        """What the first visitor that is defined at a node makes of it; nothing when there is none."""
+        for visitor in visitors:
+            if visitor.is_defined_at(node):
+                return visitor.apply(node)
+        return []

@@ -1,0 +1,96 @@
+"""What a plan writes, as the writes of the relation tree."""
+
+from collections.abc import Iterator, Sequence
+
+from headwater.model.edges import Kind
+from headwater.model.names import TableName
+from headwater.model.relation import Assignment, Attribute, Expression, Influence, Ref, Scan, Write
+from headwater.spark.plan.expressions import Scope, lower_expression
+from headwater.spark.plan.lowering import Lowering
+from headwater.spark.plan.node import Encoded, Node
+
+
+def lower_query(
+    lowering: Lowering, query: Node, *, target: TableName | None = None, statement: str = "SELECT"
+) -> Write:
+    """A query, written to a table or (without a target) only read."""
+    return lower_insert(lowering, query, [column.name for column in query.output], target=target, statement=statement)
+
+
+def lower_insert(
+    lowering: Lowering, query: Node, columns: Sequence[str], *, target: TableName | None, statement: str
+) -> Write:
+    """Column i of the query goes into the column of the target that is named at i."""
+    below = lowering.lower(query)
+    assignments = tuple(
+        Assignment(name, Ref(lowering.column(column.id, below.renamed)))
+        for name, column in zip(columns, query.output)
+    )
+    return Write(statement, target, assignments, (below.relation,))
+
+
+def lower_delete(lowering: Lowering, node: Node, target: TableName) -> Write:
+    """DELETE: nothing flows, but the condition decides which rows stay."""
+    scan = target_scan(node.children[0], target)
+    influences = _influences(lowering, [node.get("condition")], Kind.FILTER, {})
+    return Write("DELETE", target, (), (), influences, target_scan=scan)
+
+
+def lower_update(lowering: Lowering, node: Node, target: TableName) -> Write:
+    scan = target_scan(node.children[0], target)
+    assignments = tuple(_assigned(lowering, node.get("assignments") or (), {}))
+    influences = _influences(lowering, [node.get("condition")], Kind.FILTER, {})
+    return Write("UPDATE", target, assignments, (), influences, target_scan=scan)
+
+
+def lower_merge(lowering: Lowering, node: Node, target: TableName) -> Write:
+    """MERGE: each action writes; ON and WHEN … AND decide which rows."""
+    target_node, source = node.children
+    below = lowering.lower(source)
+    conditions: list[Encoded] = [node.get("mergeCondition")]
+    assignments: list[Assignment] = []
+    for name in ("matchedActions", "notMatchedActions", "notMatchedBySourceActions"):
+        for action in node.get(name) or ():
+            parts = action[2:]
+            conditions += [part for part in parts if not _is_assignment(part)]
+            assignments += _assigned(lowering, [part for part in parts if _is_assignment(part)], below.renamed)
+    influences = _influences(lowering, conditions, Kind.MERGE, below.renamed)
+    scan = target_scan(target_node, target)
+    return Write("MERGE", target, tuple(assignments), (below.relation,), influences, target_scan=scan)
+
+
+def target_scan(node: Node, target: TableName) -> Scan:
+    """The target as a statement looks at itself."""
+    leaf = next((each for each in node.walk() if not each.children and each.output), node)
+    return Scan(target, tuple(Attribute(column.id, column.name) for column in leaf.output))
+
+
+def _is_assignment(encoded: Encoded) -> bool:
+    return isinstance(encoded, list) and encoded[0] == "Assignment"
+
+
+def _assigned(lowering: Lowering, assignments: Sequence[Encoded], scope: Scope) -> Iterator[Assignment]:
+    for each in assignments:
+        key, value = each[2], each[3]
+        column, path = _target_of(lowering, key)
+        if column and value != key:  # the analyzer fills in `a = a` for columns that nobody sets
+            span = lowering.places.span(None, value)
+            yield Assignment(column, lower_expression(lowering, value, scope), path, span)
+
+
+def _target_of(lowering: Lowering, key: Encoded) -> tuple[str, tuple[str, ...]]:
+    """The column that is set, and the path inside it."""
+    path: list[str] = []
+    while isinstance(key, list) and key[0] == "GetStructField":
+        path.insert(0, key[-1]["field"])
+        key = key[2]
+    return lowering.places.names.get(key, "") if isinstance(key, int) else "", tuple(path)
+
+
+def _influences(lowering: Lowering, conditions: Sequence[Encoded], kind: Kind, scope: Scope) -> tuple[Influence, ...]:
+    found = []
+    for condition in conditions:
+        if condition is not None:
+            expression: Expression = lower_expression(lowering, condition, scope)
+            found.append(Influence(kind, expression, lowering.places.span(None, condition)))
+    return tuple(found)
