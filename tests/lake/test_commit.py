@@ -141,6 +141,22 @@ def test_merging_keeps_removals_of_older_files(committer, monkeypatch):
     assert len(live(committer, first)) == 30
 
 
+def test_a_compaction_rewrites_manifests_that_tell_of_the_dead(committer, monkeypatch):
+    monkeypatch.setattr("headwater.lake.manifest._SMALL", 2000)
+    files = [placed() for _ in range(50)]
+    committer.commit(insert(*files))
+    gone = committer.commit(Change(Operation.DELETE, "u", "1", 0, removed=tuple(files[:40]), base=1))
+    committer.commit(insert(placed("0-00001-new.sst")))
+    assert len(committer.manifests.read_list(committer.log.latest().manifest_list)) == 3
+    last = committer.commit(compact(files[40:45], [placed("1-00001-packed.sst", level=1)], gone.snapshot_id + 1))
+    rewritten, delta = committer.manifests.read_list(last.manifest_list)
+    assert (rewritten.added, rewritten.removed) == (11, 0)
+    assert (delta.added, delta.removed) == (1, 5)
+    names = {each.file.name for each in files[45:]} | {"0-00001-new.sst", "1-00001-packed.sst"}
+    assert live(committer, last) == names
+    assert live(committer, committer.log.get(1)) == {each.file.name for each in files}
+
+
 def test_partitions_and_buckets_prune(committer):
     a, b = placed(partition=("x",), bucket=0), placed(partition=("y",), bucket=3)
     snapshot = committer.commit(insert(a, b))

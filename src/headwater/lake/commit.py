@@ -193,7 +193,8 @@ class Committer:
         entries = [placed.entry(EntryKind.DELETE) for placed in removed]
         entries += [placed.entry(EntryKind.ADD) for placed in added]
         before: list[ManifestFile] = self.manifests.read_list(latest.manifest_list) if latest else []
-        manifests = self.manifests.compact(before)
+        live = latest.summary.total_files if latest and change.operation is Operation.COMPACT else None
+        manifests = self.manifests.compact(before, live=live)
         written += [manifest.name for manifest in manifests if manifest not in before]
         delta = self.manifests.write(entries) if entries else None
         if delta is not None:

@@ -26,6 +26,7 @@ from headwater.lake.version import DataFile
 
 FORMAT_VERSION = 1
 _SMALL = 1 << 20  # bytes: a manifest below this can be merged; thirty of them take a commit less than half a second
+_ENTRIES = 5000  # in a manifest that is written anew
 _MANY = 30  # small manifests that make a merge worthwhile
 
 Partition = tuple[Any, ...]
@@ -140,11 +141,18 @@ class Manifests:
         return decoded.manifests
 
     def live(
-        self, manifest_list: str, *, partition: Partition | None = None, bucket: int | None = None
+        self,
+        manifest_list: str,
+        *,
+        partition: Partition | None = None,
+        bucket: int | None = None,
+        recent: bool = False,
     ) -> list[ManifestEntry]:
-        """The files of a snapshot, optionally of one partition or bucket only."""
+        """The files of a snapshot, optionally of one partition or bucket only, or `recent`: in small manifests."""
         found: dict[str, ManifestEntry] = {}
         for manifest in self.read_list(manifest_list):
+            if recent and manifest.size >= _SMALL:
+                continue
             if _excludes(manifest.partitions, partition) or _excludes(manifest.buckets, bucket):
                 continue
             _apply(found, self.read(manifest))
@@ -154,17 +162,28 @@ class Manifests:
             if partition in (None, entry.partition) and bucket in (None, entry.bucket)
         ]
 
-    def compact(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
+    def compact(self, manifests: Sequence[ManifestFile], *, live: int | None = None) -> list[ManifestFile]:
         """The same list with the small manifests at its end merged into one, if there are enough of them.
 
-        Only those at the end: a large manifest may remove what a small one before it has added.
+        Only those at the end: a large manifest may remove what a small one before it has added. Who has time says
+        how many files are live: then all manifests are written anew when they tell of more that went.
         """
+        if live is not None and _tell_of_the_dead(manifests, live):
+            return self._rewritten(manifests)
         start = len(manifests)
         while start and manifests[start - 1].size < _SMALL:
             start -= 1
         if len(manifests) - start < _MANY:
             return list(manifests)
         return [*manifests[:start], *self._merged(manifests[start:])]
+
+    def _rewritten(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
+        """Manifests of the files that are there, and of nothing else."""
+        found: dict[str, ManifestEntry] = {}
+        for manifest in manifests:
+            _apply(found, self.read(manifest))
+        entries = list(found.values())
+        return [self.write(entries[at : at + _ENTRIES]) for at in range(0, len(entries), _ENTRIES)]
 
     def _merged(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
         """One manifest that does what several did; what it removes may have been added before them."""
@@ -199,6 +218,12 @@ def _apply(found: dict[str, ManifestEntry], entries: Iterable[ManifestEntry]) ->
             found[entry.file.name] = entry
         else:
             found.pop(entry.file.name, None)
+
+
+def _tell_of_the_dead(manifests: Sequence[ManifestFile], live: int) -> bool:
+    """Whether more is said of files that went than of those that are there, and it takes room."""
+    size, gone = sum(each.size for each in manifests), sum(each.removed for each in manifests)
+    return size >= _SMALL and gone > live
 
 
 def _few(values: set[Any]) -> tuple[Any, ...] | None:

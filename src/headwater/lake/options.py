@@ -59,6 +59,7 @@ class StorageOptions:
     size_ratio: int = 1
     max_size_amplification: int = 200
     auto_compaction: bool = True
+    write_only: bool = False  # leave compaction to others
 
     @property
     def levels(self) -> int:
@@ -91,6 +92,7 @@ _NAMES: dict[str, tuple[str, Any]] = {
     "compaction.size-ratio": ("size_ratio", int),
     "compaction.max-size-amplification-percent": ("max_size_amplification", int),
     "compaction.auto": ("auto_compaction", bool),
+    "write-only": ("write_only", bool),
 }
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "ms": 1, "b": 1}
 OPTION_NAMES = tuple(_NAMES)

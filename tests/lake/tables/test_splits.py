@@ -63,7 +63,7 @@ def test_a_split_is_read_by_another_process_from_an_object_store(s3_options, buc
 
 def test_a_split_of_many_files_of_many_columns_is_small(tmp_path):
     columns = {f"column_{number}": "STRING" for number in range(50)}
-    table = Warehouse(tmp_path).create_table("t", columns)
+    table = Warehouse(tmp_path).create_table("t", columns, options={"write-only": "true"})
     for number in range(20):
         table.write(pa.table({name: [f"{name} {number}"] * 10 for name in columns}))
     (split,) = table.plan_scan(["column_7"]).splits

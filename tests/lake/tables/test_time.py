@@ -42,7 +42,7 @@ def test_every_way_to_name_a_moment(table):
             table.to_arrow(at=at)
     with pytest.raises(NotFoundError, match="no snapshot 9") as caught:
         table.to_arrow(at=9)
-    assert caught.value.hint == "snapshots 1 to 5 are kept"
+    assert caught.value.hint == "snapshots 1 to 6 are kept"  # the last is a compaction
     with pytest.raises(NotFoundError) as caught:
         table.to_arrow(at="relaese-1")
     assert caught.value.hint == "did you mean `release-1`?"

@@ -2,7 +2,7 @@
 
 5, "5"                       the snapshot with that id
 "release-1"                  the snapshot of a tag
-"@-1"                        the one before the latest; "@0" is the latest
+"@-1"                        the one before the latest change; "@0" is the latest. Compactions change nothing
 "2 hours ago"                the latest at that time; s, m, h, d, w and longer names
 "2026-11-01", a date         the latest at the beginning of that day, UTC
 "2026-11-01 09:30", ISO 8601 the latest at that time, UTC unless it says otherwise
@@ -10,10 +10,11 @@
 
 import datetime
 import re
+from itertools import islice
 from typing import TypeAlias
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.snapshot import NO_SNAPSHOT, Operation, Snapshot
 from headwater.lake.tables.store import TableStore
 
 At: TypeAlias = int | str | datetime.date | datetime.datetime
@@ -66,7 +67,16 @@ def _back(store: TableStore, distance: int) -> Snapshot:
         raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
     if latest == NO_SNAPSHOT:
         raise NotFoundError(f"{store.name} has no snapshots yet")
-    return _by_id(store, latest + distance)
+    if distance == 0:
+        return _by_id(store, latest)
+    changes = (each for each in store.committer.log.newest_first() if each.operation is not Operation.COMPACT)
+    found = next(islice(changes, -distance, None), None)
+    if found is None:
+        raise NotFoundError(
+            f"{store.name} has no snapshot `@{distance}`",
+            hint=f"snapshots {store.committer.log.earliest_id()} to {latest} are kept",
+        )
+    return found
 
 
 def _by_time(store: TableStore, millis: int, text: str) -> Snapshot:

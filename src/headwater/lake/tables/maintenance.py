@@ -2,30 +2,34 @@
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from headwater.errors import CommitConflictError, NotFoundError
+from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
 from headwater.lake.bounds import Bounds
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
 from headwater.lake.expire import DAY, Cleaner, Removal, Retention
 from headwater.lake.layout import wal_sequence
+from headwater.lake.manifest import EntryKind
 from headwater.lake.opened import OpenFile
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.tables.plan import Split
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.rewrite import write_rewritten
+from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import commit
 from headwater.lake.version import DataFile, Version
 
 ATTEMPTS = 20
+_MOST_COUNTED = 10_000  # files: in a larger table a writer counts only runs that came of late
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,45 @@ def compact_table(
         if compaction is not None:
             done.append(compaction)
     return done
+
+
+def compact_if_due(store: TableStore, snapshot: Snapshot) -> None:
+    """Compact the buckets in which a commit has filled the measure of sorted runs.
+
+    Each multiple of the trigger is passed by exactly one commit, so of many writers one sets to work. It never fails:
+    the rows are committed already, and a compaction that others cross is given up, and counted.
+    """
+    options = store.shape().options
+    if not options.write_only and options.auto_compaction:
+        for place in _filled(store, snapshot, options.compaction_trigger):
+            try:
+                _compact_place(store, place, full=False, attempts=1)
+            except HeadwaterError:
+                store.given_up += 1
+
+
+def _filled(store: TableStore, snapshot: Snapshot, trigger: int) -> list[Place]:
+    """The buckets that a commit has brought to a multiple of `trigger` runs, or past it."""
+    total = snapshot.summary.total_files
+    if total < trigger:
+        return []
+    added: Counter[Place] = Counter()
+    for entry in store.committer.delta(snapshot):
+        if entry.kind is EntryKind.ADD and entry.file.level == 0:
+            added[(entry.partition, entry.bucket)] += 1
+    runs: dict[Place, set[object]] = {place: set() for place in added}
+    for entry in store.committer.manifests.live(snapshot.manifest_list, recent=total > _MOST_COUNTED):
+        place = (entry.partition, entry.bucket)
+        if place in runs and (label := _run_label(store.shape(), entry.file)) is not None:
+            runs[place].add(label)
+    return [place for place in added if len(runs[place]) // trigger > (len(runs[place]) - added[place]) // trigger]
+
+
+def _run_label(shape: Shape, file: DataFile) -> object:
+    """What two files of one run have in common; None for one that is large enough in a table without a key."""
+    if shape.is_keyed:
+        return file.name if file.level == 0 else file.level
+    return file.name if _is_small(file, shape) else None
 
 
 def rollback(store: TableStore, target: Snapshot) -> Snapshot:
@@ -121,8 +164,8 @@ def _since(store: TableStore, millis: int) -> Iterator[Snapshot]:
         yield snapshot
 
 
-def _compact_place(store: TableStore, place: Place, *, full: bool) -> Compaction | None:
-    for attempt in range(ATTEMPTS):
+def _compact_place(store: TableStore, place: Place, *, full: bool, attempts: int = ATTEMPTS) -> Compaction | None:
+    for attempt in range(attempts):
         state = store.latest()
         files = state.places.get(place, ())
         edit = _merge_runs(store, state, place, full) if state.shape.is_keyed else _pack(store, state, place, full)
@@ -138,7 +181,7 @@ def _compact_place(store: TableStore, place: Place, *, full: bool) -> Compaction
         try:
             snapshot = _committed(store, change)
         except CommitConflictError:
-            if attempt == ATTEMPTS - 1:
+            if attempt == attempts - 1:
                 raise
             continue
         return Compaction(*place, len(files), len(files) - len(removed) + len(added), snapshot.snapshot_id)
@@ -178,7 +221,9 @@ def _pack(
 ) -> tuple[list[DataFile], list[DataFile]] | None:
     """Put small files of a table without a key together, neighbours with neighbours."""
     shape, files = state.shape, state.places.get(place, ())
-    small = [file for file in files if file.size < shape.options.target_file_size // 2]
+    small = [file for file in files if _is_small(file, shape)]
+    if not full:
+        small = _alike(small)
     if len(small) < (2 if full else shape.options.compaction_trigger):
         return None
     split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), Bounds())
@@ -187,6 +232,23 @@ def _pack(
         parts += file_batches(OpenFile(state.shelf, file), shape.schema.names)
     added = write_rewritten(store, shape, split, parts, small[0].sequence)
     return small, [placed.file for placed in added]
+
+
+def _is_small(file: DataFile, shape: Shape) -> bool:
+    return file.size < shape.options.target_file_size // 2
+
+
+def _alike(files: list[DataFile]) -> list[DataFile]:
+    """The newest files, and older ones while they have no more rows than all taken so far.
+
+    So a row is written anew as often as its file can double, not with every few commits.
+    """
+    taken, rows = 0, 0
+    for file in reversed(files):
+        if taken and file.rows > rows:
+            break
+        taken, rows = taken + 1, rows + file.rows
+    return files[len(files) - taken :]
 
 
 def forget_folder(store: TableStore) -> None:

@@ -26,6 +26,7 @@ from headwater.lake.recovery import read_logs
 from headwater.lake.row import Row, RowCodec
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.stored import delete_values, stored_values
+from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.read import require_key
 from headwater.lake.tables.routing import place_of, route_batch
 from headwater.lake.tables.shape import UNDECIDED, Shape
@@ -108,6 +109,7 @@ class RowWriter:
             while self._waiting:
                 snapshot = self._commit(self._waiting[0], self._shape, self._logs)
                 self._waiting.pop(0)
+                compact_if_due(self._store, snapshot)
             return snapshot
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ class TableStats:
     bytes: int
     most_runs: int  # sorted runs in the bucket that has most: what a scan of it merges
     levels: tuple[TableLevel, ...]
+    compactions_given_up: int = 0  # by writes of this `Table` that others crossed
 
 
 def table_stats(store: TableStore) -> TableStats:
@@ -65,4 +66,5 @@ def table_stats(store: TableStore) -> TableStats:
         bytes=sum(file.size for file in files),
         most_runs=max(runs, default=0),
         levels=tuple(levels),
+        compactions_given_up=store.given_up,
     )

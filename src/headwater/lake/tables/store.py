@@ -40,6 +40,7 @@ class TableStore:
         self.committer = Committer(files, self.paths)
         self.tags = Tags(files, self.paths)
         self.leases = Leases(files, self.paths)
+        self.given_up = 0  # compactions that others crossed
         self._shapes: dict[int, Shape] = {}
         self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
         self._lock = Lock()

@@ -21,6 +21,7 @@ from headwater.lake.tables.history import KeyVersion, key_history
 from headwater.lake.tables.leases import HOUR
 from headwater.lake.tables.maintenance import (
     Compaction,
+    compact_if_due,
     compact_table,
     delete_tag,
     expire,
@@ -113,10 +114,12 @@ class Table:
     ) -> Snapshot:
         """Upsert rows (append, in a table without a key), and delete the keys in `deletes`, in one commit.
 
-        With `commit_user` and `commit_id` a commit lands once, however often it is tried.
+        With `commit_user` and `commit_id` a commit lands once, however often it is tried. When it brings a bucket to
+        `num-sorted-run.compaction-trigger` runs, they are compacted before this returns, unless `write-only` is set.
         RAISES: SchemaError naming table and column; then nothing is changed.
         """
-        return write_rows(self.store, data, _facts(operation, origin, commit_user, commit_id), deletes=deletes)
+        facts = _facts(operation, origin, commit_user, commit_id)
+        return self._tidied(write_rows(self.store, data, facts, deletes=deletes))
 
     def delete(
         self,
@@ -132,9 +135,9 @@ class Table:
             raise UsageError("delete takes keys, or predicates as `where`")
         facts = _facts(Operation.DELETE, origin, commit_user, commit_id)
         if keys is not None:
-            return delete_keys(self.store, keys, facts)
+            return self._tidied(delete_keys(self.store, keys, facts))
         if self.store.shape().is_keyed:
-            return delete_where(self.store, where, facts)
+            return self._tidied(delete_where(self.store, where, facts))
         return rewrite_where(self.store, where, facts)
 
     def rewrite(
@@ -337,6 +340,10 @@ class Table:
         return remove_orphans(self.store, older_than=older_than, dry_run=dry_run)
 
     # ----------------------------------------------------------------------------------------------- internals
+
+    def _tidied(self, snapshot: Snapshot) -> Snapshot:
+        compact_if_due(self.store, snapshot)
+        return snapshot
 
     def _state(self, at: At | None) -> TableState:
         if at is None:
