@@ -1,4 +1,4 @@
-"""Spark: the lineage of its plans and the agent that reports what its jobs do.
+"""Headwater on Spark.
 
 The public names are imported on first use: PySpark is heavy.
 """
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headwater.spark.explain import explain_lineage, lineage
+    from headwater.spark.lake import connect
 
 _PUBLIC = {
+    "connect": "headwater.spark.lake",
     "explain_lineage": "headwater.spark.explain",
     "lineage": "headwater.spark.explain",
 }
 
-__all__ = ["explain_lineage", "lineage"]
+__all__ = ["connect", "explain_lineage", "lineage"]
 
 
 def __getattr__(name: str) -> object:

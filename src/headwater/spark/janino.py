@@ -78,6 +78,7 @@ def _compile(context: SparkContext, source: str) -> Any:
     try:
         compiler = getattr(_jvm(context), _COMPILER)()
         compiler.setParentClassLoader(_loader(context))
+        compiler.setTargetVersion(8)  # static methods of interfaces are called
     except (Py4JError, TypeError) as err:
         raise MissingDependencyError(
             "this Spark has no Janino compiler", hint="it is among the jars of every Spark that PyPI has"

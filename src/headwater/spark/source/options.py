@@ -36,7 +36,7 @@ _READ: tuple[str, ...] = (
     "ignore-deletes",
     "pushdown",
 )
-_READ += ("filters", "group", "split-bytes", "max-snapshots-per-trigger", "lease-seconds")
+_READ += ("filters", "schema-id", "group", "split-bytes", "max-snapshots-per-trigger", "lease-seconds")
 _WRITE: tuple[str, ...] = (
     "create",
     "primary-key",
@@ -47,7 +47,7 @@ _WRITE: tuple[str, ...] = (
     "operation",
     "kinds",
 )
-_WRITE += ("commit-user", "commit-id", "headwater.origin", "expected-rows")
+_WRITE += ("commit-user", "commit-id", "headwater.origin", "expected-rows", "plan")
 NAMES = ("warehouse", "table", "path", *_READ, *_WRITE)
 
 

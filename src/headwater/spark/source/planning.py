@@ -33,6 +33,9 @@ def plan_write(options: Options, schema: StructType, *, overwrite: bool = False)
 
     RAISES: NotFoundError when there is no table and none is to be made, UsageError, SchemaError.
     """
+    planned = options.text("plan")  # by the catalog, which makes the commit too
+    if planned is not None:
+        return msgspec.json.decode(planned, type=WritePlan)
     place = options.place()
     table = _open_or_create(place, options, schema)
     shape = table.store.shape()

@@ -11,16 +11,18 @@ from headwater.errors import UsageError
 from headwater.lake.snapshot import Snapshot
 from headwater.lake.tables import Predicate, Table
 from headwater.lake.tables.pieces import cut_split
-from headwater.lake.tables.plan import Split
+from headwater.lake.tables.plan import Split, plan_scan
 from headwater.lake.tables.read import read_split
 from headwater.lake.tables.store import TableStore
-from headwater.spark.source.changes import ChangesPart, plan_changes, read_changes, wanted_changes
+from headwater.spark.source.changes import EMPTY, ChangesPart, plan_changes, read_changes, wanted_changes
 from headwater.spark.source.filters import decode_filters, predicates_of
 from headwater.spark.source.options import SPLIT_BYTES, Options, StoredAt, hinted, stored_at
 from headwater.spark.source.types import arrow_of, counted, fitted
 
 _LEASED_BYTES = 256 << 20  # a scan of more than this takes so long that its snapshot is leased beforehand
 _LEASE_SECONDS = 6 * 3600
+LATEST = -1
+"""The schema to read by: that of now. A moment of the past is read by the schema it had."""
 _COUNT_ROWS = 1 << 20
 
 
@@ -68,15 +70,14 @@ class TableReader(DataSourceReader):
 
     def _splits(self, table: Table, at: StoredAt) -> Iterator[SplitPart]:
         options, moment = self._options, self._options.at()
-        snapshot = table.snapshot(moment)
+        snapshot = table.snapshot(moment) if moment != EMPTY else None
         if snapshot is None:
             return
-        schema = table.store.shape(snapshot.schema_id if moment is not None else None).schema
-        where = (*self._where, *decode_filters(options.text("filters"), schema))
-        names = self._schema.names or (*schema.primary_keys, *schema.names)[:1]  # rows are counted by some column
-        plan = table.plan_scan(names, where=where, at=moment if moment is None else snapshot.snapshot_id)
-        if plan.snapshot_id != snapshot.snapshot_id:  # somebody has committed since
-            snapshot = table.snapshot(plan.snapshot_id) or snapshot
+        by = options.number("schema-id", snapshot.schema_id if moment is not None else LATEST)
+        shape = table.store.shape(None if by == LATEST else by)
+        where = (*self._where, *decode_filters(options.text("filters"), shape.schema))
+        some = (*shape.schema.primary_keys, *shape.schema.names)[:1]  # rows are counted by some column
+        plan = plan_scan(table.store, table.store.state(snapshot, shape), self._schema.names or some, where)
         if plan.bytes > _LEASED_BYTES:
             table.store.leases.grant(snapshot, options.number("lease-seconds", _LEASE_SECONDS))
         size = options.number("split-bytes", SPLIT_BYTES)

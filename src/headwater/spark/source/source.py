@@ -10,6 +10,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StringType, StructField, StructType
 
 from headwater.lake.tables.changelog import KIND
+from headwater.spark.source.changes import EMPTY
 from headwater.spark.source.options import Options, hinted
 from headwater.spark.source.planning import plan_stream_write, plan_write, wants_edits
 from headwater.spark.source.reader import reader_for
@@ -58,7 +59,7 @@ def _columns(options: Options) -> StructType:
     table, at = options.place().open(), options.at()
     if at is None and options.text("from") is not None:
         at = options.text("to")
-    snapshot = table.snapshot(at) if at is not None else None
+    snapshot = table.snapshot(at) if at not in (None, EMPTY) else None
     schema = table.schema if snapshot is None else table.store.shape(snapshot.schema_id).schema
     whole = spark_schema(schema)
     wanted = options.names("columns")

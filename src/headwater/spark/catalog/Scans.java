@@ -1,0 +1,132 @@
+// Reading a lake table: at one snapshot, only the columns that are needed, without what filters rule out.
+package org.headwater.spark;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.spark.sql.connector.metric.CustomMetric;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
+import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonScanBuilder;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, SupportsPushDownRequiredColumns {
+  private final LakeTable table;
+  private final CaseInsensitiveStringMap options;
+  private final boolean wholeFiles; // filters may leave out files, but no rows of those they leave
+  private final ArrayList pushed = new ArrayList();
+  private final ArrayNode encoded = Door.JSON.createArrayNode();
+  private StructType columns;
+
+  LakeScanBuilder(LakeTable table, CaseInsensitiveStringMap options, boolean wholeFiles) {
+    this.table = table;
+    this.options = options;
+    this.wholeFiles = wholeFiles;
+    this.columns = table.schema();
+  }
+
+  public Filter[] pushFilters(Filter[] filters) {
+    for (int i = 0; i < filters.length; i++) {
+      if (Filters.put(encoded, filters[i])) {
+        pushed.add(filters[i]);
+      }
+    }
+    return filters; // Spark checks all of them again
+  }
+
+  public Filter[] pushedFilters() {
+    return (Filter[]) pushed.toArray(new Filter[0]);
+  }
+
+  public void pruneColumns(StructType required) {
+    columns = required;
+  }
+
+  String filters() {
+    return encoded.toString();
+  }
+
+  public Scan build() {
+    Map batch = table.sourceOptions(options);
+    Map stream = new HashMap(batch);
+    boolean saysWhen = options.containsKey("from") || options.containsKey("snapshot") || options.containsKey("tag");
+    if (!saysWhen && !options.containsKey("timestamp") && !options.containsKey("at")) {
+      batch.put("snapshot", table.version());
+      batch.put("schema-id", table.facts.get("schema_id").asText());
+    }
+    if (encoded.size() > 0) {
+      batch.put("filters", filters());
+    }
+    if (wholeFiles) {
+      batch.put("group", "true");
+    }
+    return new LakeScan(table, columns, batch, stream, pushed.toString());
+  }
+}
+
+final class LakeScan implements Scan, SupportsReportStatistics {
+  private final LakeTable table;
+  private final StructType columns;
+  private final Map stream;
+  private final String filters;
+  private final Scan inner;
+
+  LakeScan(LakeTable table, StructType columns, Map batch, Map stream, String filters) {
+    this.table = table;
+    this.columns = columns;
+    this.stream = stream;
+    this.filters = filters;
+    this.inner = scan(batch);
+  }
+
+  private Scan scan(Map options) {
+    CaseInsensitiveStringMap map = new CaseInsensitiveStringMap(options);
+    return new PythonScanBuilder(LakeTable.source(), "headwater", columns, map).build();
+  }
+
+  public StructType readSchema() {
+    return columns;
+  }
+
+  public String description() {
+    return "headwater " + table.name() + " at snapshot " + table.version() + ", filters " + filters;
+  }
+
+  public Batch toBatch() {
+    return inner.toBatch();
+  }
+
+  public MicroBatchStream toMicroBatchStream(String checkpoint) {
+    return scan(stream).toMicroBatchStream(checkpoint);
+  }
+
+  public CustomMetric[] supportedCustomMetrics() {
+    return inner.supportedCustomMetrics();
+  }
+
+  /** What Spark chooses joins by: the size of the table, less what the pruned columns take. */
+  public Statistics estimateStatistics() {
+    final long rows = table.facts.get("rows").asLong();
+    double share = columns.size() == 0 ? 0 : (double) columns.defaultSize() / table.schema().defaultSize();
+    final long bytes = 1 + (long) (table.facts.get("bytes").asLong() * Math.min(1.0, share));
+    return new Statistics() {
+      public OptionalLong sizeInBytes() {
+        return OptionalLong.of(bytes);
+      }
+
+      public OptionalLong numRows() {
+        return OptionalLong.of(rows);
+      }
+    };
+  }
+}

@@ -1,0 +1,130 @@
+"""What Spark's DDL says of tables, as the lake says it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from pyspark.sql import types as spark
+
+from headwater.errors import SchemaChangeError, SchemaError
+from headwater.lake.evolution import (
+    AddColumn,
+    DescribeColumn,
+    DropColumn,
+    MoveColumn,
+    RelaxColumn,
+    RenameColumn,
+    SchemaChange,
+    SetComment,
+    SetOption,
+    WidenColumn,
+)
+from headwater.lake.tables import Table, Warehouse
+from headwater.model.schema import Schema
+from headwater.model.types import DataType
+from headwater.spark.source.types import lake_schema
+
+KEY = "primary-key"
+_SPARKS_OWN: tuple[str, ...] = (
+    "provider",
+    "owner",
+    "location",
+    "external",
+    "is_managed_location",
+    "table_type",
+    "comment",
+    KEY,
+)
+_SPARKS_OWN += ("headwater.warehouse", "headwater.snapshot", "collation")
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """One transform of PARTITIONED BY or CLUSTERED BY."""
+
+    name: str
+    column: str = ""
+    argument: str = ""
+
+
+def create_table(
+    warehouse: Warehouse,
+    name: str,
+    schema: spark.StructType,
+    partitions: Sequence[Partitioning],
+    properties: Mapping[str, str],
+    keys: tuple[str, ...] = (),
+) -> Table:
+    """Make a table as CREATE TABLE says: the key is PRIMARY KEY or the property `primary-key`.
+
+    RAISES: AlreadyExistsError, NotFoundError, SchemaError.
+    """
+    options = {key: value for key, value in properties.items() if not _is_sparks_own(key)}
+    columns: list[str] = []
+    for each in partitions:
+        if each.name == "identity":
+            columns.append(each.column)
+        elif each.name == "bucket":
+            options.setdefault("bucket", each.argument)
+        else:
+            raise SchemaError(
+                f"a lake table cannot be partitioned by {each.name}({each.column})",
+                hint="add a column with that value and partition by it",
+            )
+    named = keys or tuple(key.strip() for key in properties.get(KEY, "").split(",") if key.strip())
+    return warehouse.create_table(
+        name,
+        lake_schema(schema),
+        primary_key=named,
+        partition_by=columns,
+        options=options,
+        comment=properties.get("comment"),
+    )
+
+
+def schema_changes(changes: Sequence[Mapping[str, Any]], schema: Schema) -> Iterator[SchemaChange]:
+    """The changes that ALTER TABLE asks for. RAISES: SchemaChangeError for one that the lake does not make."""
+    for change in changes:
+        name = change["name"]
+        if "." in name and name not in schema.names and change["kind"] not in ("set", "unset"):
+            raise SchemaChangeError(f"`{name}` is a part of a column: only whole columns can be changed")
+        if change["kind"] == "drop" and change.get("if_exists") and name not in schema.names:
+            continue
+        yield from _change(change)
+
+
+def _change(change: Mapping[str, Any]) -> Iterator[SchemaChange]:
+    name = change["name"]
+    match change["kind"]:
+        case "set" if name == "comment":
+            yield SetComment(change["value"])
+        case "set" | "unset":
+            yield SetOption(name, change.get("value"))
+        case "add":
+            described = (change["nullable"], None, change.get("comment"))
+            yield AddColumn(name, _type(change["type"]), *described, after=change.get("after"))
+        case "rename":
+            yield RenameColumn(name, change["to"])
+        case "type":
+            yield WidenColumn(name, _type(change["type"]))
+        case "nullable" if change["nullable"]:
+            yield RelaxColumn(name)
+        case "nullable":
+            raise SchemaChangeError(f"`{name}` cannot become NOT NULL: rows of the past may be null")
+        case "comment":
+            yield DescribeColumn(name, change.get("comment"))
+        case "move":
+            yield MoveColumn(name, change["after"])
+        case "drop":
+            yield DropColumn(name)
+
+
+def _type(text: str) -> DataType:
+    column = {"name": "c", "type": msgspec.json.decode(text), "nullable": True, "metadata": {}}
+    return lake_schema(spark.StructType([spark.StructField.fromJson(column)])).fields[0].type
+
+
+def _is_sparks_own(name: str) -> bool:
+    """Properties that Spark adds by itself; `option.x` comes beside `x`."""
+    return name in _SPARKS_OWN or name.startswith("option.")

@@ -1,0 +1,200 @@
+"""What the catalog in Spark's JVM asks, and the answers: one function for each question, JSON in and out.
+
+Runs in the driver's Python, called back by the JVM. An error of ours is an answer too; anything else is one with the
+code `engine-failed`, so that no question is left without an answer.
+"""
+
+import base64
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql.types import StructType
+
+from headwater.errors import EngineError, HeadwaterError, NotFoundError
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.at import At
+from headwater.lake.tables.metadata import read_database_entry
+from headwater.spark.catalog.ddl import Partitioning, create_table, schema_changes
+from headwater.spark.source.commits import WritePlan, Written, finish_query, undo
+from headwater.spark.source.options import Options, Place
+from headwater.spark.source.planning import plan_write
+from headwater.spark.source.types import spark_schema
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
+_pickle: Any = CPickleSerializer()
+
+
+class Door:
+    """A `java.util.function.Function` that the JVM calls."""
+
+    class Java:
+        implements = ("java.util.function.Function",)
+
+    def apply(self, request: str) -> str:
+        return msgspec.json.encode(answer(msgspec.json.decode(request))).decode()
+
+
+def answer(request: Request) -> Answer:
+    """The answer to one question; never an exception."""
+    try:
+        return _QUESTIONS[request["op"]](request)
+    except HeadwaterError as err:
+        hint = f" ({err.hint})" if err.hint else ""
+        return {"error": err.code, "message": f"{err.message}{hint}"}
+    except Exception as err:  # Spark waits for an answer, whatever happened
+        return {"error": EngineError.code, "message": f"{type(err).__name__}: {err}"}
+
+
+def _databases(request: Request) -> Answer:
+    names = _warehouse(request).list_databases()
+    return {"names": names if "default" in names else ["default", *names]}
+
+
+def _database(request: Request) -> Answer:
+    warehouse, name = _warehouse(request), request["database"]
+    if name == "default":
+        return {"properties": {}}
+    if not warehouse.has_database(name):
+        raise NotFoundError(f"there is no database `{name}`")
+    entry = read_database_entry(warehouse.files, f"{name}/database.json")
+    return {"properties": {"comment": entry.comment} if entry.comment else {}}
+
+
+def _create_database(request: Request) -> Answer:
+    comment = request["properties"].get("comment")
+    _warehouse(request).create_database(request["database"], comment=comment)
+    return {}
+
+
+def _drop_database(request: Request) -> Answer:
+    _warehouse(request).drop_database(request["database"], cascade=request["cascade"])
+    return {}
+
+
+def _tables(request: Request) -> Answer:
+    return {"names": _warehouse(request).list_tables(request["database"])}
+
+
+def _load(request: Request) -> Answer:
+    at: At | None = request.get("version")
+    if "micros" in request:
+        at = datetime.datetime.fromtimestamp(0, datetime.UTC) + datetime.timedelta(microseconds=request["micros"])
+    return _facts(request, _table(request), at)
+
+
+def _create(request: Request) -> Answer:
+    schema = StructType.fromJson(msgspec.json.decode(request["schema"]))
+    partitions = [Partitioning(**each) for each in request["partitions"]]
+    keys = tuple(request.get("primary_key", ()))
+    table = create_table(_warehouse(request), request["table"], schema, partitions, request["properties"], keys)
+    return _facts(request, table)
+
+
+def _alter(request: Request) -> Answer:
+    table = _table(request)
+    table.alter(*schema_changes(request["changes"], table.schema))
+    return _facts(request, table)
+
+
+def _drop(request: Request) -> Answer:
+    warehouse, name = _warehouse(request), request["table"]
+    there = warehouse.has_table(name)
+    warehouse.drop_table(name, if_exists=True)
+    return {"dropped": there}
+
+
+def _rename(request: Request) -> Answer:
+    _warehouse(request).rename_table(request["table"], request["to"])
+    return {}
+
+
+def _truncate(request: Request) -> Answer:
+    table = _table(request)
+    table.overwrite(table.arrow_schema.empty_table())
+    return {}
+
+
+def _plan_write(request: Request) -> Answer:
+    schema = StructType.fromJson(msgspec.json.decode(request["schema"]))
+    return {"plan": msgspec.to_builtins(plan_write(Options(request["options"]), schema))}
+
+
+def _commit(request: Request) -> Answer:
+    plan = msgspec.convert(request["plan"], WritePlan)
+    snapshot = finish_query(plan, _messages(request), request.get("execution"))
+    return {"snapshot": snapshot.snapshot_id}
+
+
+def _abort(request: Request) -> Answer:
+    undo(msgspec.convert(request["plan"], WritePlan), _messages(request))
+    return {}
+
+
+_QUESTIONS: dict[str, Callable[[Request], Answer]] = {
+    "databases": _databases,
+    "database": _database,
+    "create-database": _create_database,
+    "drop-database": _drop_database,
+    "tables": _tables,
+    "load": _load,
+    "create": _create,
+    "alter": _alter,
+    "drop": _drop,
+    "rename": _rename,
+    "truncate": _truncate,
+    "plan-write": _plan_write,
+    "commit": _commit,
+    "abort": _abort,
+}
+
+
+def _place(request: Request, table: str) -> Place:
+    given = {name: value for name, value in request["options"].items() if name.startswith(("warehouse", "storage."))}
+    return Options({**given, "table": table}).place()
+
+
+def _warehouse(request: Request) -> Warehouse:
+    return _place(request, "default.any").open_warehouse()
+
+
+def _table(request: Request) -> Table:
+    return _place(request, request["table"]).open()
+
+
+def _messages(request: Request) -> list[Written]:
+    return [_pickle.loads(base64.b64decode(each)) for each in request["messages"]]
+
+
+def _facts(request: Request, table: Table, at: At | None = None) -> Answer:
+    """What Spark needs to know of a table: it is read at this snapshot, whatever is committed later."""
+    snapshot = table.snapshot(at)
+    shape = table.store.shape(snapshot.schema_id if snapshot is not None and at is not None else None)
+    schema, id = shape.schema, snapshot.snapshot_id if snapshot is not None else 0
+    summary = snapshot.summary if snapshot is not None else None
+    properties = {
+        **schema.options,
+        "provider": "headwater",
+        "headwater.warehouse": _place(request, "default.any").warehouse,
+        "headwater.snapshot": str(id),
+    }
+    if schema.primary_keys:
+        properties["primary-key"] = ",".join(schema.primary_keys)
+    if schema.comment:
+        properties["comment"] = schema.comment
+    return {
+        "name": str(table.name),
+        "uuid": table.metadata.table_uuid,
+        "schema": spark_schema(schema).json(),
+        "snapshot": id,
+        "schema_id": schema.id,
+        "primary_key": schema.primary_keys,
+        "partition_by": schema.partition_keys,
+        "whole_rows": shape.keeps_rows_whole,
+        "rows": summary.total_records if summary is not None else 0,
+        "bytes": summary.total_size if summary is not None else 0,
+        "properties": properties,
+    }

@@ -1,0 +1,54 @@
+"""Putting the catalog into a running Spark: compiled by its compiler, shipped to its executors, connected to us."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+from headwater.errors import EngineError
+from headwater.spark.catalog.door import Door
+from headwater.spark.janino import install, java_source
+
+CLASS = "org.headwater.spark.Catalog"
+_UNITS = ("Door", "Filters", "Scans", "Writers", "Writes", "Edits", "Tables", "Changes", "Catalog")
+_DOOR = "org.headwater.spark.Door"
+
+
+def install_catalog(spark: SparkSession, name: str, options: Mapping[str, str]) -> None:
+    """Make `name` a catalog of lake tables in this session and those made from it.
+
+    RAISES: MissingDependencyError, EngineError where this Spark's internals are not those we know.
+    """
+    context = spark.sparkContext
+    install(
+        context, joined([java_source("headwater.spark.catalog", f"{unit}.java") for unit in _UNITS]), executors=True
+    )
+    _open_door(context)
+    spark.conf.set(f"spark.sql.catalog.{name}", CLASS)
+    for option, value in options.items():
+        spark.conf.set(f"spark.sql.catalog.{name}.{option}", value)
+
+
+def joined(units: list[str]) -> str:
+    """One text of several Java files of one package: they know each other, so they are compiled together."""
+    imports = sorted({line for unit in units for line in re.findall(r"^import .*;$", unit, re.MULTILINE)})
+    packages = {line for unit in units for line in re.findall(r"^package .*;$", unit, re.MULTILINE)}
+    bodies = [re.sub(r"^(import|package) .*;$", "", unit, flags=re.MULTILINE).strip() for unit in units]
+    return "\n".join([*packages, *imports, *bodies])
+
+
+def _open_door(context: SparkContext) -> None:
+    gateway: Any = context._gateway
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    door = gateway.jvm.java.lang.Class.forName(_DOOR, True, loader)
+    for method in door.getMethods():
+        if method.getName() == "open":
+            arguments = gateway.jvm.java.util.ArrayList()
+            arguments.add(Door())
+            method.invoke(None, arguments.toArray())
+            return
+    raise EngineError("Spark's compiler has lost a method of ours")

@@ -1,0 +1,302 @@
+"""Tables by name: the catalog that Spark's own compiler makes at run time."""
+
+import itertools
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import functions as f
+
+from headwater.lake.snapshot import Operation, Origin
+from headwater.spark import connect
+from headwater.spark.source import commits
+
+pytestmark = pytest.mark.spark
+numbers = itertools.count()
+
+
+@pytest.fixture
+def lake(spark, tmp_path):
+    """A lake of its own under a name of its own: Spark keeps a catalog for as long as the session lives."""
+    lake = connect(spark, tmp_path / "wh", catalog=f"hw{next(numbers)}")
+    lake.sql("CREATE NAMESPACE db")
+    return lake
+
+
+@pytest.fixture
+def keyed(lake):
+    lake.sql("CREATE TABLE db.t (id BIGINT NOT NULL, s STRING, n INT) TBLPROPERTIES ('primary-key' = 'id')")
+    lake.sql("INSERT INTO db.t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)")
+    return lake
+
+
+@pytest.fixture
+def plain(lake):
+    lake.sql("CREATE TABLE db.p (id BIGINT, r STRING) PARTITIONED BY (r)")
+    lake.sql("INSERT INTO db.p VALUES (1, 'eu'), (2, 'eu'), (3, 'us')")
+    return lake
+
+
+def rows(frame):
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def plan_text(frame):
+    return frame._jdf.queryExecution().toString()
+
+
+# -------------------------------------------------------------------------------------------------------- reading
+
+
+def test_columns_and_filters_reach_the_scan(keyed):
+    frame = keyed.sql("SELECT s FROM db.t WHERE id > 1 AND n = 2")
+    assert rows(frame) == [("b",)]
+    text = plan_text(frame)
+    assert "headwater db.t at snapshot 1" in text
+    assert "GreaterThan(id,1)" in text
+    assert rows(keyed.sql("SELECT count(*) FROM db.t")) == [(3,)]
+    assert rows(keyed.table("db.t").select("n")) == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "d = DATE '2026-01-02'",
+        "ts >= TIMESTAMP '2026-01-02 00:00:00'",
+        "ntz < TIMESTAMP_NTZ '2026-01-02 00:00:00'",
+        "x > 1.5",
+        "x = double('NaN')",
+        "x <= 1.5",
+        "m = 2.50",
+        "m IN (1.25, 2.50)",
+        "s LIKE 'b%'",
+        "s IS NULL",
+        "s IS NOT NULL AND NOT flag",
+        "b = X'02'",
+        "s <=> 'b2' OR id = 1",
+        "id IN (1, 3) AND s <> 'zz'",
+    ],
+)
+def test_filters_of_every_type_drop_what_spark_would_drop(lake, tmp_path, condition):
+    """The same rows by Spark's own Parquet and by a scan that was told the filter."""
+    source = lake.spark.sql(
+        "SELECT * FROM VALUES "
+        "(1L, DATE '2026-01-01', TIMESTAMP '2026-01-01 00:00:00', TIMESTAMP_NTZ '2026-01-01 10:00:00', 1.5D, "
+        "CAST(1.25 AS DECIMAL(8,2)), 'a1', X'01', true), "
+        "(2L, DATE '2026-01-02', TIMESTAMP '2026-01-02 00:00:00', TIMESTAMP_NTZ '2026-01-02 00:00:00', "
+        "double('NaN'), CAST(2.50 AS DECIMAL(8,2)), 'b2', X'02', false), "
+        "(3L, DATE '2026-01-03', NULL, NULL, 2.5D, NULL, NULL, NULL, NULL) "
+        "AS v(id, d, ts, ntz, x, m, s, b, flag)"
+    )
+    source.write.parquet(str(tmp_path / "parquet"))
+    source.writeTo(f"{lake.catalog}.db.v").create()
+    wanted = lake.spark.read.parquet(str(tmp_path / "parquet")).where(condition)
+    assert rows(lake.table("db.v").where(condition).select("id")) == rows(wanted.select("id"))
+
+
+def test_time_travel_in_sql(keyed):
+    keyed.sql("DELETE FROM db.t WHERE id = 1")
+    keyed.warehouse.table("db.t").create_tag("start", 1)
+    for moment in ("VERSION AS OF 1", "VERSION AS OF 'start'", "VERSION AS OF '@-1'"):
+        assert rows(keyed.sql(f"SELECT id FROM db.t {moment}")) == [(1,), (2,), (3,)]
+    now = keyed.warehouse.table("db.t").snapshot(1).timestamp / 1000
+    assert keyed.sql(f"SELECT * FROM db.t TIMESTAMP AS OF timestamp_millis({int(now * 1000)})").count() == 3
+    assert rows(keyed.table("db.t", at=1).select("id")) == [(1,), (2,), (3,)]
+    assert rows(keyed.sql("SELECT id FROM db.t")) == [(2,), (3,)]
+    with pytest.raises(PySparkException, match="no snapshot 77"):
+        keyed.sql("SELECT * FROM db.t VERSION AS OF 77")
+
+
+def test_a_query_reads_one_snapshot(keyed):
+    frame = keyed.sql("SELECT count(*) FROM db.t a JOIN db.t b ON a.id = b.id")
+    text = plan_text(frame)
+    assert text.count("at snapshot 1") >= 2
+    keyed.sql("INSERT INTO db.t VALUES (4, 'd', 4)")
+    assert rows(frame) in ([(3,)], [(4,)])  # Spark may move a frame to a later snapshot, but all of it
+
+
+def test_an_empty_table_reads_as_empty(lake):
+    lake.sql("CREATE TABLE db.e (id BIGINT)")
+    assert rows(lake.sql("SELECT * FROM db.e")) == []
+    assert rows(lake.sql("SELECT count(*) FROM db.e")) == [(0,)]
+
+
+def test_what_is_not_there_is_told_as_spark_tells_it(lake):
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+        lake.sql("SELECT * FROM db.nope")
+    with pytest.raises(AnalysisException, match="SCHEMA_NOT_FOUND"):
+        lake.sql("SHOW TABLES IN nope")
+    lake.sql("CREATE TABLE db.t (id INT)")
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_ALREADY_EXISTS"):
+        lake.sql("CREATE TABLE db.t (id INT)")
+    with pytest.raises(AnalysisException, match="SCHEMA_ALREADY_EXISTS"):
+        lake.sql("CREATE NAMESPACE db")
+
+
+# ------------------------------------------------------------------------------------------------------------ DDL
+
+
+def test_tables_and_databases_are_listed_and_described(keyed):
+    assert rows(keyed.sql("SHOW NAMESPACES")) == [("db",), ("default",)]
+    assert [row.tableName for row in keyed.sql("SHOW TABLES IN db").collect()] == ["t"]
+    described = {row.col_name: row.data_type for row in keyed.sql("DESCRIBE TABLE EXTENDED db.t").collect()}
+    assert described["id"] == "bigint"
+    assert "headwater.snapshot=1" in described["Table Properties"]
+    assert f"headwater.warehouse={keyed.warehouse.files.root}" in described["Table Properties"]
+
+
+def test_keys_buckets_and_partitions_come_from_ddl(lake):
+    lake.sql(
+        "CREATE TABLE db.k (id BIGINT NOT NULL, r STRING NOT NULL COMMENT 'region', PRIMARY KEY (id, r)) "
+        "PARTITIONED BY (r) COMMENT 'keys' TBLPROPERTIES ('bucket' = '3')"
+    )
+    schema = lake.warehouse.table("db.k").schema
+    assert (schema.primary_keys, schema.partition_keys) == (("id", "r"), ("r",))
+    assert (schema.options, schema.comment) == ({"bucket": "3"}, "keys")
+    assert schema.field("r").description == "region"
+    with pytest.raises(PySparkException, match=r"cannot be partitioned by years\(d\)"):
+        lake.sql("CREATE TABLE db.y (id INT, d DATE) PARTITIONED BY (years(d))")
+
+
+def test_alter_rename_and_drop(keyed):
+    keyed.sql("ALTER TABLE db.t ADD COLUMN extra DOUBLE COMMENT 'more' AFTER s")
+    keyed.sql("ALTER TABLE db.t RENAME COLUMN n TO number")
+    keyed.sql("ALTER TABLE db.t ALTER COLUMN number TYPE BIGINT")
+    keyed.sql("ALTER TABLE db.t SET TBLPROPERTIES ('file.compression' = 'zstd')")
+    schema = keyed.warehouse.table("db.t").schema
+    assert schema.names == ("id", "s", "extra", "number")
+    assert str(schema.field("number").type) == "BIGINT"
+    assert schema.options["file.compression"] == "zstd"
+    assert rows(keyed.sql("SELECT * FROM db.t WHERE id = 2")) == [(2, "b", None, 2)]
+    keyed.sql("ALTER TABLE db.t DROP COLUMN extra")
+    with pytest.raises(PySparkException, match="non-nullable"):
+        keyed.sql("ALTER TABLE db.t ALTER COLUMN number SET NOT NULL")
+    keyed.sql("ALTER TABLE db.t RENAME TO db.renamed")
+    assert keyed.sql("SELECT * FROM db.renamed").count() == 3
+    keyed.sql("DROP TABLE db.renamed")
+    assert keyed.warehouse.list_tables("db") == []
+    keyed.sql("DROP TABLE IF EXISTS db.renamed")
+    keyed.sql("DROP NAMESPACE db")
+    assert keyed.warehouse.list_databases() == []
+
+
+# -------------------------------------------------------------------------------------------------------- writing
+
+
+def test_create_as_select_and_frames_by_name(lake):
+    spark, name = lake.spark, lake.catalog
+    lake.sql("CREATE TABLE db.c TBLPROPERTIES ('primary-key' = 'id') AS SELECT id, id * 2 AS d FROM range(10)")
+    assert lake.warehouse.table("db.c").schema.primary_keys == ("id",)
+    frame = spark.range(5, 15).withColumn("d", f.lit(0).cast("long"))
+    frame.writeTo(f"{name}.db.c").append()
+    assert lake.table("db.c").count() == 15
+    frame.write.mode("append").insertInto(f"{name}.db.c")
+    frame.write.mode("overwrite").saveAsTable(f"{name}.db.s")
+    assert lake.table("db.s").count() == 10
+    lake.sql("CREATE OR REPLACE TABLE db.c AS SELECT 1 AS one")
+    assert rows(lake.table("db.c")) == [(1,)]
+
+
+def test_insert_overwrite_static_and_dynamic(plain):
+    plain.sql("INSERT OVERWRITE db.p PARTITION (r = 'eu') SELECT 9")
+    assert rows(plain.table("db.p")) == [(3, "us"), (9, "eu")]
+    plain.spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    try:
+        plain.sql("INSERT OVERWRITE db.p VALUES (5, 'us')")
+    finally:
+        plain.spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    assert rows(plain.table("db.p")) == [(5, "us"), (9, "eu")]
+    plain.sql("INSERT OVERWRITE db.p VALUES (7, 'ap')")
+    assert rows(plain.table("db.p")) == [(7, "ap")]
+    plain.sql("TRUNCATE TABLE db.p")
+    assert rows(plain.table("db.p")) == []
+
+
+def test_changes_of_a_keyed_table_write_only_what_changed(keyed):
+    table = keyed.warehouse.table("db.t")
+    keyed.sql("UPDATE db.t SET s = upper(s) WHERE id = 2")
+    assert (table.snapshot().operation, table.snapshot().summary.added_records) == (Operation.UPDATE, 1)
+    keyed.sql("DELETE FROM db.t WHERE n = 3")
+    assert (table.snapshot().operation, table.snapshot().summary.added_records) == (Operation.DELETE, 1)
+    keyed.sql(
+        "MERGE INTO db.t USING (SELECT * FROM VALUES (1L, 'one'), (2L, 'gone'), (9L, 'new') AS v(id, s)) u "
+        "ON t.id = u.id WHEN MATCHED AND u.s = 'gone' THEN DELETE WHEN MATCHED THEN UPDATE SET s = u.s "
+        "WHEN NOT MATCHED THEN INSERT (id, s) VALUES (u.id, u.s)"
+    )
+    assert table.snapshot().operation is Operation.MERGE
+    assert rows(keyed.table("db.t")) == [(1, "one", 1), (9, "new", None)]
+
+
+def test_an_update_may_move_keys_onto_each_other(keyed):
+    keyed.sql("UPDATE db.t SET id = id + 1")
+    assert rows(keyed.table("db.t")) == [(2, "a", 1), (3, "b", 2), (4, "c", 3)]
+
+
+def test_an_update_of_a_summing_table_replaces_the_sum(lake):
+    lake.sql(
+        "CREATE TABLE db.sums (id BIGINT NOT NULL, n BIGINT) TBLPROPERTIES ('primary-key' = 'id', "
+        "'merge-engine' = 'aggregation', 'fields.n.aggregate-function' = 'sum')"
+    )
+    lake.sql("INSERT INTO db.sums VALUES (1, 10), (2, 20)")
+    lake.sql("INSERT INTO db.sums VALUES (1, 5)")
+    lake.sql("UPDATE db.sums SET n = 1 WHERE id = 1")
+    assert rows(lake.table("db.sums")) == [(1, 1), (2, 20)]
+
+
+def test_changes_of_a_table_without_a_key_rewrite_its_files(plain):
+    plain.sql("DELETE FROM db.p WHERE id = 2")
+    assert rows(plain.table("db.p")) == [(1, "eu"), (3, "us")]
+    plain.sql("UPDATE db.p SET id = id + 10 WHERE r = 'us'")
+    plain.sql(
+        "MERGE INTO db.p USING (SELECT 1L AS id) u ON p.id = u.id WHEN MATCHED THEN UPDATE SET r = 'moved' "
+        "WHEN NOT MATCHED THEN INSERT (id, r) VALUES (0, 'x')"
+    )
+    assert rows(plain.table("db.p")) == [(1, "moved"), (13, "us")]
+    assert plain.warehouse.table("db.p").snapshot().operation is Operation.MERGE
+
+
+def test_a_rewrite_of_what_has_changed_since_is_refused(plain):
+    """The frame of an UPDATE is planned on one snapshot; another writer removes its files before the commit."""
+    table = plain.warehouse.table("db.p")
+
+    def interfere(_):
+        table.overwrite(pa.table({"id": pa.array([8], pa.int64()), "r": ["eu"]}))
+
+    original = commits.finish
+    commits.finish = lambda plan, messages: (interfere(plan), original(plan, messages))[1]
+    try:
+        with pytest.raises(PySparkException, match="was rewritten by snapshot"):
+            plain.sql("UPDATE db.p SET id = 0 WHERE r = 'eu'")
+    finally:
+        commits.finish = original
+    assert rows(plain.table("db.p")) == [(8, "eu")]
+
+
+def test_commits_are_known_to_the_driver_with_their_origin(keyed):
+    commits.set_origin_of(lambda execution: Origin(run_id=f"run-{execution}"))
+    try:
+        keyed.sql("INSERT INTO db.t VALUES (5, 'e', 5)")
+    finally:
+        commits.set_origin_of(None)
+    last = commits.recent[-1]
+    assert (last.table, last.snapshot.snapshot_id) == ("db.t", 2)
+    assert last.snapshot.origin == Origin(run_id=f"run-{last.execution_id}")
+    assert commits.landed("db.t", last.execution_id) == [last]
+
+
+def test_streams_by_name(keyed, tmp_path):
+    keyed.sql("CREATE TABLE db.copy (id BIGINT NOT NULL, s STRING, n INT) TBLPROPERTIES ('primary-key' = 'id')")
+    name = keyed.catalog
+    for _ in range(2):
+        query = (
+            keyed.spark.readStream.table(f"{name}.db.t")
+            .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .toTable(f"{name}.db.copy")
+        )
+        query.awaitTermination()
+        keyed.sql("INSERT INTO db.t VALUES (50, 'new', 0)")
+    assert rows(keyed.table("db.copy")) == [(1, "a", 1), (2, "b", 2), (3, "c", 3), (50, "new", 0)]
+    copy = keyed.warehouse.table("db.copy")
+    assert {each.commit_user.split("-")[0] for each in copy.snapshots()} == {"stream"}
+    assert len({each.commit_id for each in copy.snapshots()}) == len(copy.snapshots()) == 2
