@@ -1,0 +1,164 @@
+"""What changed: between two states of the graph, between two sets of SQL files, and between what SQL says and what
+runs did."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from headwater.graph.facts import Facts, Row
+from headwater.graph.questions import Node
+from headwater.graph.store import GraphState
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE, TableSpec
+from headwater.model.edges import Kind
+
+EdgeKey = tuple[str, str, str, str, str]  # source, its column, target, its column, kind
+_KEY = ("source", "source_column", "target", "target_column", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChange:
+    """An edge that came, went, or is computed in another way."""
+
+    change: str  # added, removed or changed
+    source: Node
+    target: Node
+    kind: Kind
+    before: str | None = None  # expressions
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDiff:
+    """What is different between two graphs."""
+
+    edges: tuple[EdgeChange, ...] = ()
+    datasets_added: tuple[str, ...] = ()
+    datasets_removed: tuple[str, ...] = ()
+    columns_added: tuple[Node, ...] = ()
+    columns_removed: tuple[Node, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.edges or self.datasets_added or self.datasets_removed or self.columns_added or self.columns_removed
+        )
+
+    def of(self, change: str) -> list[EdgeChange]:
+        return [edge for edge in self.edges if edge.change == change]
+
+
+def diff_states(before: GraphState, after: GraphState) -> GraphDiff:
+    """What changed from one state to another. Only what differs between the snapshots of the tables is read."""
+    old, new = _changed_rows(before, after, EDGES)
+    keys = {_edge_key(row) for row in (*old, *new)}
+    # an edge that one statement dropped may still be there by another
+    sides = [_expressions(side) if keys else {} for side in (old, new)]
+    untouched = _other_witnesses(before, keys, {row_id(row) for row in old}) if keys else {}
+    for side in sides:
+        for key, expression in untouched.items():
+            side.setdefault(key, expression)
+    datasets = [{row["dataset"] for row in rows} for rows in _changed_rows(before, after, DATASETS)]
+    columns = [
+        {Node(row["dataset"], row["column"]) for row in rows} for rows in _changed_rows(before, after, COLUMNS)
+    ]
+    return _difference(sides[0], sides[1], datasets, columns)
+
+
+def row_id(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in EDGES.key)
+
+
+def _changed_rows(before: GraphState, after: GraphState, spec: TableSpec) -> tuple[list[Row], list[Row]]:
+    """The rows of a table that are only in one of two states, as they are there."""
+    start, end = before.pins.get(spec.name), after.pins.get(spec.name)
+    if start == end:
+        return [], []
+    if start is None:
+        return [], after.read(spec).to_pylist()
+    if end is None:
+        return before.read(spec).to_pylist(), []
+    backwards = start > end
+    log = before.store.table(spec).changes(min(start, end), max(start, end)).read_all().to_pylist()
+    old = [row for row in log if row["_kind"] in ("-D", "-U")]
+    new = [row for row in log if row["_kind"] in ("+I", "+U")]
+    return (new, old) if backwards else (old, new)
+
+
+def _other_witnesses(state: GraphState, keys: set[EdgeKey], gone: set[tuple[str, ...]]) -> dict[EdgeKey, str | None]:
+    """Edges among `keys` that rows say which did not change."""
+    edges = state.read(EDGES, [*EDGES.key, "expression"])
+    targets = pa.array(sorted({key[2] for key in keys}))
+    near = edges.filter(pa.compute.is_in(edges.column("target"), targets))
+    return _expressions(row for row in near.to_pylist() if _edge_key(row) in keys and row_id(row) not in gone)
+
+
+def diff_facts(before: Facts, after: Facts) -> GraphDiff:
+    """What changed from one collection of facts to another."""
+    sides = [_expressions(facts.rows[EDGES.name].values()) for facts in (before, after)]
+    datasets = [{key[0] for key in facts.rows[DATASETS.name]} for facts in (before, after)]
+    columns = [{Node(*key) for key in facts.rows[COLUMNS.name]} for facts in (before, after)]
+    return _difference(sides[0], sides[1], datasets, columns)
+
+
+def _edge_key(row: Row) -> EdgeKey:
+    return row["source"], row["source_column"], row["target"], row["target_column"], row["kind"]
+
+
+def _expressions(rows: Iterable[Row]) -> dict[EdgeKey, str | None]:
+    """How each edge is computed; of several statements, what the first says."""
+    found: dict[EdgeKey, str | None] = {}
+    for row in sorted(rows, key=lambda row: row["statement"]):
+        found.setdefault(_edge_key(row), row["expression"])
+    return found
+
+
+def _difference(
+    old: dict[EdgeKey, str | None],
+    new: dict[EdgeKey, str | None],
+    datasets: list[set[str]],
+    columns: list[set[Node]],
+) -> GraphDiff:
+    changes = [_change("added", key, None, new[key]) for key in new.keys() - old.keys()]
+    changes += [_change("removed", key, old[key], None) for key in old.keys() - new.keys()]
+    changes += [
+        _change("changed", key, old[key], new[key]) for key in old.keys() & new.keys() if old[key] != new[key]
+    ]
+    return GraphDiff(
+        edges=tuple(sorted(changes, key=lambda each: (each.target, each.source, each.kind.value, each.change))),
+        datasets_added=tuple(sorted(datasets[1] - datasets[0])),
+        datasets_removed=tuple(sorted(datasets[0] - datasets[1])),
+        columns_added=tuple(sorted(columns[1] - columns[0])),
+        columns_removed=tuple(sorted(columns[0] - columns[1])),
+    )
+
+
+def _change(change: str, key: EdgeKey, before: str | None, after: str | None) -> EdgeChange:
+    return EdgeChange(change, Node(key[0], key[1]), Node(key[2], key[3]), Kind(key[4]), before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A column whose sources by SQL text and by observed runs are not the same."""
+
+    target: Node
+    only_said: tuple[Node, ...]  # SQL says so, no run did it
+    only_done: tuple[Node, ...]  # a run did it, no SQL says so
+
+
+def drift(state: GraphState) -> list[Drift]:
+    """Where texts and runs disagree about what a column's value is made of; datasets known from one side only are
+    not compared."""
+    edges = state.read(EDGES, [*_KEY, "observed"]).to_pylist()
+    sides: dict[bool, dict[Node, set[Node]]] = {True: {}, False: {}}
+    for row in edges:
+        if Kind(row["kind"]).is_direct and row["target_column"] != WHOLE:
+            target = Node(row["target"], row["target_column"])
+            sides[bool(row["observed"])].setdefault(target, set()).add(Node(row["source"], row["source_column"]))
+    written = [{target.dataset for target in side} for side in (sides[True], sides[False])]
+    both = written[0] & written[1]
+    found = []
+    for target in sorted(sides[True].keys() | sides[False].keys()):
+        said, done = sides[False].get(target, set()), sides[True].get(target, set())
+        if target.dataset in both and said != done:
+            found.append(Drift(target, tuple(sorted(said - done)), tuple(sorted(done - said))))
+    return found

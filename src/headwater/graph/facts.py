@@ -1,0 +1,186 @@
+"""Facts on their way into the graph: rows for its tables, each key once.
+
+The functions here are the one place where lineage becomes rows; harvesting on Spark, on one machine and from events
+all go through them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import Issue
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, ISSUES, STATEMENTS, WHOLE, TableSpec
+from headwater.lineage.schema import ResolvedSchemaMetadata
+from headwater.lineage.statement import StatementLineage, Status
+from headwater.model.edges import ColumnRef, Edge, Kind
+from headwater.text import Source
+
+Row = dict[str, Any]
+Key = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Facts:
+    """Rows by table and key. Adding a row again replaces it."""
+
+    rows: dict[str, dict[Key, Row]] = field(default_factory=lambda: {spec.name: {} for spec in FACT_TABLES})
+
+    def add(self, spec: TableSpec, **values: Any) -> None:
+        """Add a row; columns that are not named are null."""
+        row = dict.fromkeys(spec.names) | values
+        self.rows[spec.name][tuple(row[name] for name in spec.key)] = row
+
+    def add_new(self, spec: TableSpec, **values: Any) -> None:
+        """Add a row unless its key is there."""
+        if tuple(values[name] for name in spec.key) not in self.rows[spec.name]:
+            self.add(spec, **values)
+
+    def update(self, other: "Facts") -> None:
+        for name, rows in other.rows.items():
+            self.rows[name].update(rows)
+
+    def of(self, spec: TableSpec) -> list[Row]:
+        """The rows of a table, in the order of their keys: the same facts give the same list."""
+        rows = self.rows[spec.name]
+        return [rows[key] for key in sorted(rows)]
+
+    def to_arrow(self, spec: TableSpec, schema: pa.Schema) -> pa.Table:
+        return pa.Table.from_pylist(self.of(spec), schema)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows.values()))
+
+
+def statement_id(source: str | None, number: int) -> str:
+    """The id of the statement at a place of a file."""
+    return f"{source or 'sql'}#{number}"
+
+
+def column_name(ref: ColumnRef) -> str:
+    """A column with its path, as tables of the graph have it."""
+    return WHOLE if ref.column is None else ref.name
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPlace:
+    """Where a statement stands, and what is known of it beside its lineage."""
+
+    number: int
+    source: Source
+    dialect: str | None = None
+    fingerprint: str | None = None
+    user: str | None = None
+    time: Any = None
+
+
+def add_statement(facts: Facts, lineages: Iterable[StatementLineage], place: StatementPlace) -> None:
+    """Add one statement; one with several writes comes as several lineages."""
+    lineages = list(lineages)
+    id = statement_id(place.source.name, place.number)
+    first = lineages[0]
+    reads = dict.fromkeys(str(table.name) for lineage in lineages for table in lineage.sources)
+    targets = dict.fromkeys(str(lineage.target) for lineage in lineages if lineage.target is not None)
+    facts.add(
+        STATEMENTS,
+        statement=id,
+        source=place.source.name,
+        number=place.number,
+        dialect=place.dialect,
+        type=first.statement_type,
+        target=next(iter(targets), None),
+        reads=list(reads),
+        status=max(lineages, key=lambda each: _DOUBT.index(each.status.value)).status.value,
+        text=place.source.excerpt(first.span) if first.span is not None else None,
+        line=first.span.line if first.span is not None else None,
+        start=first.span.start if first.span is not None else None,
+        user=place.user,
+        time=place.time,
+        fingerprint=place.fingerprint,
+    )
+    for name in (*reads, *targets):
+        facts.add_new(DATASETS, dataset=name, kind="table")
+    if any("VIEW" in lineage.statement_type.upper() for lineage in lineages):
+        for name in targets:
+            facts.add(DATASETS, dataset=name, kind="view")
+    for lineage in lineages:
+        for edge in (*lineage.edges, *_table_edges(lineage)):
+            add_edge(facts, edge, id, file=place.source.name)
+    add_issues(facts, id, [issue for lineage in lineages for issue in lineage.issues])
+
+
+def _table_edges(lineage: StatementLineage) -> Iterable[Edge]:
+    """Edges between whole tables, for what is read without any column of it being known to take part: by COUNT(*) and
+    EXISTS its rows count; where columns are not known at all, anything may flow."""
+    if lineage.target is None:
+        return
+    joined = {edge.source.table for edge in lineage.edges}
+    unknown = lineage.status is not Status.RESOLVED
+    for table in lineage.sources:
+        if table.name not in joined:
+            ends = ColumnRef(table.name, None), ColumnRef(lineage.target, None)
+            kind = Kind.TRANSFORMATION if unknown else Kind.FILTER
+            yield Edge(*ends, kind, approximate="only the tables are known" if unknown else None)
+
+
+_DOUBT = ("resolved", "approximate", "table-only", "error")
+
+
+def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = None, **observed: Any) -> None:
+    """Add one edge. Of two in different ways of doubt about the same thing, the certain one stays."""
+    span = edge.source_span or edge.target_span
+    values: Row = {
+        "statement": statement,
+        "target": str(edge.target.table),
+        "target_column": column_name(edge.target),
+        "source": str(edge.source.table),
+        "source_column": column_name(edge.source),
+        "kind": edge.kind.value,
+        "expression": edge.expression,
+        "masking": edge.masking,
+        "approximate": edge.approximate,
+        "file": file if span is not None else None,
+        "line": span.line if span is not None else None,
+        "start": span.start if span is not None else None,
+        "end": span.end if span is not None else None,
+        "observed": False,
+        **observed,
+    }
+    known = facts.rows[EDGES.name].get(tuple(values[name] for name in EDGES.key))
+    if known is None or (known["approximate"] and not edge.approximate):
+        facts.add(EDGES, **values)
+
+
+def add_issues(facts: Facts, statement: str, issues: Iterable[Issue]) -> None:
+    """Add findings, numbered as they come."""
+    for number, issue in enumerate(issues):
+        facts.add(
+            ISSUES,
+            statement=statement,
+            number=number,
+            code=issue.code.name,
+            severity=issue.severity.value,
+            message=issue.message,
+            hint=issue.hint,
+            file=issue.source_name,
+            line=issue.span.line if issue.span is not None else None,
+            column=issue.span.column if issue.span is not None else None,
+        )
+
+
+def add_schema(facts: Facts, schema: ResolvedSchemaMetadata) -> None:
+    """Add the tables and columns of a resolved schema."""
+    for table in schema.tables:
+        name = ".".join(part for part in (table.catalog, table.schema, table.name) if part)
+        facts.add_new(DATASETS, dataset=name, kind="table")
+        for position, column in enumerate(table.columns):
+            origin = column.origin or table.origin
+            facts.add(
+                COLUMNS,
+                dataset=name,
+                column=column.name,
+                position=position,
+                type=column.data_type,
+                origin=origin.value if origin is not None else None,
+            )

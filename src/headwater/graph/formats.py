@@ -1,0 +1,261 @@
+"""Answers as text: trees for a terminal, rows, diagrams, pictures, JSON."""
+
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from headwater.errors import UsageError
+from headwater.graph.compare import EdgeChange, GraphDiff
+from headwater.graph.index import Direction
+from headwater.graph.questions import Answer, Node, Step
+from headwater.graph.tables import WHOLE
+from headwater.lineage.formats.picture import diagram_of
+from headwater.lineage.formats.rows import aligned, to_csv
+from headwater.model.edges import Kind
+from headwater.text import nearest
+from headwater.view.diagram import Diagram
+from headwater.view.sources import to_dot, to_mermaid
+from headwater.view.svg import to_svg
+
+AnswerFormat = Literal["tree", "table", "json", "csv", "mermaid", "dot", "svg", "html"]
+ANSWER_FORMATS: tuple[str, ...] = get_args(AnswerFormat)
+DiffFormat = Literal["text", "json", "markdown", "github", "csv"]
+DIFF_FORMATS: tuple[str, ...] = get_args(DiffFormat)
+STEP_HEADERS = (
+    *("target", "target_column", "source", "source_column", "kind", "expression"),
+    *("approximate", "place", "statement", "observed"),
+)
+_LONGEST = 70
+_MOST_LINES = 2_000  # of a tree: beyond that nobody reads on
+
+
+def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage") -> str:
+    """An answer in one of `ANSWER_FORMATS`. RAISES: UsageError for another."""
+
+    def diagram() -> Diagram:
+        return diagram_of(step.as_edge() for step in answer.steps)
+
+    makers: dict[str, Callable[[], str]] = {
+        "tree": lambda: tree(answer),
+        "table": lambda: aligned(STEP_HEADERS, step_rows(answer.steps)),
+        "json": lambda: msgspec.json.encode(answer_json(answer)).decode(),
+        "csv": lambda: to_csv(STEP_HEADERS, step_rows(answer.steps)),
+        "mermaid": lambda: to_mermaid(diagram()),
+        "dot": lambda: to_dot(diagram()),
+        "svg": lambda: to_svg(diagram(), title=title),
+        "html": lambda: _page(to_svg(diagram(), title=title), title),
+    }
+    return _made(makers, format)
+
+
+def _made(makers: dict[str, Callable[[], str]], format: str) -> str:
+    if format not in makers:
+        close = nearest(format, makers)
+        raise UsageError(
+            f"there is no format `{format}`",
+            hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
+        )
+    return makers[format]()
+
+
+def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:
+    """One row for each step, in the order of `STEP_HEADERS`."""
+    return [
+        (
+            *(step.target.dataset, step.target.column, step.source.dataset, step.source.column, step.kind.value),
+            *(step.expression, step.approximate, step.place, step.statement, step.observed),
+        )
+        for step in steps
+    ]
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as plain values."""
+    return {
+        "starts": [node_json(node, 0) for node in answer.starts],
+        "nodes": [node_json(node, distance) for node, distance in answer.distance.items()],
+        "edges": [step_json(step) for step in answer.steps],
+        "cut": answer.cut,
+    }
+
+
+def node_json(node: Node, distance: int | None = None) -> dict[str, Any]:
+    plain: dict[str, Any] = {"dataset": node.dataset, "column": None if node.column == WHOLE else node.column}
+    return plain if distance is None else plain | {"distance": distance}
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    return {
+        "source": node_json(step.source),
+        "target": node_json(step.target),
+        "kind": step.kind.value,
+        "influence": step.kind.influence.value,
+        "expression": step.expression,
+        "masking": step.masking,
+        "approximate": step.approximate,
+        "statement": step.statement,
+        "file": step.file,
+        "line": step.line,
+        "start": step.start,
+        "end": step.end,
+        "observed": step.observed,
+    }
+
+
+# ------------------------------------------------------------------------------------------------------- trees
+
+
+def tree(answer: Answer) -> str:
+    """Each start with what follows it, indented; a node that was shown before is named and not opened again."""
+    lines: list[str] = []
+    opened: set[Node] = set()
+    for start in answer.starts:
+        if len(answer.starts) > 1 and not answer.beyond(start):
+            continue
+        lines.append(str(start))
+        opened.add(start)
+        for line in _branches(answer, start, "", opened):
+            lines.append(line)
+            if len(lines) >= _MOST_LINES:
+                return "\n".join([*lines, "… (too long for a tree: --format table or csv has all of it)"])
+    if answer.cut:
+        lines.append("… (there is more: a greater --depth shows it)")
+    return "\n".join(lines) or "\n".join(map(str, answer.starts))
+
+
+def _branches(answer: Answer, node: Node, indent: str, opened: set[Node]) -> Iterator[str]:
+    """The lines beneath a node, by a stack rather than recursion: chains may be long."""
+    stack = [(indent, iter(_children(answer, node)))]
+    while stack:
+        indent, children = stack[-1]
+        found = next(children, None)
+        if found is None:
+            stack.pop()
+            continue
+        last, child, steps = found
+        known = child in opened
+        more = "  (see above)" if known and answer.beyond(child) else ""
+        yield f"{indent}{'└─' if last else '├─'} {child}  {_how(steps)}{more}"
+        if not known:
+            opened.add(child)
+            stack.append((indent + ("   " if last else "│  "), iter(_children(answer, child))))
+
+
+def _children(answer: Answer, node: Node) -> list[tuple[bool, Node, list[Step]]]:
+    """What follows a node: other nodes, each with the steps that lead there, and whether it is the last."""
+    upstream = answer.direction is Direction.UPSTREAM
+    found: dict[Node, list[Step]] = {}
+    for step in _leading(answer, node):
+        other = step.source if upstream else step.target
+        if other != node:
+            found.setdefault(other, []).append(step)
+    return [(number == len(found), child, steps) for number, (child, steps) in enumerate(found.items(), 1)]
+
+
+def _leading(answer: Answer, node: Node) -> Iterator[Step]:
+    yield from answer.beyond(node)
+    if answer.direction is Direction.UPSTREAM and node.column != WHOLE:
+        yield from answer.beyond(Node(node.dataset, WHOLE))
+
+
+def _how(steps: list[Step]) -> str:
+    kinds = "/".join(dict.fromkeys(step.kind.value for step in steps))
+    first = steps[0]
+    text = f" {_short(first.expression)}" if first.expression and first.kind is not Kind.IDENTITY else ""
+    place = f"  {first.place}" if first.place else ""
+    doubt = f"  ~ {first.approximate}" if all(step.approximate for step in steps) else ""
+    return f"{kinds}{text}{place}{' (observed)' if first.observed else ''}{doubt}"
+
+
+def _short(expression: str) -> str:
+    text = " ".join(expression.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _page(svg: str, title: str) -> str:
+    return f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title>{svg}"
+
+
+# ------------------------------------------------------------------------------------------------------- diffs
+
+
+def render_diff(diff: GraphDiff, format: str = "text") -> str:
+    """A difference in one of `DIFF_FORMATS`. RAISES: UsageError for another."""
+    makers: dict[str, Callable[[], str]] = {
+        "text": lambda: "\n".join(_diff_lines(diff)) or "no differences",
+        "json": lambda: msgspec.json.encode(diff_json(diff)).decode(),
+        "markdown": lambda: _markdown(diff),
+        "github": lambda: _markdown(diff, fold=True),
+        "csv": lambda: to_csv(_CHANGE_HEADERS, [_change_row(each) for each in diff.edges]),
+    }
+    return _made(makers, format)
+
+
+_CHANGE_HEADERS = ("change", "target", "target_column", "source", "source_column", "kind", "before", "after")
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+
+
+def _change_row(change: EdgeChange) -> tuple[object, ...]:
+    ends = (change.target.dataset, change.target.column, change.source.dataset, change.source.column)
+    return (change.change, *ends, change.kind.value, change.before, change.after)
+
+
+def diff_json(diff: GraphDiff) -> dict[str, Any]:
+    """A difference as plain values."""
+    return {
+        "edges": [dict(zip(_CHANGE_HEADERS, _change_row(each))) for each in diff.edges],
+        "datasets": {"added": diff.datasets_added, "removed": diff.datasets_removed},
+        "columns": {
+            "added": [str(node) for node in diff.columns_added],
+            "removed": [str(node) for node in diff.columns_removed],
+        },
+    }
+
+
+def _diff_lines(diff: GraphDiff) -> Iterator[str]:
+    for sign, names in (("+", diff.datasets_added), ("-", diff.datasets_removed)):
+        yield from (f"{sign} table {name}" for name in names)
+    for sign, nodes in (("+", diff.columns_added), ("-", diff.columns_removed)):
+        yield from (f"{sign} column {node}" for node in nodes)
+    for edge in diff.edges:
+        yield f"{_SIGNS[edge.change]} {edge.source} → {edge.target}  {edge.kind.value}{_expressions(edge)}"
+
+
+def _expressions(edge: EdgeChange) -> str:
+    if edge.change == "changed":
+        return f"  {_short(edge.before or 'as is')} ⇒ {_short(edge.after or 'as is')}"
+    text = edge.after or edge.before
+    return f"  {_short(text)}" if text and edge.kind is not Kind.IDENTITY else ""
+
+
+def _markdown(diff: GraphDiff, *, fold: bool = False) -> str:
+    """For a pull request: a sentence, then what changed by table; with `fold`, long lists folded away."""
+    if not diff:
+        return "**Lineage:** no change."
+    counts = [f"{len(diff.of(kind))} {kind}" for kind in _SIGNS if diff.of(kind)]
+    lines = [f"**Lineage:** {', '.join(counts) or 'no'} edges."]
+    for word, names in (("New", diff.datasets_added), ("Gone", diff.datasets_removed)):
+        if names:
+            lines.append(f"{word} tables: {', '.join(map(_code, names))}.")
+    for word, nodes in (("New", diff.columns_added), ("Gone", diff.columns_removed)):
+        if nodes:
+            lines.append(f"{word} columns: {', '.join(_code(str(node)) for node in nodes)}.")
+    table = ["| | column | made of | how |", "|---|---|---|---|"]
+    table += [
+        f"| {_SIGNS[each.change]} | {_code(str(each.target))} | {_code(str(each.source))} | {_cell(each)} |"
+        for each in diff.edges
+    ]
+    if fold and len(diff.edges) > 20:
+        table = [f"<details><summary>{len(diff.edges)} edges</summary>", "", *table, "", "</details>"]
+    return "\n".join(["\n\n".join(lines), "", *(table if diff.edges else [])])
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("`", "'").replace("|", "\\|").replace("\n", " ") + "`"
+
+
+def _cell(edge: EdgeChange) -> str:
+    text = _expressions(edge).strip()
+    return f"{edge.kind.value} {_code(text)}" if text else edge.kind.value

@@ -1,0 +1,259 @@
+"""Questions about lineage: what is a column made of, what is made of it, how do two hang together.
+
+The answers are parts of the graph, with the expression and the place of every step.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headwater.errors import NotFoundError
+from headwater.graph.index import Direction, EdgeIndex, Ids
+from headwater.graph.selector import matching, parse_selector
+from headwater.graph.store import GraphState, GraphStore
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE
+from headwater.lake.tables.at import At
+from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
+from headwater.model.names import TableName
+from headwater.text import Span
+
+ALL = tuple(InfluenceClass)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Node:
+    """A column of a dataset; `*` is the dataset as a whole."""
+
+    dataset: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of the graph, with who says so and where."""
+
+    source: Node
+    target: Node
+    kind: Kind
+    statement: str
+    expression: str | None = None
+    masking: bool = False
+    approximate: str | None = None
+    file: str | None = None
+    line: int | None = None
+    start: int | None = None
+    end: int | None = None
+    observed: bool = False
+
+    @property
+    def place(self) -> str | None:
+        """`file:line`, where that is known."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def as_edge(self) -> Edge:
+        """The edge without who says so, for formats that draw edges."""
+        span = None if self.start is None or self.end is None else Span(self.start, self.end, self.line or 1, 1)
+        return Edge(
+            _ref(self.source),
+            _ref(self.target),
+            self.kind,
+            self.expression,
+            target_span=span,
+            masking=self.masking,
+            approximate=self.approximate,
+        )
+
+
+def _ref(node: Node) -> ColumnRef:
+    return ColumnRef(TableName.of(node.dataset), None if node.column == WHOLE else node.column)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A part of the graph: where it begins, how far each node is from there, and the steps between them."""
+
+    starts: tuple[Node, ...]
+    distance: dict[Node, int]
+    steps: tuple[Step, ...]
+    direction: Direction | None = None
+    cut: bool = False  # there is more beyond the depth asked for
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes that were reached, nearest first, without the starts."""
+        return [node for node, distance in self.distance.items() if distance]
+
+    @property
+    def datasets(self) -> list[str]:
+        """The datasets that were reached, nearest first."""
+        return list(dict.fromkeys(node.dataset for node in self.nodes))
+
+    @cached_property
+    def _by_node(self) -> dict[Node, list[Step]]:
+        found: dict[Node, list[Step]] = {}
+        for step in self.steps:
+            found.setdefault(step.target if self.direction is Direction.UPSTREAM else step.source, []).append(step)
+        return found
+
+    def beyond(self, node: Node) -> list[Step]:
+        """The steps that lead on from a node."""
+        return self._by_node.get(node, [])
+
+
+class LineageGraph:
+    """The lineage of a warehouse at one moment.
+
+    Edges are loaded when the first question needs them and kept for the rest.
+    """
+
+    def __init__(self, state: GraphState) -> None:
+        self.state = state
+
+    @classmethod
+    def open(cls, warehouse: str, at: At | None = None) -> "LineageGraph":
+        """The lineage kept in a warehouse, now or as of a moment. RAISES: NotFoundError when there is none."""
+        return cls(GraphStore(warehouse).state(at))
+
+    @cached_property
+    def index(self) -> EdgeIndex:
+        return EdgeIndex(self.state.read(EDGES, EdgeIndex.columns()))
+
+    def trace(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """What a column, or every column of a dataset, is made of. RAISES: NotFoundError with the nearest name."""
+        return self._walked(matching(self.index, name), Direction.UPSTREAM, depth, influences)
+
+    def impact(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """What is made of a column or dataset, and so may break with it. RAISES: NotFoundError."""
+        return self._walked(matching(self.index, name), Direction.DOWNSTREAM, depth, influences)
+
+    def select(self, selector: str, *, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """The part of the graph that a selector means, such as `2+shop.orders.total+1`."""
+        chosen = parse_selector(selector)
+        starts = matching(self.index, chosen.pattern)
+        sides = [
+            self._walked(starts, direction, depth, influences)
+            for direction, depth in ((Direction.UPSTREAM, chosen.up), (Direction.DOWNSTREAM, chosen.down))
+            if depth != 0
+        ]
+        distance = dict.fromkeys(self._nodes(starts), 0)
+        for side in sides:
+            for node, away in side.distance.items():
+                distance[node] = min(away, distance.get(node, away))
+        steps = dict.fromkeys(step for side in sides for step in side.steps)
+        return Answer(tuple(self._nodes(starts)), distance, tuple(steps), cut=any(side.cut for side in sides))
+
+    def path(self, source: str, target: str, *, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """Everything that lies on some way from one column or dataset to another; no steps when there is no way."""
+        starts, ends = matching(self.index, source), matching(self.index, target)
+        wanted = tuple(influences)
+        down = self.index.walk(starts, Direction.DOWNSTREAM, influences=wanted)
+        up = self.index.walk(ends, Direction.UPSTREAM, influences=wanted)
+        rows = np.intersect1d(down.edges, up.edges)
+        steps = tuple(self._steps(rows))
+        on_the_way = {node for step in steps for node in (step.source, step.target)}
+        ids = {Node(*self.index.node(id)): steps for id, steps in down.distance.items()}
+        distance = {node: steps for node, steps in ids.items() if node in on_the_way}
+        return Answer(tuple(self._nodes(starts)), distance, steps, Direction.DOWNSTREAM)
+
+    def search(self, text: str, *, limit: int = 50) -> list[Node]:
+        """Datasets (as `*`) and columns whose names have a text in them, the best first."""
+        wanted = text.lower()
+        names = {(name, WHOLE) for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist()}
+        columns = self.state.read(COLUMNS, ["dataset", "column"])
+        names |= set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
+        names |= set(self.index.nodes)
+        found = [Node(*name) for name in names if wanted in _label(*name).lower()]
+        return sorted(found, key=lambda node: _rank(node, wanted))[:limit]
+
+    def unused(self) -> list[Node]:
+        """Columns that are made, or known to be there, and that nothing reads."""
+        read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
+        whole = {dataset for dataset, column in read if column == WHOLE}
+        columns = self.state.read(COLUMNS, ["dataset", "column"])
+        known = set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
+        known |= {self.index.node(int(id)) for id in np.unique(self.index.targets)}
+        roots = {(dataset, _root(column)) for dataset, column in read}
+        return sorted(
+            Node(dataset, column)
+            for dataset, column in known
+            if column != WHOLE and dataset not in whole and (dataset, _root(column)) not in roots
+        )
+
+    def tagged(self, tag: str) -> Answer:
+        """The columns that carry a tag, and every column their values reach, unless a masking step is between."""
+        columns = self.state.read(COLUMNS, ["dataset", "column", "tags"])
+        starts = [(row["dataset"], row["column"]) for row in columns.to_pylist() if tag in (row["tags"] or ())]
+        if not starts:
+            raise NotFoundError(
+                f"no column has the tag `{tag}`", hint=f"`headwater tag TABLE.COLUMN {tag}` puts it on"
+            )
+        return self._spread(starts)
+
+    def _spread(self, starts: list[tuple[str, str]]) -> Answer:
+        masking = self.index.edges.column("masking").to_numpy(zero_copy_only=False)
+        distance = {Node(*start): 0 for start in starts}
+        taken: dict[int, None] = {}
+        frontier = [id for start in starts if (id := self.index.id_of(*start)) is not None]
+        step = 0
+        while frontier:
+            step += 1
+            reached = []
+            for row in self.index.walk(frontier, Direction.DOWNSTREAM, depth=1, influences=_VALUES).edges:
+                node = Node(*self.index.node(int(self.index.targets[row])))
+                if masking[row] or node.column == WHOLE:
+                    continue
+                taken[int(row)] = None
+                if node not in distance:
+                    distance[node] = step
+                    reached.append(int(self.index.targets[row]))
+            frontier = reached
+        steps = self._steps(np.array(list(taken), np.int64))
+        return Answer(tuple(Node(*start) for start in starts), distance, tuple(steps), Direction.DOWNSTREAM)
+
+    # --------------------------------------------------------------------------------------------- internals
+
+    def _walked(
+        self, starts: list[int], direction: Direction, depth: int | None, influences: Iterable[InfluenceClass]
+    ) -> Answer:
+        walk = self.index.walk(starts, direction, depth=depth, influences=influences)
+        distance = {Node(*self.index.node(id)): steps for id, steps in walk.distance.items()}
+        return Answer(tuple(self._nodes(starts)), distance, tuple(self._steps(walk.edges)), direction, walk.cut)
+
+    def _nodes(self, ids: Iterable[int]) -> Iterator[Node]:
+        return (Node(*self.index.node(id)) for id in ids)
+
+    def _steps(self, rows: Ids) -> Iterator[Step]:
+        for row in self.index.edges.take(rows).to_pylist():
+            yield Step(
+                source=Node(row["source"], row["source_column"]),
+                target=Node(row["target"], row["target_column"]),
+                kind=Kind(row["kind"]),
+                **{name: row[name] for name in _CARRIED},
+            )
+
+
+_CARRIED = ("statement", "expression", "masking", "approximate", "file", "line", "start", "end", "observed")
+_VALUES = (InfluenceClass.VALUE,)
+
+
+def _root(column: str) -> str:
+    """A column without the path inside it."""
+    return column.split(".", 1)[0].split("[", 1)[0]
+
+
+def _label(dataset: str, column: str) -> str:
+    return dataset if column == WHOLE else f"{dataset}.{column}"
+
+
+def _rank(node: Node, wanted: str) -> tuple[int, int, str]:
+    """Names that end with the text, then begin a part with it, then have it anywhere; short before long."""
+    label = _label(node.dataset, node.column).lower()
+    parts = label.split(".")
+    begins = any(part.startswith(wanted) for part in parts)
+    quality = 0 if wanted in (label, parts[-1]) else 1 if begins else 2
+    return quality, len(label), label

@@ -1,0 +1,169 @@
+"""The graph in the lake: changed one commit a table, seen as whole states.
+
+A change of the graph touches several tables, and a process may die between two of them. So every change ends with one
+record in `lineage.harvests` that names the snapshot of each table; readers go by the records, never by what is
+newest in a table. Until the record is there, nobody sees any of the change.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import NotFoundError
+from headwater.events.event import new_run_id
+from headwater.graph.facts import Facts, Key, Row
+from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
+from headwater.lake.predicates import Where
+from headwater.lake.snapshot import Origin
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.at import At
+from headwater.lake.types import arrow_type
+from headwater.model.schema import Field, Schema
+from headwater.model.types import parse_type
+
+_USER = "headwater-graph"
+
+
+@dataclass(slots=True)
+class Change:
+    """What is to become of the graph: rows to write and keys to remove, by table, and the record of it."""
+
+    facts: Facts = field(default_factory=Facts)
+    removed: dict[str, list[Key]] = field(default_factory=dict)
+    record: Row = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    id: str = field(default_factory=new_run_id)
+
+
+class GraphStore:
+    """The tables of the graph in a warehouse."""
+
+    def __init__(self, warehouse: Warehouse | str) -> None:
+        self.warehouse = Warehouse(warehouse) if isinstance(warehouse, str) else warehouse
+
+    @property
+    def exists(self) -> bool:
+        return self.warehouse.has_table(HARVESTS.full_name)
+
+    def create(self) -> None:
+        """Make the tables that are not there."""
+        self.warehouse.create_database(DATABASE, if_not_exists=True, comment="lineage, kept by Headwater")
+        for spec in ALL_TABLES:
+            self.warehouse.create_table(
+                spec.full_name,
+                model_schema(spec),
+                primary_key=spec.key,
+                options=dict(spec.options),
+                comment=spec.about,
+                if_not_exists=True,
+            )
+
+    def table(self, spec: TableSpec) -> Table:
+        return self.warehouse.table(spec.full_name)
+
+    def apply(self, change: Change) -> str:
+        """Carry out a change; returns its id. Trying the same change again does what was not done yet."""
+        self.create()
+        snapshots: dict[str, int] = {}
+        for spec in FACT_TABLES:
+            table = self.table(spec)
+            removed = change.removed.get(spec.name, [])
+            if change.facts.rows[spec.name] or removed:
+                table.write(
+                    change.facts.to_arrow(spec, arrow_schema(spec)),
+                    deletes=_keys(spec, removed),
+                    origin=change.origins.get(spec.name),
+                    commit_user=_USER,
+                    commit_id=f"{change.id}-{spec.name}",
+                )
+            latest = table.snapshot()
+            if latest is not None:
+                snapshots[spec.name] = latest.snapshot_id
+        self.record(change, snapshots)
+        return change.id
+
+    def record(self, change: Change, snapshots: Mapping[str, int]) -> None:
+        """Make a change visible: its tables are written, at these snapshots."""
+        row = {
+            **dict.fromkeys(HARVESTS.names),
+            **change.record,
+            "harvest": change.id,
+            "ended": datetime.now(UTC),
+            "snapshots": sorted(snapshots.items()),
+        }
+        rows = pa.Table.from_pylist([row], arrow_schema(HARVESTS))
+        self.table(HARVESTS).write(rows, commit_user=_USER, commit_id=change.id)
+
+    def state(self, at: At | None = None) -> "GraphState":
+        """The graph as it is, or was: `at` is a moment of the table of harvests.
+
+        RAISES: NotFoundError when there is no lineage in the warehouse.
+        """
+        records = self.table(HARVESTS) if self.exists else None
+        snapshot = records.snapshot(at) if records is not None else None
+        if records is None or snapshot is None:
+            raise NotFoundError(
+                f"there is no lineage in the warehouse {self.warehouse.url} yet",
+                hint="`headwater harvest PATH` reads SQL files, `headwater ingest FILE` OpenLineage events",
+            )
+        pins: dict[str, int] = {}
+        read = records.to_arrow(["snapshots"], at=snapshot.snapshot_id)
+        for record in read.column("snapshots").to_pylist():
+            for name, id in record or ():
+                pins[name] = max(id, pins.get(name, 0))
+        return GraphState(self, snapshot.snapshot_id, pins)
+
+    def harvests(self) -> list[Row]:
+        """The records, oldest first."""
+        return self.table(HARVESTS).to_arrow().to_pylist() if self.exists else []
+
+
+@dataclass(frozen=True)
+class GraphState:
+    """The tables of the graph at the snapshots that belong together."""
+
+    store: GraphStore
+    number: int  # of the snapshot of the table of harvests: states are numbered from 1
+    pins: Mapping[str, int]
+
+    def read(self, spec: TableSpec, columns: Sequence[str] | None = None, *, where: Where = None) -> pa.Table:
+        """Rows of a table of the graph as they are in this state."""
+        pin = self.pins.get(spec.name)
+        if pin is None:
+            wanted = [arrow_schema(spec).field(name) for name in columns or spec.names]
+            return pa.schema(wanted).empty_table()
+        return self.store.table(spec).to_arrow(columns, where=where, at=pin)
+
+    @cached_property
+    def time(self) -> datetime:
+        snapshot = self.store.table(HARVESTS).snapshot(self.number)
+        assert snapshot is not None
+        return datetime.fromtimestamp(snapshot.timestamp / 1000, UTC)
+
+
+def model_schema(spec: TableSpec) -> Schema:
+    """The lake schema of a table of the graph."""
+    fields = []
+    for id, (name, text, about) in enumerate(spec.columns):
+        required = text.endswith(" NOT NULL")
+        type = parse_type(text.removesuffix(" NOT NULL"))
+        fields.append(Field(id, name, type, nullable=not required, description=about))
+    return Schema(tuple(fields))
+
+
+def arrow_schema(spec: TableSpec) -> pa.Schema:
+    """The Arrow schema of a table of the graph."""
+    return pa.schema(
+        [pa.field(each.name, arrow_type(each.type), nullable=each.nullable) for each in model_schema(spec).fields]
+    )
+
+
+def _keys(spec: TableSpec, keys: Sequence[Key]) -> Any:
+    if not keys:
+        return None
+    schema = pa.schema([arrow_schema(spec).field(name) for name in spec.key])
+    return pa.Table.from_pylist([dict(zip(spec.key, key)) for key in sorted(keys)], schema)

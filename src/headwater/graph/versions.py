@@ -1,0 +1,177 @@
+"""Which versions made which: `why` a snapshot is what it is, and which tables are behind their inputs.
+
+These questions are answered by the lake itself: every snapshot carries its origin.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headwater.errors import NotFoundError
+from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.at import At
+
+_UPKEEP = (Operation.COMPACT,)  # commits that change files, not rows
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A state of a dataset: of a lake table its snapshot, None for what has no versions."""
+
+    dataset: str
+    snapshot_id: int | None
+
+    def __str__(self) -> str:
+        return self.dataset if self.snapshot_id is None else f"{self.dataset}@{self.snapshot_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a version came to be: the commits since the one before, and the versions that these read."""
+
+    version: Version
+    operation: str | None
+    job: str | None
+    run: str | None
+    time: int | None  # milliseconds since 1970
+    inputs: tuple[tuple[Version, tuple[str, ...]], ...]
+    depth: int
+
+
+def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
+    """The versions that made a snapshot of a table, transitively: itself first, each version once.
+
+    A snapshot contains what the ones before it wrote, back to the last that replaced everything; the inputs of all of
+    them are inputs of it.
+    RAISES: NotFoundError when there is no such table or moment.
+    """
+    source = warehouse.table(table)
+    start = source.snapshot(at)
+    if start is None:
+        raise NotFoundError(f"{table} has no snapshot yet")
+    found: dict[Version, Made] = {}
+    queue = [(Version(str(source.name), start.snapshot_id), 0)]
+    for version, depth in queue:
+        if version in found:
+            continue
+        made = _made(warehouse, version, depth)
+        found[version] = made
+        queue += [(read, depth + 1) for read, _ in made.inputs]
+    return list(found.values())
+
+
+def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
+    if version.snapshot_id is None or not warehouse.has_table(version.dataset):
+        return Made(version, None, None, None, None, (), depth)
+    table = warehouse.table(version.dataset)
+    try:
+        commits = list(_contributing(table, version.snapshot_id))
+    except NotFoundError:  # expired: that it was read is known, what made it no more
+        return Made(version, "expired", None, None, None, (), depth)
+    columns: dict[Version, dict[str, None]] = {}
+    for commit in commits:
+        for read in commit.origin.inputs if commit.origin is not None else ():
+            columns.setdefault(Version(read.dataset, read.snapshot_id), {}).update(dict.fromkeys(read.columns))
+    last = next((each for each in commits if each.operation not in _UPKEEP), commits[0])
+    origin = last.origin
+    return Made(
+        version,
+        last.operation.value,
+        origin.job if origin is not None else None,
+        origin.run_id if origin is not None else None,
+        last.timestamp,
+        tuple((read, tuple(names)) for read, names in columns.items() if read != version),
+        depth,
+    )
+
+
+def _contributing(table: Table, id: int) -> Iterator[Snapshot]:
+    """The commits whose rows may be in a snapshot, newest first."""
+    oldest = min((each.snapshot_id for each in table.snapshots()), default=id)
+    for number in range(id, 0, -1):
+        if number < oldest and number != id:
+            return
+        snapshot = table.snapshot(number)
+        assert snapshot is not None
+        yield snapshot
+        if snapshot.operation in (Operation.OVERWRITE, Operation.ROLLBACK):
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A table that was made from an older state of an input than there is now."""
+
+    table: str
+    snapshot_id: int
+    input: str
+    read: int  # the snapshot of the input that was read
+    latest: int  # the one that is there now
+    columns: tuple[str, ...]  # the columns read whose values changed since; empty if only rows came or went
+    changed_rows: int
+
+
+def stale(warehouse: Warehouse) -> list[Stale]:
+    """Tables whose inputs have newer snapshots in which something that they read has changed.
+
+    Snapshots that only moved files, and changes of columns that were not read, make nothing stale.
+    """
+    found: list[Stale] = []
+    for database in warehouse.list_databases():
+        for name in warehouse.list_tables(database):
+            found += _stale_inputs(warehouse, f"{database}.{name}")
+    return sorted(found, key=lambda each: (each.table, each.input))
+
+
+def _stale_inputs(warehouse: Warehouse, name: str) -> Iterator[Stale]:
+    table = warehouse.table(name)
+    snapshot = table.snapshot()
+    if snapshot is None:
+        return
+    newest: dict[str, tuple[int, dict[str, None]]] = {}  # the newest state read of each input, and the columns
+    for commit in _contributing(table, snapshot.snapshot_id):
+        for read in commit.origin.inputs if commit.origin is not None else ():
+            if read.snapshot_id is None or read.dataset == str(table.name):
+                continue
+            id, columns = newest.get(read.dataset, (0, {}))
+            newest[read.dataset] = max(id, read.snapshot_id), columns | dict.fromkeys(read.columns)
+    for dataset, (read_at, columns) in newest.items():
+        if not warehouse.has_table(dataset):
+            continue
+        source = warehouse.table(dataset)
+        latest = source.snapshot()
+        if latest is None or latest.snapshot_id <= read_at:
+            continue
+        changed, rows = _changed(source, read_at, latest.snapshot_id, tuple(columns))
+        if rows:
+            yield Stale(name, snapshot.snapshot_id, dataset, read_at, latest.snapshot_id, changed, rows)
+
+
+def _changed(source: Table, start: int, end: int, columns: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+    """Which of some columns changed between two snapshots, and in how many rows; new and gone rows count too."""
+    if all(_is_upkeep(source, id) for id in range(start + 1, end + 1)):
+        return (), 0
+    try:
+        if not source.schema.primary_keys:
+            return (), sum(len(batch) for batch in source.changes(start, end))
+        different: dict[str, None] = {}
+        rows = 0
+        for row in source.diff(start, end).to_pylist():
+            before, after = row["before"], row["after"]
+            if before is None or after is None:
+                rows += 1
+                continue
+            names = [name for name in columns or after if before.get(name) != after.get(name)]
+            rows += bool(names)
+            different |= dict.fromkeys(names)
+        return tuple(different), rows
+    except NotFoundError:  # the state that was read has expired: what changed since cannot be told
+        return (), 1
+
+
+def _is_upkeep(source: Table, id: int) -> bool:
+    try:
+        snapshot = source.snapshot(id)
+    except NotFoundError:
+        return False
+    return snapshot is not None and snapshot.operation in _UPKEEP
