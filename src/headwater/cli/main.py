@@ -18,12 +18,25 @@ from headwater.text import nearest
 COMMANDS = {
     "check": "headwater.cli.check:check",
     "completion": "headwater.cli.completion:completion",
+    "diff": "headwater.cli.graph_changes:diff",
     "doctor": "headwater.cli.doctor:doctor",
+    "drift": "headwater.cli.graph_changes:drift",
     "explain": "headwater.cli.explain:explain",
+    "harvests": "headwater.cli.graph:harvests",
+    "impact": "headwater.cli.graph:impact",
+    "ingest": "headwater.cli.graph_changes:ingest",
     "lake": "headwater.cli.lake:lake",
     "lineage": "headwater.cli.lineage:lineage",
+    "path": "headwater.cli.graph:path",
+    "pii": "headwater.cli.graph:pii",
+    "search": "headwater.cli.graph:search",
     "sql": "headwater.cli.sql:sql",
+    "stale": "headwater.cli.graph_changes:stale",
+    "tag": "headwater.cli.graph:tag",
+    "trace": "headwater.cli.graph:trace",
+    "unused": "headwater.cli.graph:unused",
     "warmup": "headwater.cli.warmup:warmup",
+    "why": "headwater.cli.graph_changes:why",
 }
 """Command → where it is defined. A module is imported when its command is asked for."""
 

@@ -1,0 +1,251 @@
+"""`headwater trace | impact | path | search | unused | pii | tag`: questions to the lineage kept in a warehouse."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headwater.cli.lake_tables import as_of
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json, print_table
+from headwater.errors import UsageError
+
+if TYPE_CHECKING:
+    from headwater.graph import Answer, GraphStore, LineageGraph, Node
+
+_FORMATS = ("tree", "table", "json", "csv", "mermaid", "dot", "svg", "html")
+
+
+def open_graph_store(flags: Flags) -> "GraphStore":
+    """The graph of the warehouse of the settings."""
+    from headwater.graph import GraphStore
+
+    return GraphStore(flags.settings.warehouse)
+
+
+def open_graph(flags: Flags, at: str | None) -> "LineageGraph":
+    """The graph at a moment. RAISES: NotFoundError when the warehouse has none."""
+    from headwater.graph import LineageGraph
+
+    return LineageGraph(open_graph_store(flags).state(at))
+
+
+def answer_options(function: Any) -> Any:
+    """How and as of when an answer is shown."""
+    for option in (
+        as_of,
+        click.option("-f", "--format", type=click.Choice(_FORMATS), default="tree", show_default=True),
+        click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it to a file."),
+    ):
+        function = option(function)
+    return function
+
+
+def walk_options(function: Any) -> Any:
+    """What a walk through the graph follows, and how its answer is shown."""
+    depth = click.option("--depth", type=click.IntRange(0), help="How many steps to go. Default: all there are.")
+    return depth(influence_option(answer_options(function)))
+
+
+influence_option = click.option(
+    "--influence",
+    "influences",
+    type=click.Choice(["value", "condition", "row"]),
+    multiple=True,
+    help="Follow only what values are made of, what decides them, or what decides rows. Default: all.",
+)
+
+
+def say_answer(flags: Flags, answer: "Answer", *, format: str, output: Path | None, title: str) -> None:
+    """Print an answer, or write it to a file whose ending tells the format unless one was named."""
+    from headwater.graph.formats import render_answer
+
+    if output is not None and format == "tree" and output.suffix[1:] in _FORMATS:
+        format = output.suffix[1:]
+    text = render_answer(answer, "json" if flags.json else format, title=title)
+    if output is None:
+        click.echo(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as err:
+        raise UsageError(f"{output} cannot be written: {err.strerror}") from err
+    if not flags.quiet:
+        click.echo(f"{len(answer.steps):,} edges written to {output}", err=True)
+
+
+def _chosen(influences: tuple[str, ...]) -> Any:
+    from headwater.model.edges import InfluenceClass
+
+    return tuple(map(InfluenceClass, influences)) or tuple(InfluenceClass)
+
+
+@command(
+    "trace",
+    examples=(
+        "headwater trace mart.revenue.total",
+        "headwater trace mart.revenue.total --influence value --as-of '2 days ago' --format mermaid",
+    ),
+)
+@click.argument("name", metavar="TABLE[.COLUMN]")
+@walk_options
+@click.pass_obj
+def trace(
+    flags: Flags, /, name: str, depth: int | None, influences: tuple[str, ...], at: str | None, **how: Any
+) -> None:
+    """Show what a column, or every column of a table, is made of, with the expression and place of each step."""
+    answer = open_graph(flags, at).trace(name, depth=depth, influences=_chosen(influences))
+    say_answer(flags, answer, title=f"What {name} is made of", **how)
+
+
+@command(
+    "impact",
+    examples=(
+        "headwater impact raw.orders.amount",
+        "headwater impact raw.orders.amount --fail-on 'mart.*' --format table",
+    ),
+)
+@click.argument("name", metavar="TABLE[.COLUMN]")
+@walk_options
+@click.option("--fail-on", multiple=True, metavar="PATTERN", help="Exit code 1 if this is reached, e.g. 'mart.*'.")
+@click.pass_obj
+def impact(
+    flags: Flags,
+    /,
+    name: str,
+    depth: int | None,
+    influences: tuple[str, ...],
+    at: str | None,
+    fail_on: tuple[str, ...],
+    **how: Any,
+) -> int:
+    """Show what is made of a column or table, and so may break when it changes."""
+    answer = open_graph(flags, at).impact(name, depth=depth, influences=_chosen(influences))
+    say_answer(flags, answer, title=f"What is made of {name}", **how)
+    hit = [node for node in answer.nodes for pattern in fail_on if _matches(node, pattern)]
+    if hit and not flags.quiet:
+        click.echo(f"{len(hit)} columns that must not change are reached, {hit[0]} first", err=True)
+    return 1 if hit else 0
+
+
+def _matches(node: "Node", pattern: str) -> bool:
+    return fnmatchcase(str(node), pattern) or fnmatchcase(node.dataset, pattern)
+
+
+@command(
+    "path", examples=("headwater path raw.orders.amount mart.revenue.total", "headwater path raw.orders mart.revenue")
+)
+@click.argument("source")
+@click.argument("target")
+@influence_option
+@answer_options
+@click.pass_obj
+def path(
+    flags: Flags,
+    /,
+    source: str,
+    target: str,
+    influences: tuple[str, ...],
+    at: str | None,
+    **how: Any,
+) -> int:
+    """Show every way from one column or table to another. Exit code 1 when there is none."""
+    answer = open_graph(flags, at).path(source, target, influences=_chosen(influences))
+    if not answer.steps:
+        click.echo(f"no way leads from {source} to {target}", err=True)
+        return 1
+    say_answer(flags, answer, title=f"From {source} to {target}", **how)
+    return 0
+
+
+@command("search", examples=("headwater search email", "headwater search orders --json"))
+@click.argument("text")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many.")
+@as_of
+@click.pass_obj
+def search(flags: Flags, text: str, limit: int, at: str | None) -> int:
+    """Find tables and columns by a part of their name. Exit code 1 when there are none."""
+    found = open_graph(flags, at).search(text, limit=limit)
+    return _say_nodes(flags, found, f"nothing has `{text}` in its name")
+
+
+@command("unused", examples=("headwater unused", "headwater unused --like 'stg.*' --json"))
+@click.option("--like", metavar="PATTERN", help="Only tables or columns like this.")
+@as_of
+@click.pass_obj
+def unused(flags: Flags, like: str | None, at: str | None) -> int:
+    """List columns that nothing reads. Exit code 1 when there are any."""
+    found = [node for node in open_graph(flags, at).unused() if like is None or _matches(node, like)]
+    _say_nodes(flags, found, "every column is read by something")
+    return 1 if found else 0
+
+
+def _say_nodes(flags: Flags, nodes: list["Node"], nothing: str) -> int:
+    from headwater.graph.formats import node_json
+    from headwater.graph.tables import WHOLE
+
+    if flags.json:
+        print_json([node_json(node) for node in nodes])
+    elif nodes:
+        click.echo("\n".join(node.dataset if node.column == WHOLE else str(node) for node in nodes))
+    elif not flags.quiet:
+        click.echo(nothing, err=True)
+    return 0 if nodes else 1
+
+
+@command("pii", examples=("headwater pii --tag email", "headwater pii --tag email --format svg -o email.svg"))
+@click.option("--tag", required=True, help="The tag to follow.")
+@answer_options
+@click.pass_obj
+def pii(flags: Flags, /, tag: str, at: str | None, **how: Any) -> None:
+    """Show where the values of tagged columns go; hashes and counts end the way."""
+    say_answer(flags, open_graph(flags, at).tagged(tag), title=f"Where {tag} goes", **how)
+
+
+@command(
+    "tag",
+    examples=(
+        "headwater tag raw.customers.email --tag email --tag pii",
+        "headwater tag 'stg.*.phone' --tag pii --remove",
+    ),
+)
+@click.argument("names", nargs=-1, required=True, metavar="TABLE.COLUMN...")
+@click.option("--tag", "tags", multiple=True, required=True, help="The word to put on; several are several options.")
+@click.option("--remove", is_flag=True, help="Take it off instead.")
+@click.pass_obj
+def tag(flags: Flags, names: tuple[str, ...], tags: tuple[str, ...], remove: bool) -> None:
+    """Put tags on columns; `headwater pii` follows them. Names may be patterns."""
+    from headwater.graph.tags import tag_columns
+
+    changed = tag_columns(open_graph_store(flags), names, tags, remove=remove)
+    if flags.json:
+        print_json([str(node) for node in changed])
+    elif not flags.quiet:
+        click.echo(f"{len(changed)} columns changed")
+
+
+@command("harvests", examples=("headwater harvests", "headwater harvests --json"))
+@click.pass_obj
+def harvests(flags: Flags) -> None:
+    """List the changes of the graph: each is a state that `--as-of NUMBER` shows."""
+    records = sorted(open_graph_store(flags).harvests(), key=lambda each: each["ended"])
+    if flags.json:
+        print_json(records)
+        return
+    shown: list[tuple[str, Callable[[Any], object]]] = [
+        ("time (UTC)", lambda each: f"{each['ended']:%F %T}"),
+        ("kind", lambda each: each["kind"] or ""),
+        ("sources", lambda each: ", ".join(each["sources"] or ())),
+        ("statements", lambda each: _count(each["statements"])),
+        ("analysed", lambda each: _count(each["analysed"])),
+        ("edges", lambda each: _count(each["edges"])),
+        ("issues", lambda each: _count(each["issues"])),
+    ]
+    rows = [(number, *(show(each) for _, show in shown)) for number, each in enumerate(records, 1)]
+    print_table(("as-of", *(name for name, _ in shown)), rows)
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"

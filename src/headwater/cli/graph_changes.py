@@ -1,0 +1,209 @@
+"""`headwater diff | stale | drift | why | ingest`: lineage through time, and events into it."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headwater.cli.graph import open_graph_store
+from headwater.cli.inputs import sources_of
+from headwater.cli.lake_tables import open_warehouse, time_text
+from headwater.cli.lineage import analysis_options
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json, print_table
+from headwater.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from headwater.graph.compare import GraphDiff
+    from headwater.graph.facts import Facts
+    from headwater.graph.versions import Made
+
+
+@command(
+    "diff",
+    examples=(
+        "headwater diff @-1..@0",
+        "headwater diff main/sql branch/sql --dialect snowflake --format github",
+    ),
+)
+@click.argument("before", metavar="MOMENT..MOMENT | FOLDER")
+@click.argument("after", required=False, metavar="[FOLDER]")
+@analysis_options
+@click.option(
+    "-f",
+    "--format",
+    type=click.Choice(["text", "json", "markdown", "github", "csv"]),
+    default="text",
+    show_default=True,
+    help="`github`: for a comment on a pull request.",
+)
+@click.pass_obj
+def diff(flags: Flags, /, before: str, after: str | None, format: str, **options: Any) -> int:
+    """Show what changed in the lineage: tables, columns and edges that came, went or are computed in another way.
+
+    Between two states of the graph (`3..7`, `@-1..@0`, `2026-11-01..`), or between two folders of SQL: what a pull
+    request does to lineage. Exit code 1 when there are differences.
+    """
+    from headwater.graph.formats import render_diff
+
+    found = _diff_folders(flags, before, after, options) if after is not None else _diff_states(flags, before)
+    click.echo(render_diff(found, "json" if flags.json else format))
+    return 1 if found else 0
+
+
+def _diff_states(flags: Flags, text: str) -> "GraphDiff":
+    from headwater.graph import diff_states
+
+    start, dots, end = text.partition("..")
+    if not dots:
+        raise UsageError(
+            f"`{text}` is one moment or folder; a comparison needs two", hint="MOMENT..MOMENT, or two folders"
+        )
+    store = open_graph_store(flags)
+    return diff_states(store.state(start or 1), store.state(end or None))
+
+
+def _diff_folders(flags: Flags, before: str, after: str, options: dict[str, Any]) -> "GraphDiff":
+    from headwater.graph import diff_facts
+
+    return diff_facts(*(_facts_in(flags, folder, options) for folder in (before, after)))
+
+
+def _facts_in(flags: Flags, folder: str, options: dict[str, Any]) -> "Facts":
+    from headwater.analysis.door import Request
+    from headwater.graph.collect import collect
+    from headwater.text import Source
+
+    base = Path(folder)
+    sources = [
+        Source(each.text, str(Path(each.name or "").relative_to(base)) if base.is_dir() else base.name)
+        for each in sources_of([folder], None)
+    ]
+    request = Request(
+        dialect=options["dialect"] or flags.settings.dialect,
+        schema=options["schema"] or flags.settings.schema,
+        engine=options["engine"],
+    )
+    return collect(sources, request)
+
+
+@command("stale", examples=("headwater stale", "headwater stale --json"))
+@click.pass_obj
+def stale(flags: Flags) -> int:
+    """List lake tables made from an older state of an input, where a column they read has changed since.
+
+    Exit code 1 when there are any.
+    """
+    from headwater.graph import stale as find_stale
+
+    found = find_stale(open_warehouse(flags))
+    if flags.json:
+        print_json(found)
+    elif found:
+        rows = [
+            (each.table, each.input, each.read, each.latest, f"{each.changed_rows:,}", ", ".join(each.columns))
+            for each in found
+        ]
+        print_table(("table", "input", "read at", "now at", "changed rows", "changed columns"), rows)
+    elif not flags.quiet:
+        click.echo("every table is up to date with what it was made from")
+    return 1 if found else 0
+
+
+@command("drift", examples=("headwater drift", "headwater drift --json"))
+@click.pass_obj
+def drift(flags: Flags) -> int:
+    """List columns whose sources by SQL text and by observed runs differ. Exit code 1 when there are any."""
+    from headwater.graph import drift as find_drift
+
+    found = find_drift(open_graph_store(flags).state())
+    if flags.json:
+        print_json(found)
+    elif found:
+        for each in found:
+            click.echo(str(each.target))
+            for node in each.only_said:
+                click.echo(f"  only in SQL   {node}")
+            for node in each.only_done:
+                click.echo(f"  only in runs  {node}")
+    elif not flags.quiet:
+        click.echo("SQL and runs agree wherever both are known")
+    return 1 if found else 0
+
+
+@command("why", examples=("headwater why shop.gold", "headwater why shop.gold@7 --json"))
+@click.argument("table", metavar="TABLE[@MOMENT]")
+@click.pass_obj
+def why(flags: Flags, table: str) -> None:
+    """Show which snapshots of which tables a snapshot was made from, transitively."""
+    from headwater.graph import why as explain
+
+    name, _, moment = table.partition("@")
+    found = explain(open_warehouse(flags), name, _moment(moment))
+    if flags.json:
+        print_json([_plain(made) for made in found])
+        return
+    by_version = {made.version: made for made in found}
+    shown: set[Any] = set()
+
+    def say(made: "Made", indent: str) -> None:
+        again = made.version in shown
+        shown.add(made.version)
+        about = ", ".join(part for part in (made.operation, made.job, made.time and time_text(made.time)) if part)
+        click.echo(f"{indent}{made.version}" + (f"  ({about})" if about and not again else ""))
+        for version, columns in () if again else made.inputs:
+            read = f"{indent}  reads {', '.join(columns)} of" if columns else f"{indent}  reads"
+            click.echo(read)
+            say(by_version[version], indent + "    ")
+
+    say(found[0], "")
+
+
+def _moment(text: str) -> Any:
+    return None if not text else f"@{text}" if text.startswith("-") else text
+
+
+def _plain(made: "Made") -> dict[str, Any]:
+    plain = {name: value for name, value in dataclasses.asdict(made).items() if name not in ("version", "inputs")}
+    inputs = [
+        {"dataset": version.dataset, "snapshot": version.snapshot_id, "columns": columns}
+        for version, columns in made.inputs
+    ]
+    return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs}
+
+
+@command("ingest", examples=("headwater ingest events.ndjson", "headwater ingest logs/*.ndjson --strict"))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--strict", is_flag=True, help="Exit code 1 if some line is no event.")
+@click.pass_obj
+def ingest(flags: Flags, files: tuple[Path, ...], strict: bool) -> int:
+    """Bring OpenLineage events into the graph, one a line. Events may come twice and in any order."""
+    from headwater.events import Event, read_events
+    from headwater.graph.observed import ingest as ingest_events
+
+    bad: list[InputError] = []
+    count = 0
+    store = open_graph_store(flags)
+    for file in files:
+        events: list[Event] = []
+        try:
+            with file.open("rb") as lines:
+                for each in read_events(lines, str(file)):
+                    if isinstance(each, InputError):
+                        bad.append(each)
+                    else:
+                        events.append(each)
+        except OSError as err:
+            raise InputError(f"{file} cannot be read: {err.strerror}") from err
+        bad += ingest_events(store, events, source=str(file))[1]
+        count += len(events)
+    for error in bad[:20]:
+        click.echo(f"{error.place or 'event'}: {error.message}", err=True)
+    if len(bad) > 20:
+        click.echo(f"… and {len(bad) - 20:,} more", err=True)
+    if flags.json:
+        print_json({"events": count, "refused": len(bad)})
+    elif not flags.quiet:
+        click.echo(f"{count:,} events, {len(bad):,} refused")
+    return 1 if bad and strict else 2 if bad and not count else 0

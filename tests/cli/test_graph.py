@@ -1,0 +1,112 @@
+"""Questions to the graph, asked as a person asks them."""
+
+import json
+
+import pytest
+from tests.cli.test_main import fails, headwater
+from tests.graph.conftest import MARTS, STAGING, harvested
+
+from headwater.events import EventType, Job, Run, RunEvent, encode, new_run_id
+from headwater.graph import GraphStore
+from headwater.lake.tables import Warehouse
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graph")
+    store = GraphStore(Warehouse(folder / "w"))
+    harvested(store, ("staging.sql", STAGING), ("marts.sql", MARTS))
+    harvested(store, ("staging.sql", STAGING.replace("* 100", "* 1000")))
+
+    def run(*args, code=0):
+        done = headwater(*map(str, args), "--warehouse", str(folder / "w"), cwd=folder)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    run.folder = folder
+    return run
+
+
+def test_trace(lake):
+    shown = lake("trace", "mart.revenue.total", "--influence", "value")
+    assert "stg.orders.cents  AGGREGATION sum(o.cents)  marts.sql:2" in shown
+    assert "amount * 1000" in shown
+    assert "amount * 100 " in lake("trace", "mart.revenue.total", "--influence", "value", "--as-of", "1")
+    answer = json.loads(lake("trace", "mart.revenue.total", "--depth", 1, "--json"))
+    assert answer["cut"] is True
+
+
+def test_impact_fails_on_what_must_not_change(lake):
+    lake("impact", "raw.orders.amount")
+    lake("impact", "raw.orders.amount", "--fail-on", "mart.*", code=1)
+    lake("impact", "raw.orders.amount", "--fail-on", "other.*")
+
+
+def test_output_by_the_ending(lake):
+    lake("trace", "mart.revenue.total", "-o", "total.svg")
+    assert (lake.folder / "total.svg").read_text().startswith("<svg")
+
+
+def test_path_search_unused(lake):
+    assert "stg.orders.cents" in lake("path", "raw.orders.amount", "mart.revenue.total")
+    lake("path", "mart.revenue.total", "raw.orders.amount", code=1)
+    assert lake("search", "cents").split() == ["stg.orders.cents"]
+    lake("search", "zzz", code=1)
+    assert "raw.orders.note" in lake("unused", "--like", "raw.*", code=1)
+
+
+def test_tags(lake):
+    assert "1 columns changed" in lake("tag", "raw.customers.email", "--tag", "email")
+    assert "mart.revenue.email" in lake("pii", "--tag", "email")
+    lake("tag", "raw.customers.email", "--tag", "email", "--remove")
+    lake("pii", "--tag", "email", code=2)
+
+
+def test_diff_of_states_and_folders(lake):
+    assert lake("diff", "1..2", code=1).strip() == (
+        "~ raw.orders.amount → stg.orders.cents  TRANSFORMATION  amount * 100 ⇒ amount * 1000"
+    )
+    assert lake("diff", "2..2").strip() == "no differences"
+    for name, text in (("a", STAGING), ("b", STAGING.replace("lower(email)", "email"))):
+        (lake.folder / name).mkdir(exist_ok=True)
+        (lake.folder / name / "staging.sql").write_text(text)
+    shown = lake("diff", "a", "b", "-d", "postgres", "--format", "github", code=1)
+    assert "| + | `stg.customers.email` | `raw.customers.email` | IDENTITY |" in shown
+    lake("diff", "1", code=2)
+
+
+def test_ingest_events(lake):
+    good = RunEvent(event_type=EventType.START, run=Run(run_id=new_run_id()), job=Job(namespace="n", name="j"))
+    (lake.folder / "events.ndjson").write_bytes(encode(good) + b"\n{broken\n")
+    assert lake("ingest", "events.ndjson").strip() == "1 events, 1 refused"
+    lake("ingest", "events.ndjson", "--strict", code=1)
+    lake("ingest", "missing.ndjson", code=2)
+
+
+def test_versions(lake):
+    for statement in (
+        "CREATE DATABASE IF NOT EXISTS shop",
+        "CREATE TABLE shop.raw (id BIGINT NOT NULL, v BIGINT, PRIMARY KEY (id))",
+        "INSERT INTO shop.raw VALUES (1, 1)",
+        "CREATE TABLE shop.gold AS SELECT sum(v) AS v FROM shop.raw",
+    ):
+        lake("sql", "-e", statement)
+    assert "shop.raw@1" in lake("why", "shop.gold")
+    assert json.loads(lake("why", "shop.gold@1", "--json"))[0]["inputs"][0]["columns"] == ["v"]
+    assert "up to date" in lake("stale")
+    lake("sql", "-e", "UPDATE shop.raw SET v = 2 WHERE id = 1")
+    assert "shop.gold" in lake("stale", code=1)
+    assert "agree" in lake("drift")
+
+
+def test_states_are_listed(lake):
+    assert [each["kind"] for each in json.loads(lake("harvests", "--json"))][:2] == ["harvest", "harvest"]
+
+
+def test_no_lineage_is_a_plain_error(tmp_path):
+    fails(
+        headwater("trace", "a.b", "--warehouse", str(tmp_path)),
+        "not-found",
+        "there is no lineage",
+        "headwater harvest",
+    )
