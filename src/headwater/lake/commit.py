@@ -10,7 +10,7 @@ commit wins whatever its writer had seen.
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -42,15 +42,19 @@ class PlacedFile:
         return ManifestEntry(kind, self.file, self.bucket, self.partition)
 
 
+Guard: TypeAlias = Callable[[Snapshot, Sequence[ManifestEntry]], None]
+"""Looks at what another commit has done since the base of a change, and raises CommitConflictError to refuse."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a commit is to do.
 
     `user` and `id` together name the commit. With `replayed`, it may have landed before (a stream that was restarted,
     a job that was run again): then it is looked for in the whole log, and lands once. `base` is the snapshot that
-    `removed` was read from. With `replaced`, all files of those partitions (None: of the table) that are there when
-    the commit lands are removed too. With `restores`, `added` is a state the table had before: its files come back as
-    they were, and those that are live already stay.
+    `removed` was read from, and from which on `guard` is shown every commit. With `replaced`, all files of those
+    partitions (None: of the table) that are there when the commit lands are removed too. With `restores`, `added` is
+    a state the table had before: its files come back as they were, and those that are live already stay.
     """
 
     operation: Operation
@@ -65,6 +69,7 @@ class Change:
     replaced: frozenset[Partition] | None = None
     origin: Origin | None = None
     replayed: bool = False
+    guard: Guard | None = None
     since: int = 0  # with `replayed`: the earlier attempt, if there was one, landed after this snapshot
 
 
@@ -147,6 +152,10 @@ class Committer:
         """
         if change.replaces and latest is not None:
             return self._replacing(change, latest)
+        if change.guard is not None and latest is not None:
+            for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
+                between = self.log.get(id)
+                change.guard(between, self.delta(between))
         if not change.removed or latest is None:
             return change.added, change.removed
         names = {placed.file.name for placed in change.removed}

@@ -71,7 +71,7 @@ class ColumnCache:
             plan = plan_scan(pinned.table.store, pinned.state, missing)
         elif plan.bytes * len(missing) > self.capacity // _SHARE * max(1, len(pinned.schema.names)):
             return None
-        batches = list(read_plan(pinned.table.store, plan, pinned.state))
+        batches = list(read_plan(pinned.table.store, plan, pinned.state, past=pinned.is_past))
         table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
         return {_key(pinned, name): table.column(name) for name in missing}
 

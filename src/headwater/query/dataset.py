@@ -74,7 +74,7 @@ class LakeDataset(ds.Dataset):  # type: ignore[misc]
         return ds.Scanner.from_batches(self._batches(plan), schema=schema, columns=names, filter=filter, **options)
 
     def _batches(self, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
-        for batch in read_plan(self.pinned.table.store, plan, self.pinned.state):
+        for batch in read_plan(self.pinned.table.store, plan, self.pinned.state, past=self.pinned.is_past):
             self.reading.rows += batch.num_rows
             yield batch
 

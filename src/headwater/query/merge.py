@@ -19,7 +19,7 @@ from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, quoted
-from headwater.query.target import ROW, Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.target import OLD, Target, check_nulls, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 
@@ -58,8 +58,8 @@ def merge(run: Execution) -> Result:
 
 
 def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:
-    action, numbers = joined.column(_ACTION), joined.column(ROW)
-    touched = joined.filter(pc.is_valid(numbers)).column(ROW)
+    action, first = joined.column(_ACTION), joined.column(target.identity[0])
+    touched = joined.filter(pc.is_valid(first)).select(target.identity)
     if twice(touched):
         raise run.statement.error(
             f"a row of `{target.pinned.name}` is matched by several rows of the source", run.statement.tree.args["on"]
@@ -81,15 +81,15 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
     return done(message, rows=joined.num_rows, snapshot_id=snapshot.snapshot_id)
 
 
-def _gone(joined: pa.Table, deleted: pa.ChunkedArray, target: Target) -> pa.ChunkedArray:
+def _gone(joined: pa.Table, deleted: pa.ChunkedArray, target: Target) -> pa.Table:
     """The rows of a table with a key whose old key must go: those deleted, and those that get another key."""
-    numbers = joined.column(ROW)
+    first = joined.column(target.identity[0])
     changed = deleted
     for name in target.pinned.schema.primary_keys:
-        old = joined.column(f"#{name}")
+        old = joined.column(OLD + name)
         different = pc.fill_null(pc.not_equal(old, joined.column(name)), False)
         changed = pc.or_(changed, different)
-    return joined.filter(pc.and_(changed, pc.is_valid(numbers))).column(ROW)
+    return joined.filter(pc.and_(changed, pc.is_valid(first))).select(target.identity)
 
 
 def _source_columns(run: Execution, tables: dict[str, Any]) -> list[str]:
@@ -151,7 +151,7 @@ def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, st
 def _join(run: Execution, target: Target, whens: list[When]) -> str:
     """The query that says for every row what becomes of it."""
     tree = run.statement.tree
-    alias, using = quoted(target.ref.alias), tree.args["using"]
+    using = tree.args["using"]
     source = quoted(using.alias_or_name)
     inner = using.sql(dialect=DIALECT)
     kinds = {when.kind for when in whens}
@@ -159,32 +159,31 @@ def _join(run: Execution, target: Target, whens: list[When]) -> str:
         ("left" in kinds, "new" in kinds), "INNER"
     )
     schema = target.pinned.schema
-    columns = ", ".join(_column(field, whens, alias, source) for field in schema.fields)
-    old = "".join(f", {alias}.{quoted(name)} AS {quoted('#' + name)}" for name in schema.primary_keys)
-    action = " ".join(f"WHEN {_holds(when, alias, source)} THEN {at}" for at, when in enumerate(whens))
+    columns = ", ".join(_column(field, whens, target, source) for field in schema.fields)
+    action = " ".join(f"WHEN {_holds(when, target, source)} THEN {at}" for at, when in enumerate(whens))
     clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
     return (
-        f"{clause}SELECT {alias}.{quoted(ROW)}, CASE {action} END AS {quoted(_ACTION)}, {columns}{old} "
+        f"{clause}SELECT {', '.join(target.selected())}, CASE {action} END AS {quoted(_ACTION)}, {columns} "
         f"FROM {tree.this.sql(dialect=DIALECT)} {side} JOIN "
         f"(SELECT *, TRUE AS {quoted(_SOURCE)} FROM {inner}) AS {source} ON {tree.args['on'].sql(dialect=DIALECT)} "
         f"WHERE CASE {action} END IS NOT NULL"
     )
 
 
-def _holds(when: When, alias: str, source: str) -> str:
+def _holds(when: When, target: Target, source: str) -> str:
     """The condition under which a WHEN concerns a row of the join."""
-    in_target = f"{alias}.{quoted(ROW)} IS {'NULL' if when.kind == 'new' else 'NOT NULL'}"
+    in_target = target.is_there(negated=when.kind == "new")
     in_source = f"{source}.{quoted(_SOURCE)} IS {'NULL' if when.kind == 'left' else 'NOT NULL'}"
     more = f" AND ({when.condition})" if when.condition else ""
     return f"({in_target} AND {in_source}{more})"
 
 
-def _column(field: Field, whens: list[When], alias: str, source: str) -> str:
+def _column(field: Field, whens: list[When], target: Target, source: str) -> str:
     type = duckdb_type(field.type)
     cases = " ".join(
-        f"WHEN {_holds(when, alias, source)} THEN CAST({when.values[field.name]} AS {type})"
+        f"WHEN {_holds(when, target, source)} THEN CAST({when.values[field.name]} AS {type})"
         if when.values is not None
-        else f"WHEN {_holds(when, alias, source)} THEN NULL"
+        else f"WHEN {_holds(when, target, source)} THEN NULL"
         for when in whens
     )
     return f"CAST(CASE {cases} END AS {type}) AS {quoted(field.name)}"

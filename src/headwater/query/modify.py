@@ -13,7 +13,7 @@ from headwater.query.parse import DIALECT, Node
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, quoted
-from headwater.query.target import ROW, Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.target import Target, check_nulls, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 
@@ -29,14 +29,14 @@ def update(run: Execution) -> Result:
     rename_tables(refs, list(tables), tree)
     alias = quoted(target.ref.alias)
     columns = [_new_value(field, assigned, alias) for field in target.pinned.schema.fields]
-    found = _matching(run, [f"{alias}.{quoted(ROW)}", *columns], (tree.args.get("from_"), None), tables)
-    numbers, rows = found.column(ROW), found.drop_columns([ROW])
-    if twice(numbers):
+    found = _matching(run, [*target.selected(), *columns], (tree.args.get("from_"), None), tables)
+    identities, rows = found.select(target.identity), found.drop_columns(target.identity)
+    if twice(identities):
         raise statement.error("a row would be updated by more than one row of FROM", tree.args["from_"])
     if not rows.num_rows:
         return done(f"0 rows of {target.pinned.name} updated")
     check_nulls(rows, target.pinned, statement, places)
-    gone = numbers if not target.is_keyed or _keys_assigned(assigned, target) else numbers.slice(0, 0)
+    gone = identities if not target.is_keyed or _keys_assigned(assigned, target) else identities.slice(0, 0)
     snapshot = put_back(target, rows, gone, Operation.UPDATE, origin)
     return _told("updated", target, rows.num_rows, snapshot.snapshot_id)
 
@@ -48,12 +48,12 @@ def delete(run: Execution) -> Result:
     origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
-    number = f"{quoted(target.ref.alias)}.{quoted(ROW)}"
-    found = _matching(run, [f"DISTINCT {number}"], (None, tree.args.get("using")), tables)
+    distinct = f"DISTINCT {', '.join(target.selected())}"
+    found = _matching(run, [distinct], (None, tree.args.get("using")), tables)
     if not found.num_rows:
         return done(f"0 rows of {target.pinned.name} deleted")
-    nothing = target.rows.schema.remove(len(target.rows.schema) - 1).empty_table()
-    snapshot = put_back(target, nothing, found.column(ROW), Operation.DELETE, origin)
+    nothing = target.pinned.table.arrow_schema.empty_table()
+    snapshot = put_back(target, nothing, found, Operation.DELETE, origin)
     return _told("deleted", target, found.num_rows, snapshot.snapshot_id)
 
 
@@ -94,10 +94,10 @@ def assigned_text(field: Field, value: Node) -> str:
 
 
 def registered(run: Execution, refs: list[TableRef], target: Target) -> dict[str, Any]:
-    """The tables of the statement for DuckDB, the target's numbered rows in its place."""
+    """The tables of the statement for DuckDB, the numbered rows of a target without a key in its place."""
     tables = run.register(refs)
     for ref, name in zip(refs, list(tables)):
-        if ref is target.ref:
+        if ref is target.ref and target.rows is not None:
             tables[name] = target.rows
     return tables
 

@@ -27,6 +27,7 @@ class Pinned:
 
     table: Table
     state: TableState
+    is_past: bool = False  # named with a moment, which expiry may come for
 
     @property
     def name(self) -> TableName:
@@ -108,7 +109,7 @@ class Names:
         except HeadwaterError as err:
             raise type(err)(err.message, hint=err.hint) from err
         schema_id = snapshot.schema_id if snapshot else None
-        return Pinned(table, store.state(snapshot, store.shape(schema_id)))
+        return Pinned(table, store.state(snapshot, store.shape(schema_id)), is_past=True)
 
     def refs(self, tree: Node) -> list[TableRef]:
         """Every place in a tree that names a table of the warehouse, in the order of the text."""

@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError, UsageError
+from headwater.errors import CommitConflictError, HeadwaterError, UsageError
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show
@@ -20,6 +21,7 @@ from headwater.query.result import Result, done
 from headwater.query.select import Execution
 from headwater.text import Source
 
+ATTEMPTS = 20
 Carry = Callable[[Execution], Result]
 
 _STATEMENTS: dict[type[Node], Carry] = {
@@ -83,14 +85,24 @@ class Session:
         self.close()
 
     def _carry_out(self, statement: Statement, parameters: Any) -> Result:
-        names = Names(self.warehouse, self.database, statement)
-        run = Execution(names, self._engine, self._cache, statement, parameters)
         try:
-            return self._dispatch(run)
+            return self._retried(statement, parameters)
         except HeadwaterError as err:
             if err.source is None:  # from a layer that knows nothing of the text
                 err.source, err.span = statement.source, statement.span
             raise
+
+    def _retried(self, statement: Statement, parameters: Any) -> Result:
+        """Carry out a statement; again on the new state, when others changed the rows that it is to change."""
+        for attempt in range(ATTEMPTS):
+            fresh = replace(statement, tree=statement.tree.copy())  # carrying out one writes into it
+            names = Names(self.warehouse, self.database, fresh)
+            try:
+                return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
+            except CommitConflictError:
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError
 
     def _dispatch(self, run: Execution) -> Result:
         tree, statement = run.statement.tree, run.statement

@@ -1,7 +1,9 @@
-"""The table that an UPDATE, DELETE or MERGE changes: its rows numbered, and how they are replaced.
+"""The table that an UPDATE, DELETE or MERGE changes: how its rows are told apart, and how they are replaced.
 
-With a primary key, changed rows are written over the old ones and keys are deleted. Without one, the files that hold
-changed rows are written anew and the others stay. Either way it is one commit, made from the state that was read.
+With a primary key, rows are told apart by it: changed rows are written over the old ones, keys are deleted, and only
+those rows are ever held. Without one, rows are numbered, the files that hold changed rows are written anew and the
+others stay. Either way it is one commit, made from the state that was read; if others have changed the same rows in
+between it is refused, and the session carries the statement out again on the new state.
 """
 
 from collections.abc import Iterator
@@ -22,18 +24,19 @@ from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import Node, Statement
-from headwater.query.select import Execution
+from headwater.query.select import Execution, quoted
 
 ROW = "#row"
+OLD = "#old "  # before the name of a key column: its value before the change
 
 
 @dataclass(frozen=True)
 class Target:
-    """The rows of a table that a statement may change, with a number each."""
+    """A table to be changed. `rows` and `plan` are of a table without a key: its rows with a number each."""
 
     ref: TableRef
-    rows: pa.Table  # all columns, and ROW
-    plan: ScanPlan
+    rows: pa.Table | None = None  # all columns, and ROW
+    plan: ScanPlan | None = None
 
     @property
     def pinned(self) -> Pinned:
@@ -41,21 +44,26 @@ class Target:
 
     @property
     def is_keyed(self) -> bool:
-        return bool(self.pinned.schema.primary_keys)
+        return self.plan is None
 
-    def without(self, numbers: pa.ChunkedArray) -> pa.Table:
-        """The rows that are not numbered so, without their numbers."""
-        gone = pc.is_in(self.rows.column(ROW), value_set=numbers.combine_chunks())
-        return self.rows.filter(pc.invert(gone)).drop_columns([ROW])
+    @property
+    def identity(self) -> list[str]:
+        """The columns of a query of ours that tell which row of the target a row came from."""
+        return [OLD + name for name in self.pinned.schema.primary_keys] if self.is_keyed else [ROW]
 
-    def keys(self, numbers: pa.ChunkedArray) -> pa.Table:
-        """The keys of numbered rows."""
-        kept = pc.is_in(self.rows.column(ROW), value_set=numbers.combine_chunks())
-        return self.rows.filter(kept).select(list(self.pinned.schema.primary_keys))
+    def selected(self) -> list[str]:
+        """The identity as items of a SELECT."""
+        alias = quoted(self.ref.alias)
+        return [f"{alias}.{quoted(name.removeprefix(OLD))} AS {quoted(name)}" for name in self.identity]
+
+    def is_there(self, *, negated: bool = False) -> str:
+        """The condition that a row of a join has a row of the target."""
+        column = quoted(self.identity[0].removeprefix(OLD))
+        return f"{quoted(self.ref.alias)}.{column} IS {'NULL' if negated else 'NOT NULL'}"
 
 
 def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()) -> Target:
-    """Read what a statement may change.
+    """What a statement may change; of a table without a key it is read.
 
     RAISES: SqlError for a system table, and for a table whose rows are made of several.
     """
@@ -70,23 +78,30 @@ def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()
             ref.span,
             hint="INSERT what is to be merged",
         )
+    if shape.is_keyed:
+        return Target(ref)
     plan = plan_scan(pinned.table.store, pinned.state, None, where)
-    if not shape.is_keyed:  # whole files are written anew, so whole files are read
-        plan = replace(plan, where=(), splits=tuple(replace(split, where=()) for split in plan.splits))
+    # whole files are written anew, so whole files are read
+    plan = replace(plan, where=(), splits=tuple(replace(split, where=()) for split in plan.splits))
     batches = list(read_plan(pinned.table.store, plan, pinned.state))
     rows = pa.Table.from_batches(batches, result_schema(shape, pinned.schema.names))
     return Target(ref, rows.append_column(ROW, pa.array(range(rows.num_rows), pa.int64())), plan)
 
 
-def put_back(
-    target: Target, changed: pa.Table, gone: pa.ChunkedArray, operation: Operation, origin: Origin
-) -> Snapshot:
-    """Commit: rows numbered `gone` are removed, `changed` rows are added."""
+def put_back(target: Target, changed: pa.Table, gone: pa.Table, operation: Operation, origin: Origin) -> Snapshot:
+    """Commit: the rows with the identities `gone` are removed, `changed` rows are added.
+
+    RAISES: CommitConflictError when others changed one of these rows since they were read.
+    """
     if target.is_keyed:
-        keys = target.keys(gone) if len(gone) else None
-        table = target.pinned.table
-        return table.write(changed, deletes=keys, origin=origin, operation=operation)
-    return _rewritten(target, pa.concat_tables([target.without(gone), changed]), operation, origin)
+        table, state = target.pinned.table, target.pinned.state
+        keys = gone.rename_columns([name.removeprefix(OLD) for name in target.identity]) if len(gone) else None
+        read_at = max(0, state.snapshot_id)
+        return table.write(changed, deletes=keys, origin=origin, operation=operation, read_at=read_at)
+    assert target.rows is not None
+    removed = pc.is_in(target.rows.column(ROW), value_set=gone.column(ROW).combine_chunks())
+    kept = target.rows.filter(pc.invert(removed)).drop_columns([ROW])
+    return _rewritten(target, pa.concat_tables([kept, changed]), operation, origin)
 
 
 def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Origin) -> Snapshot:
@@ -104,7 +119,7 @@ def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Ori
     change = Change(
         *(facts.operation, facts.user, facts.id, shape.schema.id),
         added=tuple(added),
-        removed=tuple(_placed(target.plan)),
+        removed=tuple(_placed(target.plan)) if target.plan is not None else (),
         base=pinned.state.snapshot_id if pinned.snapshot is not None else None,
         origin=origin,
     )
@@ -117,9 +132,9 @@ def _placed(plan: ScanPlan) -> Iterator[PlacedFile]:
             yield PlacedFile(file, split.bucket, split.partition)
 
 
-def twice(numbers: pa.ChunkedArray) -> bool:
-    """Whether a number is there more than once."""
-    return bool(len(numbers)) and pc.count_distinct(numbers).as_py() != len(numbers)
+def twice(identities: pa.Table) -> bool:
+    """Whether a row is there more than once."""
+    return len(identities.group_by(identities.column_names).aggregate([])) != len(identities)
 
 
 def rename_tables(refs: list[TableRef], names: list[str], tree: Node) -> None:

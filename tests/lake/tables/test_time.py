@@ -132,6 +132,16 @@ def test_expiry_spares_tags_and_readers(table):
     assert_clean(table)
 
 
+def test_a_scan_of_the_past_is_leased_from_the_start(table):
+    rows = table.scan(at=2)
+    first = next(rows).to_pylist()
+    assert len(table.store.files.list(table.store.paths.lease_folder)) == 1
+    Warehouse(table.store.files).table("t").expire_snapshots(keep_min=1, keep_max=1)  # as another process would
+    rest = [row for batch in rows for row in batch.to_pylist()]
+    assert {row["k"]: row["v"] for row in (*first, *rest)} == {1: "b", 2: "x"}
+    assert table.store.files.list(table.store.paths.lease_folder) == []
+
+
 def test_a_long_scan_takes_a_lease_that_others_see(table, monkeypatch):
     monkeypatch.setattr("headwater.lake.tables.leases._PATIENCE", 0.0)
     scan = table.scan(at=2)

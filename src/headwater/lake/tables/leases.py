@@ -1,21 +1,22 @@
 """Leases: snapshots that a running reader needs, so that expiry leaves their files alone.
 
 Readers in this process are simply remembered. For other processes a lease is a file, `lease/lease-{uuid}`: a copy of
-the snapshot, and until when it holds. A scan that takes more than a few seconds takes one by itself and renews it; a
-shorter one is over before anybody expires what it reads, unless snapshots are expired as soon as they are made. A
-reader that dies leaves a lease that ends by itself.
+the snapshot, and until when it holds. A scan of the past takes one before it reads, because expiry may come for it at
+any moment. A scan of the latest state takes one when it lasts more than a few seconds: a shorter one is over before
+anybody expires what it reads, unless snapshots are expired as soon as there is another. A reader that dies leaves a
+lease that ends by itself; one that may not write reads without.
 """
 
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 import msgspec
 
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, NotWritableError
 from headwater.files import Files
 from headwater.lake.layout import PathFactory
 from headwater.lake.snapshot import Snapshot, decode_snapshot, encode_snapshot
@@ -32,17 +33,18 @@ class _Lease(msgspec.Struct, rename="camel"):
 class _LongRead:
     """One read: when to lease, and when to renew."""
 
-    def __init__(self, lease: Callable[[str], None], path: str) -> None:
+    def __init__(self, lease: Callable[[str], None], path: str, patience: float) -> None:
         self.path = path
         self.leased = False
         self._lease = lease
-        self._due = time.monotonic() + _PATIENCE
+        self._due = time.monotonic() + patience
 
     def step(self) -> None:
         if time.monotonic() >= self._due:
-            self._lease(self.path)
-            self.leased = True
             self._due = time.monotonic() + HOUR / 2
+            with suppress(NotWritableError):
+                self._lease(self.path)
+                self.leased = True
 
 
 class Leases:
@@ -56,16 +58,21 @@ class Leases:
         self._lock = Lock()
 
     @contextmanager
-    def reading(self, snapshot: Snapshot | None) -> Iterator[Callable[[], None]]:
-        """Keep a snapshot while this process reads it. Call the result now and then: it leases what takes long."""
+    def reading(self, snapshot: Snapshot | None, *, past: bool = False) -> Iterator[Callable[[], None]]:
+        """Keep a snapshot while this process reads it, one of the past by a lease from the start.
+
+        Call the result now and then: it leases what takes long.
+        """
         if snapshot is None:
             yield lambda: None
             return
         with self._lock:
             self._here[snapshot.snapshot_id] += 1
             self._snapshots[snapshot.snapshot_id] = snapshot
-        long = _LongRead(lambda path: self._write(path, snapshot, HOUR), self._paths.lease(uuid.uuid4().hex))
+        path = self._paths.lease(uuid.uuid4().hex)
+        long = _LongRead(lambda path: self._write(path, snapshot, HOUR), path, 0.0 if past else _PATIENCE)
         try:
+            long.step()
             yield long.step
         finally:
             if long.leased:

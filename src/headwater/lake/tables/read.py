@@ -38,11 +38,11 @@ def read_split(store: TableStore, split: Split) -> Iterator[pa.RecordBatch]:
 
 
 def read_plan(
-    store: TableStore, plan: ScanPlan, state: TableState, limit: int | None = None
+    store: TableStore, plan: ScanPlan, state: TableState, limit: int | None = None, *, past: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """All rows of a plan, or the first `limit`; the snapshot stays as long as somebody reads."""
+    """All rows of a plan, or the first `limit`; the snapshot, of the `past` or not, stays while somebody reads."""
     left = limit
-    with store.leases.reading(state.snapshot) as step:
+    with store.leases.reading(state.snapshot, past=past) as step:
         for split in plan.splits:
             for batch in read_split(store, split):
                 step()

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -111,14 +112,17 @@ class Table:
         operation: Operation = Operation.INSERT,
         commit_user: str | None = None,
         commit_id: str | None = None,
+        read_at: int | None = None,
     ) -> Snapshot:
         """Upsert rows (append, in a table without a key), and delete the keys in `deletes`, in one commit.
 
         With `commit_user` and `commit_id` a commit lands once, however often it is tried. When it brings a bucket to
         `num-sorted-run.compaction-trigger` runs, they are compacted before this returns, unless `write-only` is set.
-        RAISES: SchemaError naming table and column; then nothing is changed.
+        With `read_at`, the id of the snapshot that the rows were made from (0 for none), a key that others have
+        written since then is a conflict.
+        RAISES: SchemaError naming table and column, CommitConflictError; then nothing is changed.
         """
-        facts = _facts(operation, origin, commit_user, commit_id)
+        facts = replace(_facts(operation, origin, commit_user, commit_id), read_at=read_at)
         return self._tidied(write_rows(self.store, data, facts, deletes=deletes))
 
     def delete(
@@ -190,7 +194,7 @@ class Table:
     ) -> Iterator[pa.RecordBatch]:
         """Rows by the batch: some columns or all, those for which predicates hold, as of now or then."""
         state = self._state(at)
-        return read_plan(self.store, plan_scan(self.store, state, columns, where), state, limit)
+        return read_plan(self.store, plan_scan(self.store, state, columns, where), state, limit, past=at is not None)
 
     def to_arrow(
         self,
@@ -204,7 +208,7 @@ class Table:
         state = self._state(at)
         plan = plan_scan(self.store, state, columns, where)
         schema = result_schema(state.shape, plan.columns)
-        return pa.Table.from_batches(list(read_plan(self.store, plan, state, limit)), schema)
+        return pa.Table.from_batches(list(read_plan(self.store, plan, state, limit, past=at is not None)), schema)
 
     read = to_arrow
 
@@ -225,7 +229,7 @@ class Table:
         state = self._state(at)
         plan = plan_scan(self.store, state, columns, where)
         return pa.RecordBatchReader.from_batches(
-            result_schema(state.shape, plan.columns), read_plan(self.store, plan, state)
+            result_schema(state.shape, plan.columns), read_plan(self.store, plan, state, past=at is not None)
         )
 
     def to_pandas(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:

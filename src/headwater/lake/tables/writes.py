@@ -24,10 +24,12 @@ from headwater.lake.tables.read import read_plan, require_key
 from headwater.lake.tables.routing import Routed, route
 from headwater.lake.tables.shape import UNDECIDED, Shape, shape_of
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.model.schema import Schema
 
 _ROWS_PER_BUCKET = 2_000_000
 _MOST_BUCKETS = 256
+ATTEMPTS = 20
 
 Partitions: TypeAlias = Literal["dynamic"] | Sequence[dict[str, Any]] | None
 """What an overwrite replaces: the whole table (None), the partitions its rows are in, or those listed."""
@@ -45,6 +47,7 @@ class CommitFacts:
     user: str = "headwater"
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     replayed: bool = False
+    read_at: int | None = None  # the snapshot that the rows were made from: keys changed since then are a conflict
 
 
 def write_rows(store: TableStore, data: Any, facts: CommitFacts, *, deletes: Any = None) -> Snapshot:
@@ -68,6 +71,8 @@ def write_rows(store: TableStore, data: Any, facts: CommitFacts, *, deletes: Any
             discard(store, added)
             raise
     change = Change(facts.operation, facts.user, facts.id, shape.schema.id, tuple(added), origin=facts.origin)
+    if facts.read_at is not None:
+        change = replace(change, base=facts.read_at, guard=keys_unchanged(store, shape, added))
     return commit(store, replace(change, replayed=facts.replayed))
 
 
@@ -77,10 +82,20 @@ def delete_keys(store: TableStore, keys: Any, facts: CommitFacts) -> Snapshot:
 
 
 def delete_where(store: TableStore, where: Where, facts: CommitFacts) -> Snapshot:
-    """Delete the rows of a table with a primary key for which predicates hold now."""
-    state = store.latest()
-    plan = plan_scan(store, state, state.shape.schema.primary_keys, where)
-    return delete_keys(store, read_plan(store, plan, state), facts)
+    """Delete the rows of a table with a primary key for which predicates hold.
+
+    RAISES: CommitConflictError when others changed such rows again and again.
+    """
+    for attempt in range(ATTEMPTS):
+        state = store.latest()
+        plan = plan_scan(store, state, state.shape.schema.primary_keys, where)
+        try:
+            rows = read_plan(store, plan, state)
+            return delete_keys(store, rows, replace(facts, read_at=max(0, state.snapshot_id)))
+        except CommitConflictError:
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError
 
 
 def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions: Partitions = None) -> Snapshot:

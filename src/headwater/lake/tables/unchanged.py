@@ -1,0 +1,49 @@
+"""Whether rows that a statement read are still what it read when it writes them back.
+
+A commit that was made from a state (an UPDATE, a MERGE) must not hide what others wrote to the same keys in between.
+Key ranges of files decide most cases; where they overlap, the keys themselves are compared.
+"""
+
+from collections.abc import Sequence
+
+from headwater.errors import CommitConflictError
+from headwater.lake.commit import Guard, PlacedFile
+from headwater.lake.manifest import EntryKind, ManifestEntry
+from headwater.lake.opened import OpenFile, Shelf
+from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.store import TableStore
+from headwater.lake.version import DataFile
+
+
+def keys_unchanged(store: TableStore, shape: Shape, added: Sequence[PlacedFile]) -> Guard:
+    """A guard that refuses a commit of `added` when another has touched one of its keys."""
+    shelf = store.shelf(shape)
+
+    def check(between: Snapshot, entries: Sequence[ManifestEntry]) -> None:
+        if between.operation is Operation.COMPACT:
+            return  # the same rows in other files
+        for entry in entries:
+            for mine in added:
+                if (mine.partition, mine.bucket) == (entry.partition, entry.bucket) and _meet(mine, entry, shelf):
+                    raise CommitConflictError(
+                        f"{store.name}: snapshot {between.snapshot_id} changed rows that were read before it",
+                        hint="do the work again on the new state",
+                    )
+
+    return check
+
+
+def _meet(mine: PlacedFile, entry: ManifestEntry, shelf: Shelf) -> bool:
+    if entry.file.min_key > mine.file.max_key or mine.file.min_key > entry.file.max_key:
+        return False
+    if entry.kind is EntryKind.DELETE:  # an overwrite or a rollback: what was read is gone
+        return True
+    return _share_a_key(mine.file, entry.file, shelf)
+
+
+def _share_a_key(a: DataFile, b: DataFile, shelf: Shelf) -> bool:
+    """REQUIRES: both files are there."""
+    small, large = sorted((a, b), key=lambda file: file.rows)
+    opened = OpenFile(shelf, large)
+    return any(opened.find_many(batch.keys) for batch in OpenFile(shelf, small).batches(None, None))
