@@ -122,6 +122,15 @@ def test_merge_refuses_two_rows_for_one(shop):
     assert rows(shop, "SELECT * FROM orders ORDER BY id") == before
 
 
+def test_a_whole_table_by_its_name(shop):
+    shop.sql(
+        "CREATE TABLE copy AS TABLE orders; INSERT INTO copy TABLE orders; INSERT OVERWRITE TABLE copy TABLE orders"
+    )
+    assert rows(shop, "TABLE copy") == rows(shop, "TABLE orders")
+    shop.sql("INSERT INTO copy (customer, id) SELECT customer, id FROM orders")
+    assert shop.sql("SELECT count(*) FROM copy").scalar() == 6
+
+
 def test_truncate_leaves_the_past(shop):
     shop.sql("TRUNCATE TABLE orders")
     assert shop.sql("SELECT count(*) FROM orders").scalar() == 0

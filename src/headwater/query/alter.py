@@ -23,6 +23,7 @@ from headwater.query.names import Pinned, find_field
 from headwater.query.parse import Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.tags import alter_tag
 from headwater.query.types import column_type
 
 
@@ -109,12 +110,15 @@ _ALTER = re.compile(r"alter\s+table\s+(\S+)\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def alter_more(run: Execution) -> Result:
-    """Carry out what sqlglot has no tree for: moving columns, removing options."""
+    """Carry out what sqlglot has no tree for: moving columns, removing options, tags."""
     statement = run.statement
     match = _ALTER.fullmatch(statement.text.strip().rstrip(";"))
     if match is None:
         raise statement.error("this ALTER cannot be read")
     pinned = run.names.pin(exp.to_table(match[1], dialect="duckdb"))
+    done_with_tags = alter_tag(pinned.table, match[2].strip())
+    if done_with_tags is not None:
+        return done_with_tags
     change: list[SchemaChange]
     if move := _MOVE.fullmatch(match[2].strip()):
         after = find_field(pinned.schema, _name(move[3]), statement, pinned.name) if move[3] else ""
@@ -122,7 +126,9 @@ def alter_more(run: Execution) -> Result:
     elif unset := _UNSET.fullmatch(match[2].strip()):
         change = [SetOption(name.strip().strip("'\""), None) for name in unset[1].split(",")]
     else:
-        raise statement.error("this ALTER cannot be read", hint="ADD, DROP, RENAME, ALTER COLUMN, SET, UNSET")
+        raise statement.error(
+            "this ALTER cannot be read", hint="ADD, DROP, RENAME, ALTER COLUMN, SET, UNSET, CREATE TAG, DROP TAG"
+        )
     pinned.table.alter(*change)
     return done(f"table {pinned.name} altered (schema {pinned.table.schema.id})")
 

@@ -221,7 +221,7 @@ def query_start(statement: Statement) -> int:
 
     A query in parentheses begins at the last one that opens before it.
     """
-    depth, opened = 0, -1
+    depth, opened, before = 0, -1, ""
     words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
     after = False
     opening = "INSERT" if isinstance(statement.tree, exp.Insert) else "AS"
@@ -235,10 +235,11 @@ def query_start(statement: Statement) -> int:
         elif word == opening and kind != "STRING" and depth == 0:
             after = True
         elif word in words and kind not in ("STRING", "IDENTIFIER") and after:
-            if depth == 0 and word not in ("TABLE",):
+            if depth == 0 and (word != "TABLE" or before not in ("INSERT", "INTO", "OVERWRITE")):
                 return int(token.start)
             if depth and word in ("SELECT", "FROM", "VALUES", "WITH"):
                 return opened
+        before = word
     return statement.span.start
 
 

@@ -85,14 +85,22 @@ def _parse(piece: Piece, source: Source) -> Statement:
     )
 
 
+_OWN = {
+    "SHOW": re.compile(r"show\b", re.IGNORECASE),
+    "ALTER": re.compile(r"alter\s+table\s+\S+\s+(create|drop)\s+tag\b", re.IGNORECASE),
+}
+
+
 def _parsed(piece: Piece, source: Source) -> Statement:
     if piece.offset:  # a part of a very long script
         source = Source(piece.text, source.name)
         piece = Piece(source.span(piece.tokens[0].start, piece.tokens[-1].end + 1), piece.text, piece.tokens)
     tokens, versions = _without_versions(list(piece.tokens), piece, source)
     text = source.excerpt(piece.span)
-    if re.match(r"show\b", text, re.IGNORECASE):  # a small language of its own, read where it is carried out
-        return Statement(source, piece.span, exp.Command(this="SHOW", expression=text[4:]), tuple(tokens))
+    for word in ("SHOW", "ALTER"):  # small languages of their own, read where they are carried out
+        if _OWN[word].match(text):
+            command = exp.Command(this=word, expression=text[len(word) :])
+            return Statement(source, piece.span, command, tuple(tokens))
     try:
         tree = parse_piece(Piece(piece.span, piece.text, tuple(tokens), piece.offset), DIALECT)
     except ParseError as err:

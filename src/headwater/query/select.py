@@ -54,10 +54,10 @@ class Execution:
             if begin <= ref.span.start < end and not any(edit.start <= ref.span.start < edit.end for edit in more)
         ]
         named = self.register(refs)
-        edits = [Edit(ref.span.start, ref.span.end, _written(ref, name)) for ref, name in zip(refs, named)]
+        text = self.statement.source.text
+        edits = [Edit(ref.span.start, ref.span.end, _written(ref, name, text)) for ref, name in zip(refs, named)]
         edits += _short_columns(tree, begin, end)
-        text = apply_edits(self.statement.source.text, begin, end, [*edits, *more])
-        return Query(self.statement, text, tuple(refs), named)
+        return Query(self.statement, apply_edits(text, begin, end, [*edits, *more]), tuple(refs), named)
 
     def register(self, refs: list[TableRef]) -> dict[str, Any]:
         """A name for DuckDB and a dataset for each reference, in order."""
@@ -100,6 +100,9 @@ class Execution:
         return self.statement.span
 
 
+_ALONE = re.compile(r"\b(summarize|table)\s+$", re.IGNORECASE)  # words that take a table without an alias
+
+
 def _sources(tables: dict[str, Any]) -> dict[str, Any]:
     return {name: each.source() if isinstance(each, LakeDataset) else each for name, each in tables.items()}
 
@@ -114,11 +117,10 @@ def _told_as_written(column: str, query: Query) -> str:
     return column
 
 
-def _written(ref: TableRef, name: str) -> str:
+def _written(ref: TableRef, name: str, text: str) -> str:
     """How a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
-    text = '"' + name.replace('"', '""') + '"'
-    alone = ref.has_alias or isinstance(ref.node.parent, exp.Summarize)  # SUMMARIZE takes no alias
-    return text if alone else f"{text} AS {quoted(ref.node.name)}"
+    alone = ref.has_alias or _ALONE.search(text, 0, ref.span.start)
+    return quoted(name) if alone else f"{quoted(name)} AS {quoted(ref.node.name)}"
 
 
 def quoted(name: str) -> str:

@@ -58,7 +58,11 @@ def _of_table(run: Execution, what: str, node: Node) -> Result:
             {"snapshot_id": pa.int64(), "commit_time": pa.timestamp("ms", tz="UTC")},
         )
     if what == "tags":
-        return listing({"tag": list(pinned.table.tags())})
+        tags = pinned.table.tags()
+        return listing(
+            {"tag": list(tags), "snapshot_id": [snapshot.snapshot_id for snapshot in tags.values()]},
+            {"snapshot_id": pa.int64()},
+        )
     keys = pinned.schema.partition_keys
     places = sorted({entry.partition for entry in pinned.state.entries}, key=repr)
     return listing({key: [str(place[at]) for place in places] for at, key in enumerate(keys)})
