@@ -8,6 +8,7 @@ from headwater import Warehouse
 from headwater.errors import AlreadyExistsError, NotFoundError, UsageError
 from headwater.files import MemoryFiles
 from headwater.lake.snapshot import Operation
+from headwater.lake.sst.reader import SSTableReader
 
 
 @pytest.fixture
@@ -175,3 +176,41 @@ def assert_clean(table):
     for snapshot in [*table.snapshots(), *table.tags().values()]:
         for entry in store.live(snapshot):
             assert store.files.get_range(store.paths.data_file(entry.file.name), 0, 1)
+
+
+@pytest.mark.parametrize("type", ["BIGINT", "STRING"])
+def test_changes_are_read_a_piece_at_a_time(type, monkeypatch):
+    """With pieces of a few rows, changes and differences are those of the whole."""
+    monkeypatch.setattr("headwater.lake.scan.PIECE_ROWS", 40)
+    options = {"file.block-size": "512", "write-only": "true"}
+    table = Warehouse(MemoryFiles()).create_table("t", {"k": type, "v": "INT"}, primary_key="k", options=options)
+    named = str if type == "STRING" else int
+    table.write([(named(k), 0) for k in range(1000)])
+    table.write([(named(k), 1) for k in range(300, 500, 3)])
+    table.delete([named(k) for k in range(480, 520)])
+    table.write([(named(k), 0) for k in range(990, 1010)])
+    before, after = ({row["k"]: row["v"] for row in table.to_arrow(at=at).to_pylist()} for at in (1, 4))
+    batches = list(table.changes(1, 4))
+    assert len(batches) > 3
+    kinds = {}
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        kinds.setdefault(row["_kind"], {})[row["k"]] = row["v"]
+    assert kinds["-D"] == {k: v for k, v in before.items() if k not in after}
+    assert kinds["+I"] == {k: v for k, v in after.items() if k not in before}
+    changed = {k for k in before if k in after and before[k] != after[k]}
+    assert kinds["-U"] == {k: before[k] for k in changed}
+    assert kinds["+U"] == {k: after[k] for k in changed}
+    assert len(table.diff(1, 4)) == len(kinds["-D"]) + len(kinds["+I"]) + len(changed)
+
+
+def test_only_the_keys_that_can_differ_are_read(monkeypatch):
+    table = Warehouse(MemoryFiles()).create_table(
+        "t", {"k": "BIGINT", "v": "INT"}, primary_key="k", options={"file.block-size": "512"}
+    )
+    table.write([(k, 0) for k in range(10_000)])
+    table.write([(5_000, 1)])
+    read = []
+    original = SSTableReader._open
+    monkeypatch.setattr(SSTableReader, "_open", lambda self, *args: read.append(1) or original(self, *args))
+    assert [row["_kind"] for batch in table.changes(1, 2) for row in batch.to_pylist()] == ["-U", "+U"]
+    assert len(read) < 8

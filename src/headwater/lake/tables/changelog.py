@@ -1,27 +1,31 @@
 """What changed between two snapshots, by comparing what they hold.
 
 A changelog has the columns of the table and `_kind`: +I a row that is new, -U and +U a row before and after a change,
--D a row that is gone. Only buckets whose files differ are read. A table without a key has no updates: rows are
+-D a row that is gone. Only buckets whose files differ are read, and of those only the range of keys that these files
+span, a piece at a time: memory is bounded by the size of a piece. A table without a key has no updates: rows are
 counted, and those there are more of came, those there are fewer of went.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.lake.keys import Keys
+from headwater.lake.keys import Keys, NativeKey
 from headwater.lake.opened import OpenFile
 from headwater.lake.reads import ScanRequest
 from headwater.lake.row import python_rows
+from headwater.lake.scan import cut_points
 from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
+from headwater.lake.version import DataFile
 
 KIND = "_kind"
 Positions = npt.NDArray[np.int64]
@@ -33,12 +37,14 @@ def changes(
     """The changelog from one state to another, of some buckets or all, read by the schema of the later."""
     schema = changelog_schema(after.shape)
     for place in changed_places(before, after) if places is None else places:
+        tables: Iterator[pa.Table]
         if after.shape.is_keyed:
-            batch = _keyed_changes(store, before, after, place)
+            tables = (_keyed_changes(_compared(store, piece)) for piece in _pieces(store, before, after, place))
         else:
-            batch = _counted_changes(store, before, after, place)
-        if batch is not None and batch.num_rows:
-            yield from batch.cast(schema).to_batches()
+            tables = _counted_changes(store, before, after, place)
+        for table in tables:
+            if table.num_rows:
+                yield from table.cast(schema).to_batches()
 
 
 def changelog_schema(shape: Shape) -> pa.Schema:
@@ -54,11 +60,12 @@ def diff(store: TableStore, before: TableState, after: TableState) -> pa.Table:
     schema = pa.schema([*keys, pa.field(KIND, pa.string()), pa.field("before", image), pa.field("after", image)])
     parts = []
     for place in changed_places(before, after):
-        old, new, (gone, changed, came) = _compared(store, before, after, place)
-        for kind, left, right in (("-D", gone, None), ("U", changed[0], changed[1]), ("+I", None, came)):
-            count = len(left if left is not None else right)  # type: ignore[arg-type]
-            if count:
-                parts.append(_images(kind, (old, left), (new, right), schema))
+        for piece in _pieces(store, before, after, place):
+            old, new, (gone, changed, came) = _compared(store, piece)
+            for kind, left, right in (("-D", gone, None), ("U", changed[0], changed[1]), ("+I", None, came)):
+                count = len(left if left is not None else right)  # type: ignore[arg-type]
+                if count:
+                    parts.append(_images(kind, (old, left), (new, right), schema))
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
@@ -70,6 +77,34 @@ def changed_places(before: TableState, after: TableState) -> list[Place]:
 
     places = {**before.places, **after.places}
     return sorted((place for place in places if names(before, place) != names(after, place)), key=repr)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A range of keys of one bucket, in two states."""
+
+    shape: Shape
+    before: tuple[DataFile, ...]
+    after: tuple[DataFile, ...]
+    lower: NativeKey
+    upper: NativeKey
+
+
+def _pieces(store: TableStore, before: TableState, after: TableState, place: Place) -> Iterator[_Piece]:
+    """The range of keys in which a bucket can differ, cut into pieces of some size."""
+    shape, shelf = after.shape, store.shelf(after.shape)
+    old, new = ({file.name: file for file in state.places.get(place, ())} for state in (before, after))
+    differ = [OpenFile(shelf, file) for name, file in (old | new).items() if (name in old) != (name in new)]
+    if not differ:
+        return
+    lower, upper = min(file.min_key for file in differ), max(file.max_key for file in differ)
+    inside = [OpenFile(shelf, file) for file in (old | new).values()]
+    inside = [file for file in inside if file.min_key <= upper and file.max_key >= lower]  # type: ignore[operator]
+    files = tuple(old.values()), tuple(new.values())
+    for cut in (*cut_points(inside, lower, upper), upper):
+        if lower <= cut:  # type: ignore[operator]
+            yield _Piece(shape, *files, lower, cut)
+            lower = cut + 1 if isinstance(cut, int) else cut + b"\0"
 
 
 def _images(
@@ -88,8 +123,11 @@ def _image(rows: pa.Table | None, count: int, type: pa.DataType) -> pa.Array:
     return pa.nulls(count, type) if rows is None else rows.to_struct_array().combine_chunks().cast(type)
 
 
-def _keyed_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> pa.Table | None:
-    old, new, (gone, changed, came) = _compared(store, before, after, place)
+_Compared: TypeAlias = tuple[pa.Table, pa.Table, tuple[Positions, tuple[Positions, Positions], Positions]]
+
+
+def _keyed_changes(compared: _Compared) -> pa.Table:
+    old, new, (gone, changed, came) = compared
     parts = [
         _labelled(old.take(pa.array(gone)), "-D"),
         _labelled(old.take(pa.array(changed[0])), "-U"),
@@ -103,13 +141,10 @@ def _labelled(rows: pa.Table, kind: str) -> pa.Table:
     return rows.append_column(KIND, pa.array([kind] * rows.num_rows, pa.string()))
 
 
-def _compared(
-    store: TableStore, before: TableState, after: TableState, place: Place
-) -> tuple[pa.Table, pa.Table, tuple[Positions, tuple[Positions, Positions], Positions]]:
-    """The rows of a bucket in both states, and where those are that went, changed and came."""
-    shape = after.shape
-    old, new = (_rows(store, shape, state, place) for state in (before, after))
-    old_keys, new_keys = _keys(old, shape), _keys(new, shape)
+def _compared(store: TableStore, piece: _Piece) -> _Compared:
+    """The rows of a piece in both states, and where those are that went, changed and came."""
+    old, new = (_rows(store, piece, files) for files in (piece.before, piece.after))
+    old_keys, new_keys = _keys(old, piece.shape), _keys(new, piece.shape)
     if old_keys is None or new_keys is None:
         nothing = np.zeros(0, np.int64)
         return old, new, (np.arange(old.num_rows), (nothing, nothing), np.arange(new.num_rows))
@@ -122,14 +157,15 @@ def _compared(
     return old, new, (gone, (both_old[differ], both_new[differ]), came)
 
 
-def _rows(store: TableStore, shape: Shape, state: TableState, place: Place) -> pa.Table:
-    """The merged rows of a bucket, by a schema that may be later than the state's own."""
+def _rows(store: TableStore, piece: _Piece, files: tuple[DataFile, ...]) -> pa.Table:
+    """The merged rows of a piece, by a schema that may be later than the state's own."""
+    shape = piece.shape
     schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
-    files = state.places.get(place)
-    if files is None:
+    if not files:
         return schema.empty_table()
-    reads = reads_of(files, shape, store.shelf(shape))
-    return pa.Table.from_batches(list(reads.scan(ScanRequest(list(shape.schema.names)))), schema).combine_chunks()
+    request = ScanRequest(list(shape.schema.names), piece.lower, piece.upper)
+    batches = list(reads_of(files, shape, store.shelf(shape)).scan(request))
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 def _keys(rows: pa.Table, shape: Shape) -> Keys | None:
@@ -156,16 +192,20 @@ def _column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _counted_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> pa.Table | None:
+def _counted_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> Iterator[pa.Table]:
+    """The changes of a bucket without keys: file by file while files only came, else all of them counted."""
     old = {file.name: file for file in before.places.get(place, ())}
     new = {file.name: file for file in after.places.get(place, ())}
     shape = after.shape
-    gone, came = (
-        _file_rows(store, shape, [some[name] for name in some if name not in other])
-        for some, other in ((old, new), (new, old))
-    )
-    if not gone.num_rows:
-        return _labelled(came, "+I")
+    went, arrived = ([some[name] for name in some if name not in other] for some, other in ((old, new), (new, old)))
+    if not went:
+        yield from (_labelled(_file_rows(store, shape, [file]), "+I") for file in arrived)
+        return
+    yield _counted(_file_rows(store, shape, went), _file_rows(store, shape, arrived))
+
+
+def _counted(gone: pa.Table, came: pa.Table) -> pa.Table:
+    """Rows that there are fewer of, and rows that there are more of."""
     counts: Counter[Any] = Counter()
     for rows, step in ((gone, -1), (came, 1)):
         for row in python_rows(rows):
