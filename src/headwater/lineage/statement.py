@@ -86,7 +86,7 @@ def settle_status(lineage: StatementLineage) -> StatementLineage:
     return lineage if status is lineage.status else dataclasses.replace(lineage, status=status)
 
 
-_DOUBTS = {IssueCode.UNKNOWN_COLUMN, IssueCode.AMBIGUOUS_COLUMN}
+_DOUBTS = {IssueCode.UNKNOWN_COLUMN, IssueCode.AMBIGUOUS_COLUMN, IssueCode.APPROXIMATE_LINEAGE}
 
 
 def _is_doubtful(lineage: StatementLineage) -> bool:

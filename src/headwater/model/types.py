@@ -193,9 +193,9 @@ class _Parser:
         if depth > _MAX_DEPTH:
             raise self.error(f"nested deeper than {_MAX_DEPTH} levels")
         name = self.take().upper()
-        if name in ("ARRAY", "LIST") and self.peek() == "<":
+        if name in ("ARRAY", "LIST") and self.peek() in ("<", "("):
             return Array(self.bracketed(depth, 1)[0])
-        if name == "MAP" and self.peek() == "<":
+        if name == "MAP" and self.peek() in ("<", "("):
             key, value = self.bracketed(depth, 2)
             return Map(key, value)
         if name in ("STRUCT", "ROW") and self.peek() in ("<", "("):
@@ -211,12 +211,12 @@ class _Parser:
         return self.plain(name.removesuffix(" WITHOUT TIME ZONE"), self.parameters())
 
     def bracketed(self, depth: int, count: int) -> list[DataType]:
-        self.take("<")
+        close = {"<": ">", "(": ")"}[self.take()]
         types = [self.type(depth + 1)]
         for _ in range(count - 1):
             self.take(",")
             types.append(self.type(depth + 1))
-        self.take(">")
+        self.take(close)
         return types
 
     def struct(self, depth: int) -> Struct:

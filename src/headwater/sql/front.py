@@ -32,6 +32,7 @@ from headwater.sql import (
 )
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
+from headwater.sql.commands import lower_exchange, rewritten
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
@@ -101,6 +102,12 @@ class SqlFrontEnd:
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
+    if isinstance(tree, exp.Command):
+        text = lowering.source.excerpt(statement.span)
+        exchanged = lower_exchange(lowering, text)
+        if exchanged is not None:
+            return exchanged
+        tree = rewritten(lowering, text) or tree
     lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
     if lower is None:
         if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):

@@ -17,6 +17,7 @@ from headwater.model.relation import (
     Ref,
     Relation,
 )
+from headwater.model.types import Array, Struct
 from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.sql.nested import bind_parameters
@@ -32,7 +33,7 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
     arrays = [lowering.expression(each, scope) for each in node.expressions]
     alias = node.args.get("alias")
     names = alias_names(lowering, alias)
-    values: list[Expression] = [Element(array) for array in arrays]
+    values = [value for array in arrays for value in _unnested(lowering, array)]
     if len(names) > len(values):  # a map gives keys and values, an array of structs its fields: they look alike here
         values += [values[-1]] * (len(names) - len(values))
     offset = node.args.get("offset")
@@ -40,6 +41,18 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
         values.append(Literal())
         names = [*names[: len(values) - 1], (offset.name, lowering.key(offset), lowering.span(offset))]
     return _add_generated(lowering, node, scope, before, (names, ["unnest"], values))
+
+
+def _unnested(lowering: Lowering, array: Expression) -> list[Expression]:
+    """What one array gives: its elements; in Trino, where an element is a row, a column for each of its fields."""
+    element = Element(array)
+    known = lowering.type_of(array) if lowering.dialect in _ROWS_TO_COLUMNS else None
+    if isinstance(known, Array) and isinstance(known.element, Struct):
+        return [GetField(element, member.name) for member in known.element.members]
+    return [element]
+
+
+_ROWS_TO_COLUMNS = frozenset({"trino", "presto", "athena"})
 
 
 @adds(exp.Lateral, exp.TableFromRows)

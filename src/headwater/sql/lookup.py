@@ -100,7 +100,7 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     result = lowering.expression(node, scope)
     for field in fields:
         if isinstance(field, exp.Identifier):
-            result = GetField(result, field.name)
+            result = lowering.field(result, field.name)
         elif isinstance(field, exp.Literal):  # tuple.1: by position
             result = _nth_field(result, field.name)
         elif isinstance(field, exp.Func):  # a method: x.f(y)
@@ -144,14 +144,14 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
     span = lowering.cover(parts[0], parts[-1])
     found = find_name(lowering, parts[0], scope, span=span, sure=True)
     if found is not None:
-        return _fields(found, parts[1:])
+        return _fields(lowering, found, parts[1:])
     if len(parts) == 2 and _is_sequence(lowering, parts[1]):
         return Literal()
     if parts[0].name.lower() in lowering.variables:
-        return _fields(_variable(lowering, parts[0].name), parts[1:])
+        return _fields(lowering, _variable(lowering, parts[0].name), parts[1:])
     loose = find_name(lowering, parts[0], scope, span=span)
     if loose is not None and len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
-        return _fields(loose, parts[1:])
+        return _fields(lowering, loose, parts[1:])
     lowering.report(
         IssueCode.UNKNOWN_COLUMN,
         f"`{parts[0].name}` in `{'.'.join(part.name for part in parts)}` is neither a table in scope nor a column",
@@ -250,7 +250,7 @@ def _column_of(lowering: Lowering, named: Named, parts: Sequence[Node], count: i
     span = lowering.cover(parts[0], identifier)
     column = named.item.ask(identifier.name, lowering.key(identifier))
     if column is not None:
-        return _fields(_refer(column, span), parts[count + 1 :])
+        return _fields(lowering, _refer(column, span), parts[count + 1 :])
     known = [column.name for column in named.item.star()]
     if identifier.name.lower() not in _NOT_COLUMNS:
         lowering.report(
@@ -262,9 +262,9 @@ def _column_of(lowering: Lowering, named: Named, parts: Sequence[Node], count: i
     return Literal()
 
 
-def _fields(expression: Expression, parts: Sequence[Node]) -> Expression:
+def _fields(lowering: Lowering, expression: Expression, parts: Sequence[Node]) -> Expression:
     for part in parts:
-        expression = GetField(expression, part.name)
+        expression = lowering.field(expression, part.name)
     return expression
 
 

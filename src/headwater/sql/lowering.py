@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from headwater.errors import Issue, IssueCode, Severity
+from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
 from headwater.model.names import Case, TableName
-from headwater.model.relation import Computed, Expression, Relation
+from headwater.model.relation import Computed, Element, Expression, GetField, Ref, Relation
+from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
 from headwater.sql.split import Piece
@@ -157,6 +158,33 @@ class Lowering:
                     parts += pieces
                     quoted += [is_quoted] * len(pieces)
         return TableName(tuple(parts or ("?",))), tuple(quoted or (False,))
+
+    # --------------------------------------------------------------------------------------------- types
+
+    def type_of(self, expression: Expression) -> DataType | None:
+        """The type of a column, or of a field or element inside it, where the schema tells."""
+        match expression:
+            case Ref(column) if column in self.types:
+                try:
+                    return parse_type(self.types[column], foreign=True)
+                except SchemaError:
+                    return None
+            case GetField(operand, name):
+                outer = self.type_of(operand)
+                members = outer.members if isinstance(outer, Struct) else ()
+                return next((each.type for each in members if each.name.lower() == name.lower()), None)
+            case Element(operand):
+                array = self.type_of(operand)
+                return array.element if isinstance(array, Array) else None
+        return None
+
+    def field(self, operand: Expression, name: str) -> GetField:
+        """A field by name, in the spelling of the type where that is known: fields have no case in most engines."""
+        known = self.type_of(operand)
+        members = [each.name for each in known.members] if isinstance(known, Struct) else []
+        if name not in members:
+            name = next((each for each in members if each.lower() == name.lower()), name)
+        return GetField(operand, name)
 
     # ------------------------------------------------------------------------------------------- reports
 

@@ -57,7 +57,7 @@ def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     operand = lowering.expression(node.this, scope)
     for index in node.expressions:
         if isinstance(index, exp.Literal) and index.is_string:
-            operand = GetField(operand, index.name)
+            operand = lowering.field(operand, index.name)
         elif isinstance(index, exp.Slice):
             pass  # part of an array is an array of the same elements
         else:
@@ -69,7 +69,7 @@ def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def lower_struct_extract(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     operand = lowering.expression(node.this, scope)
     if isinstance(node.expression, exp.Literal | exp.Identifier) and not node.expression.is_number:
-        return GetField(operand, node.expression.name)
+        return lowering.field(operand, node.expression.name)
     return Element(operand, lowering.expression(node.expression, scope))
 
 

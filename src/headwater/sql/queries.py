@@ -91,7 +91,10 @@ def _order(
 ) -> Relation:
     if clause is None:
         return relation
-    keys = tuple(lower_key(lowering, each, scope, columns, alias_first=True) for each in clause.expressions)
+    if any(isinstance(each.this, exp.Var) and each.name.upper() == "ALL" for each in clause.expressions):
+        keys = tuple(column.expression for column in columns)
+    else:
+        keys = tuple(lower_key(lowering, each, scope, columns, alias_first=True) for each in clause.expressions)
     spans = [span for span in map(_span_of, keys) if span is not None]
     return Sort(relation, keys, spans[0].cover(spans[-1]) if spans else None)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from headwater.errors import IssueCode, SchemaError
+from headwater.errors import IssueCode
 from headwater.model.relation import (
     WILDCARD,
     Attribute,
@@ -16,7 +16,8 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
-from headwater.model.types import Struct, parse_type
+from headwater.model.types import Struct
+from headwater.sql.columns import columns_call, expand_columns
 from headwater.sql.items import Column, Item, Named
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.text import Span
@@ -65,6 +66,9 @@ def _lower_item(lowering: Lowering, item: Node, position: int, *, scope: Scope, 
         _lower_aliases(lowering, item, scope, selected)
     elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
         _expand_struct(lowering, item, scope, selected)
+    elif (call := columns_call(item)) is not None:
+        for name, one in expand_columns(lowering, item, call, scope):
+            _lower_computed(lowering, exp.alias_(one, name, quoted=True), position, scope=scope, selected=selected)
     else:
         _lower_computed(lowering, item, position, scope=scope, selected=selected)
 
@@ -225,13 +229,7 @@ def _star_of_nothing(lowering: Lowering, parts: Sequence[Node], scope: Scope, se
 
 def _members(lowering: Lowering, expression: Expression) -> list[str]:
     """The fields of a column whose type is known to be a struct."""
-    text = lowering.types.get(expression.column) if isinstance(expression, Ref) else None
-    if text is None:
-        return []
-    try:
-        known = parse_type(text, foreign=True)
-    except SchemaError:
-        return []
+    known = lowering.type_of(expression)
     return [member.name for member in known.members] if isinstance(known, Struct) else []
 
 

@@ -37,3 +37,9 @@ SELECT id, ts FROM events ORDER BY ts WITH FILL LIMIT 1 BY user_id;
 --> id <- events.id IDENTITY
 --> ts <- events.ts IDENTITY
 --> * | events.ts SORT
+
+-- case: exchanged tables have each other's columns
+EXCHANGE TABLES users AND daily; SELECT * FROM users;
+--> day <- users.day IDENTITY
+--> kind <- users.kind IDENTITY
+--> total <- users.total IDENTITY

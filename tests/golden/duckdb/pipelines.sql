@@ -33,3 +33,13 @@ INSERT OR REPLACE INTO orders BY NAME SELECT 1 AS amount, emp AS id FROM monthly
 COPY (SELECT id, amount FROM orders) TO 'out.parquet' (FORMAT parquet);
 --> out.parquet.id <- orders.id IDENTITY
 --> out.parquet.amount <- orders.amount IDENTITY
+
+-- case: columns by a pattern
+SELECT COLUMNS('^j|^f') FROM monthly;
+--> jan <- monthly.jan IDENTITY
+--> feb <- monthly.feb IDENTITY
+
+-- case: an aggregate of columns
+SELECT max(COLUMNS(* EXCLUDE (emp))) FROM monthly;
+--> jan <- monthly.jan AGGREGATION
+--> feb <- monthly.feb AGGREGATION

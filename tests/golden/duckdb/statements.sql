@@ -57,7 +57,7 @@ SELECT a, b, sum(c) AS s FROM t GROUP BY ALL ORDER BY ALL;
 --> a <- t.a IDENTITY
 --> b <- t.b IDENTITY
 --> s <- t.c AGGREGATION
---> * | t.a GROUP_BY, t.b GROUP_BY
+--> * | t.a GROUP_BY, t.a SORT, t.b GROUP_BY, t.b SORT, t.c SORT
 
 -- case: pivot statement
 PIVOT t ON q IN ('k', 'm') USING sum(c) GROUP BY a;

@@ -26,3 +26,8 @@ SELECT id, LISTAGG(amount, ',') WITHIN GROUP (ORDER BY ts) OVER (PARTITION BY id
 --> id <- stage.orders.id IDENTITY
 --> l <- stage.orders.amount AGGREGATION | stage.orders.ts WINDOW, stage.orders.id WINDOW
 --> * | stage.orders.id FILTER, stage.orders.ts FILTER
+
+-- case: append moves rows by the names of columns
+ALTER TABLE mart.orders APPEND FROM stage.orders IGNOREEXTRA;
+--> mart.orders.id <- stage.orders.id IDENTITY
+--> mart.orders.amount <- stage.orders.amount IDENTITY

@@ -65,3 +65,7 @@ SELECT id, k, v FROM dim.users LATERAL VIEW stack(2, 'name', name, 'city', city)
 --> k <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
 --> v <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
 --! APPROXIMATE_LINEAGE
+
+-- case: fields in another case
+SELECT User.GEO.City AS c FROM raw.events;
+--> c <- raw.events.user.geo.city IDENTITY

@@ -1,0 +1,60 @@
+"""DuckDB's COLUMNS(…) in a select list: an expression once for each column that a pattern means."""
+
+import re
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from headwater.errors import IssueCode
+from headwater.sql.items import Column
+from headwater.sql.lowering import Lowering, Node, Scope
+
+
+def columns_call(item: Node) -> Node | None:
+    """The COLUMNS(…) of a select item, if it has one."""
+    return item.find(exp.Columns) if isinstance(item, exp.Columns | exp.Func | exp.Alias | exp.Binary) else None
+
+
+def expand_columns(lowering: Lowering, item: Node, call: Node, scope: Scope) -> list[tuple[str, Node]]:
+    """The item for each column that its COLUMNS(…) means, under the name that it gets."""
+    wanted = _wanted(lowering, call)
+    alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
+    value = item.this if alias is not None else item
+    found = []
+    for column in _columns_in(scope):
+        if not column.is_wildcard and wanted(column.name):
+            node = exp.Column(this=exp.Identifier(this=column.name, quoted=True))
+            one = value.transform(lambda each, node=node: node.copy() if isinstance(each, exp.Columns) else each)
+            found.append((alias.name if alias is not None else column.name, one))
+    return found
+
+
+def _columns_in(scope: Scope) -> list[Column]:
+    seen: dict[str, Column] = dict(scope.merged)
+    for each in scope.items:
+        for column in each.item.star() if each.listed else ():
+            seen.setdefault(column.key, column)
+    return list(seen.values())
+
+
+def _wanted(lowering: Lowering, call: Node) -> Callable[[str], bool]:
+    """Which columns a call means: all, those like a pattern, those in a list; of a lambda, all, and it is said."""
+    what = call.this
+    if isinstance(what, exp.Literal) and what.is_string:
+        try:
+            pattern = re.compile(what.name)
+        except re.error:
+            return lambda name: False
+        return lambda name: pattern.search(name) is not None
+    if isinstance(what, exp.Array):
+        names = {lowering.key_of(each.name) for each in what.expressions}
+        return lambda name: lowering.key_of(name) in names
+    if isinstance(what, exp.Star):
+        dropped = {lowering.key_of(each.name) for each in what.args.get("except_") or ()}
+        return lambda name: lowering.key_of(name) not in dropped
+    lowering.report(
+        IssueCode.APPROXIMATE_LINEAGE,
+        "COLUMNS takes a function here, which is not evaluated: all columns are taken",
+        span=lowering.span(call),
+    )
+    return lambda name: True
