@@ -52,7 +52,7 @@ MISTAKES = [
     ("USE shopp", "1:5", "shopp", None),
     ("SHOW EVERYTHING", "1:1", "SHOW", None),
     ("GRANT SELECT ON orders TO me", "1:1", "GRANT", None),
-    ("CREATE VIEW v AS SELECT 1", "1:1", "VIEW", None),
+    ("CREATE SEQUENCE v", "1:1", "SEQUENCE", None),
     ("EXPLAIN DELETE FROM orders", "1:9", "EXPLAIN", None),
 ]  # fmt: skip
 

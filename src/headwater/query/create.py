@@ -25,11 +25,11 @@ def create(run: Execution) -> Result:
     tree, statement = run.statement.tree, run.statement
     kind = (tree.args.get("kind") or "").upper()
     if kind in ("DATABASE", "SCHEMA"):
-        name = tree.this.name
-        run.names.warehouse.create_database(name, comment=_comment(tree), if_not_exists=bool(tree.args.get("exists")))
+        name, quietly = tree.this.name, bool(tree.args.get("exists"))
+        run.names.warehouse.create_database(name, comment=table_comment(tree), if_not_exists=quietly)
         return done(f"database {name} created")
     if kind != "TABLE":
-        raise statement.error(f"CREATE {kind} is not something this SQL knows", hint="DATABASE or TABLE")
+        raise statement.error(f"CREATE {kind} is not something this SQL knows", hint="DATABASE, TABLE or VIEW")
     if tree.expression is not None and isinstance(tree.expression, exp.Query):
         return _create_as(run)
     return _create_table(run)
@@ -59,6 +59,8 @@ def _make(
     With OR REPLACE the name passes from the old table to the new one in one step.
     """
     warehouse = run.names.warehouse
+    if name.table in warehouse.views.list(name.database):
+        raise run.statement.error(f"there is a view {name} already", hint="DROP VIEW it first")
     table = warehouse.begin_table(name, schema)
     try:
         snapshot = fill(table)
@@ -90,7 +92,7 @@ def read_schema(run: Execution) -> Schema:
         tuple(keys),
         tuple(partitions),
         options=table_options(tree),
-        comment=_comment(tree),
+        comment=table_comment(tree),
         highest_field_id=len(fields) - 1,
     )
 
@@ -181,7 +183,8 @@ def option_name(node: Node) -> str:
     return str(node.name or node.sql(dialect="duckdb"))
 
 
-def _comment(tree: Node) -> str | None:
+def table_comment(tree: Node) -> str | None:
+    """The text of a COMMENT clause."""
     properties = tree.args.get("properties")
     for each in properties.expressions if properties is not None else ():
         if isinstance(each, exp.SchemaCommentProperty):
@@ -264,6 +267,6 @@ def _schema_of_rows(run: Execution, rows: pa.Table) -> Schema:
         tuple(keys),
         tuple(partitions),
         options=table_options(tree),
-        comment=_comment(tree),
+        comment=table_comment(tree),
         highest_field_id=len(fields) - 1,
     )

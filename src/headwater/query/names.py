@@ -141,6 +141,13 @@ class Names:
                 span = self.statement.source.span(version.start, version.end)
                 raise self.statement.error("the past cannot be changed", span)
 
+    def require_database(self, name: str, node: Node) -> None:
+        """RAISES: NotFoundError at the place of the name."""
+        if name == DEFAULT_DATABASE:
+            self.warehouse.create_database(name, if_not_exists=True)
+        else:
+            self.database_name(node.args["db"] if node.args.get("db") else exp.to_identifier(name))
+
     def _tables(self, database: str) -> list[str]:
         try:
             return self.warehouse.list_tables(database)

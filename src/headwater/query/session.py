@@ -9,19 +9,21 @@ from typing import Any, Self
 
 from sqlglot import exp
 
-from headwater.errors import CommitConflictError, HeadwaterError, UsageError
+from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
-from headwater.query import alter, create, explain, insert, merge, modify, show
+from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.columns import ColumnCache
 from headwater.query.engine import Engine
 from headwater.query.names import Names
 from headwater.query.parse import Node, Statement, parse_statements
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.views import expand_views, too_deep
 from headwater.text import Source
 
 ATTEMPTS = 20
+_DEEPEST = 20  # views of views
 Carry = Callable[[Execution], Result]
 
 _STATEMENTS: dict[type[Node], Carry] = {
@@ -86,11 +88,26 @@ class Session:
 
     def _carry_out(self, statement: Statement, parameters: Any) -> Result:
         try:
-            return self._retried(statement, parameters)
+            return self._carried_out(statement, parameters)
         except HeadwaterError as err:
             if err.source is None:  # from a layer that knows nothing of the text
                 err.source, err.span = statement.source, statement.span
             raise
+
+    def _carried_out(self, statement: Statement, parameters: Any, depth: int = 0) -> Result:
+        """Carry out a statement; one that names views, with these written out."""
+        try:
+            return self._retried(statement, parameters)
+        except NotFoundError:
+            expanded = expand_views(statement, Names(self.warehouse, self.database, statement))
+            if expanded is None:
+                raise
+        if depth == _DEEPEST:
+            raise too_deep(statement)
+        try:
+            return self._carried_out(expanded.statement, parameters, depth + 1)
+        except HeadwaterError as err:
+            raise expanded.original(err) from err
 
     def _retried(self, statement: Statement, parameters: Any) -> Result:
         """Carry out a statement; again on the new state, when others changed the rows that it is to change."""
@@ -111,6 +128,8 @@ class Session:
         if isinstance(tree, exp.Use):
             self.database = run.names.database_name(tree.this)
             return done(f"using {self.database}")
+        if str(tree.args.get("kind")).upper() == "VIEW" and isinstance(tree, exp.Create | exp.Drop):
+            return views.create_view(run) if isinstance(tree, exp.Create) else views.drop_view(run)
         if type(tree) in _STATEMENTS:
             return _STATEMENTS[type(tree)](run)
         if isinstance(tree, exp.Command) and tree.name.upper() in _COMMANDS:

@@ -15,7 +15,7 @@ from headwater.query.select import Execution, quoted
 from headwater.query.values import default_text
 
 _SHOW = re.compile(
-    r"(?P<what>databases|schemas|tables|create\s+table|columns|partitions|snapshots|tags)"
+    r"(?P<what>databases|schemas|tables|views|create\s+table|create\s+view|columns|partitions|snapshots|tags)"
     r"(?:\s+(?:in|from)\b)?(?:\s+(?P<name>(?!like\b)[^\s']+))?(?:\s+like\s+'(?P<like>[^']*)')?\s*;?",
     re.IGNORECASE,
 )
@@ -25,7 +25,7 @@ def show(run: Execution) -> Result:
     """Carry out a SHOW."""
     match = _SHOW.fullmatch(run.statement.tree.args["expression"].strip())
     if match is None:
-        hint = "SHOW DATABASES, TABLES [IN d] [LIKE 'a%'], COLUMNS FROM t, SNAPSHOTS FROM t, CREATE TABLE t"
+        hint = "SHOW DATABASES, TABLES, VIEWS [IN d] [LIKE 'a%'], COLUMNS FROM t, SNAPSHOTS FROM t, CREATE TABLE t"
         raise run.statement.error("this SHOW is not known", hint=hint)
     what = " ".join(match["what"].lower().split())
     if what in ("databases", "schemas"):
@@ -35,9 +35,18 @@ def show(run: Execution) -> Result:
         named = match["name"]
         database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
         return listing({"table": _like(run.names.warehouse.list_tables(database), match["like"])})
+    if what == "views":
+        named = match["name"]
+        database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
+        return listing({"view": _like(run.names.warehouse.views.list(database), match["like"])})
     if not match["name"]:
         raise run.statement.error(f"SHOW {what.upper()} of which table?")
     node = exp.to_table(match["name"], dialect="duckdb")
+    if what == "create view":
+        name = run.names.table_name(node)
+        view = run.names.warehouse.views.get(name)
+        columns = f" ({', '.join(map(quoted, view.columns))})" if view.columns else ""
+        return listing({"create_view": [f"CREATE VIEW {name}{columns} AS {view.sql}"]})
     return _of_table(run, what, node)
 
 

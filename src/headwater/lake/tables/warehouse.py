@@ -2,6 +2,7 @@
 
 {database}/database.json        the database is there
 {database}/{table}.table        the table is there, and where its folder is
+{database}/{view}.view          the view is there, and its query
 {database}/{table}/             its folder (with a suffix, if something was there before)
 
 Creating a table, replacing it, dropping it and renaming it each take effect in one step, the one that touches the
@@ -38,6 +39,7 @@ from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name,
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
+from headwater.lake.tables.views import Views
 from headwater.lake.types import schema_of
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, parse_type
@@ -55,6 +57,7 @@ class Warehouse:
 
     def __init__(self, location: str | Path | Files, options: dict[str, str] | None = None) -> None:
         self.files = open_files(location, options) if isinstance(location, str | Path) else location
+        self.views = Views(self.files)
 
     @property
     def url(self) -> str:
@@ -95,9 +98,12 @@ class Warehouse:
             if if_exists:
                 return
             raise self._no_database(name)
-        tables = self.list_tables(name)
-        if tables and not cascade:
-            raise StorageError(f"database `{name}` has {len(tables)} tables", hint="drop them first, or cascade")
+        tables, views = self.list_tables(name), self.views.list(name)
+        if (tables or views) and not cascade:
+            has = f"{len(tables)} tables" + (f" and {len(views)} views" if views else "")
+            raise StorageError(f"database `{name}` has {has}", hint="drop them first, or cascade")
+        for view in views:
+            self.views.drop(TableName(name, view))
         for table in tables:
             self.drop_table(TableName(name, table))
         self.files.delete(_database_path(name))
