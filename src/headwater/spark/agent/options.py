@@ -23,6 +23,7 @@ class AgentOptions:
     sql: bool = True  # the SQL text on jobs
     reads: bool = True  # report queries that only read (collect, show)
     commands: bool = True  # report commands that change a dataset but write no rows (DDL)
+    temporary: bool = False  # report temporary views and caches as datasets
     start_events: bool = True  # report the start of a run, too
     queue: int = 1000  # executions that may wait; more are lost, and counted
     seconds: float = 5.0  # for the columns of one plan; then its datasets only

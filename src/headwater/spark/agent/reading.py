@@ -67,7 +67,7 @@ class PlanReader:
     def read(self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = ()) -> PlanLineage:
         """What a plan reads and writes. `earlier` are plans whose rows it may take up."""
         found = _Found(self.input_visitors)
-        outputs = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, found.issues)]
+        outputs = self.outputs(plan, found.issues)
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs))
         for one in earlier:
             inputs |= dict.fromkeys(found.at_every_node(one.root, []))
@@ -81,6 +81,11 @@ class PlanReader:
             why = "the plan is too large" if plan.truncated else "column lineage is switched off"
             return dataclasses.replace(lineage, degraded=why)
         return self._with_columns(lineage, found, earlier)
+
+    def outputs(self, plan: Plan, issues: list[Issue] | None = None) -> list[PlanOutput]:
+        """What a plan writes; asked again after the fact, versions are the new ones."""
+        noted = [] if issues is None else issues
+        return [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
 
     def _with_columns(self, lineage: PlanLineage, found: "_Found", earlier: tuple[Plan, ...]) -> PlanLineage:
         options = self.context.options

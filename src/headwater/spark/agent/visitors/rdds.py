@@ -42,3 +42,28 @@ def _hadoop(rdd: Any) -> list[str]:
 
 
 _READERS = {"FileScanRDD": _scanned, "HadoopRDD": _hadoop, "NewHadoopRDD": _hadoop}
+
+
+def rdd_output(job: Any) -> str | None:
+    """The folder that a job on RDDs writes to, from the settings that its tasks carry; None when it writes none."""
+    pending, seen = [job.func()], 0
+    while pending and seen < 20:
+        holder = pending.pop()
+        seen += 1
+        for field in holder.getClass().getDeclaredFields():
+            name = str(field.getName())
+            if name.startswith(("config$", "conf$", "arg$", "conf", "evidence")):
+                field.setAccessible(True)
+                value = field.get(holder)
+                found = _output_folder(value)
+                if found is not None:
+                    return found
+    return None
+
+
+def _output_folder(value: Any) -> str | None:
+    if value is None or not hasattr(value, "getClass") or "HadoopMapRed" not in class_name(value):
+        return None
+    field = value.getClass().getDeclaredField("conf")
+    field.setAccessible(True)
+    return str(field.get(value).value().get("mapreduce.output.fileoutputformat.outputdir"))

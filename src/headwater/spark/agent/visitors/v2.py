@@ -13,7 +13,20 @@ from headwater.spark.plan.node import Node
 
 
 def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset | None:
-    """The table behind the relation that a command writes to, through aliases and views."""
+    """The table behind the relation that a command writes to, through aliases and views.
+
+    It is asked of its catalog anew: the relation in the plan knows the table as it was before.
+    """
+    for each in node.walk() if node is not None else ():
+        if each.name == "DataSourceV2Relation":
+            live = each.jvm
+            catalog, identifier = option(live.catalog()), option(live.identifier())
+            if catalog is not None and identifier is not None and catalog.name() != SESSION_CATALOG:
+                try:
+                    table = catalog.loadTable(identifier)
+                    return v2_table(context.session, table, catalog=catalog, identifier=identifier)
+                except Exception:  # it is gone: what the plan knows must do
+                    break
     for visitor in (DataSourceV2RelationVisitor(context), LogicalRelationDatasetBuilder(context)):
         for each in node.walk() if node is not None else ():
             if visitor.is_defined_at(each):

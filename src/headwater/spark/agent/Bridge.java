@@ -1,0 +1,173 @@
+package headwater.agent;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkContext;
+import org.apache.spark.scheduler.*;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.sql.execution.ui.*;
+import org.apache.spark.sql.streaming.StreamingQueryListener;
+import scala.Option;
+
+/**
+ * A listener that keeps what the agent wants to know until Python comes and asks for it.
+ *
+ * Spark calls it on a queue of its own, and it never waits: when Python is behind by more than `capacity`
+ * happenings, further ones are counted and forgotten. The one exception is the end of the application, where it waits a
+ * little so that Python can finish. The format of a happening is described in bridge.py.
+ */
+public class Bridge extends SparkListener {
+    private LinkedBlockingQueue waiting;
+    private final Map held = new HashMap();
+    private final Set jobs = new HashSet();
+    private final CountDownLatch finished = new CountDownLatch(1);
+    private SparkContext context;
+    private long patience;
+    private long seen;
+    private long lost;
+    private long next;
+
+    public void open(Object sparkContext, int capacity, long milliseconds) {
+        context = (SparkContext) sparkContext;
+        waiting = new LinkedBlockingQueue(capacity);
+        patience = milliseconds;
+    }
+
+    /** The next happening as JSON, or null when there is none in that time. */
+    public String poll(long milliseconds) throws InterruptedException {
+        return (String) waiting.poll(milliseconds, TimeUnit.MILLISECONDS);
+    }
+
+    /** The object that came with a happening; it is given once. */
+    public Object take(long key) {
+        synchronized (held) {
+            return held.remove(Long.valueOf(key));
+        }
+    }
+
+    public long seen() { return seen; }
+
+    public long lost() { return lost; }
+
+    public int size() { return waiting.size(); }
+
+    /** Python has done what it wanted to do before the end. */
+    public void finish() { finished.countDown(); }
+
+    public void onOtherEvent(SparkListenerEvent event) {
+        try {
+            if (event instanceof SparkListenerSQLExecutionStart) started((SparkListenerSQLExecutionStart) event);
+            else if (event instanceof SparkListenerSQLExecutionEnd) ended((SparkListenerSQLExecutionEnd) event);
+            else if (event instanceof StreamingQueryListener.QueryStartedEvent) {
+                StreamingQueryListener.QueryStartedEvent stream = (StreamingQueryListener.QueryStartedEvent) event;
+                String name = stream.name() == null ? "null" : text(stream.name());
+                offer("\"kind\":\"stream\",\"run\":" + text(stream.runId().toString()) + ",\"name\":" + name, null);
+            } else if (event instanceof StreamingQueryListener.QueryTerminatedEvent) {
+                StreamingQueryListener.QueryTerminatedEvent stream = (StreamingQueryListener.QueryTerminatedEvent) event;
+                String why = stream.exception().isDefined() ? text((String) stream.exception().get()) : "null";
+                offer("\"kind\":\"stream end\",\"run\":" + text(stream.runId().toString()) + ",\"error\":" + why, null);
+            }
+        } catch (Throwable ours) {
+            lost++;
+        }
+    }
+
+    private void started(SparkListenerSQLExecutionStart event) {
+        QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
+        Option root = event.rootExecutionId();
+        Object id = root.isDefined() ? root.get() : Long.valueOf(event.executionId());
+        offer("\"kind\":\"start\",\"id\":" + event.executionId() + ",\"root\":" + id + ",\"time\":" + event.time()
+            + stream(execution), execution);
+    }
+
+    private void ended(SparkListenerSQLExecutionEnd event) {
+        String error = "null";
+        if (event.errorMessage().isDefined() && !((String) event.errorMessage().get()).isEmpty())
+            error = text((String) event.errorMessage().get());
+        String trace = event.executionFailure() != null && event.executionFailure().isDefined()
+            ? text(trace((Throwable) event.executionFailure().get())) : "null";
+        offer("\"kind\":\"end\",\"id\":" + event.executionId() + ",\"time\":" + event.time() + ",\"error\":" + error
+            + ",\"trace\":" + trace + stream(event.qe()), event.qe());
+    }
+
+    /** Of a micro-batch: the run of its stream. The class moves between packages from release to release. */
+    private static String stream(QueryExecution execution) {
+        if (execution == null || !execution.getClass().getSimpleName().equals("IncrementalExecution")) return "";
+        try {
+            Object run = execution.getClass().getMethod("runId", new Class[0]).invoke(execution, new Object[0]);
+            return ",\"run\":" + text(String.valueOf(run));
+        } catch (Exception unknown) {
+            return "";
+        }
+    }
+
+    private static String trace(Throwable failure) {
+        java.io.StringWriter out = new java.io.StringWriter();
+        failure.printStackTrace(new java.io.PrintWriter(out));
+        String trace = out.toString();
+        return trace.length() > 20000 ? trace.substring(0, 20000) : trace;
+    }
+
+    /** Jobs that belong to no query: work on RDDs. */
+    public void onJobStart(SparkListenerJobStart event) {
+        try {
+            if (event.properties() != null && event.properties().getProperty("spark.sql.execution.id") != null) return;
+            Option job = context.dagScheduler().jobIdToActiveJob().get(Integer.valueOf(event.jobId()));
+            if (!job.isDefined()) return;
+            jobs.add(Integer.valueOf(event.jobId()));
+            String name = event.stageInfos().isEmpty() ? "job" : ((StageInfo) event.stageInfos().last()).name();
+            offer("\"kind\":\"job\",\"id\":" + event.jobId() + ",\"time\":" + event.time() + ",\"name\":" + text(name),
+                job.get());
+        } catch (Throwable ours) {
+            lost++;
+        }
+    }
+
+    public void onJobEnd(SparkListenerJobEnd event) {
+        if (!jobs.remove(Integer.valueOf(event.jobId()))) return;
+        String error = "null";
+        if (event.jobResult() instanceof JobFailed) error = text(String.valueOf(((JobFailed) event.jobResult()).exception().getMessage()));
+        offer("\"kind\":\"job end\",\"id\":" + event.jobId() + ",\"time\":" + event.time() + ",\"error\":" + error, null);
+    }
+
+    public void onApplicationEnd(SparkListenerApplicationEnd event) {
+        offer("\"kind\":\"stop\",\"time\":" + event.time(), null);
+        try {
+            finished.await(patience, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException nobodyWaits) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void offer(String fields, Object object) {
+        seen++;
+        long key = ++next;
+        if (object != null) {
+            synchronized (held) {
+                held.put(Long.valueOf(key), object);
+            }
+        }
+        String happening = "{" + fields + ",\"key\":" + (object == null ? 0 : key) + "}";
+        if (!waiting.offer(happening)) {
+            take(key);
+            lost++;
+        }
+    }
+
+    private static String text(String text) {
+        StringBuilder out = new StringBuilder("\"");
+        for (int at = 0; at < text.length(); at++) {
+            char sign = text.charAt(at);
+            if (sign == '"' || sign == '\\') out.append('\\').append(sign);
+            else if (sign < ' ' || Character.isSurrogate(sign)) out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(sign)}));
+            else out.append(sign);
+        }
+        return out.append('"').toString();
+    }
+}

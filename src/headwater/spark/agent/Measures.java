@@ -1,0 +1,85 @@
+package headwater.agent;
+
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.apache.spark.sql.execution.*;
+import org.apache.spark.sql.execution.adaptive.*;
+import org.apache.spark.sql.execution.command.DataWritingCommandExec;
+import org.apache.spark.sql.execution.datasources.v2.*;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import scala.Option;
+import scala.Tuple2;
+
+/** What an execution has read and written, from the metrics of its physical plan: one JSON object a scan or write. */
+public class Measures {
+    private final StringBuilder out = new StringBuilder("[");
+    private final IdentityHashMap seen = new IdentityHashMap();
+
+    public String of(Object execution) {
+        walk(((QueryExecution) execution).executedPlan());
+        return out.append(']').toString();
+    }
+
+    private void walk(SparkPlan plan) {
+        if (seen.put(plan, plan) != null) return;
+        if (plan instanceof AdaptiveSparkPlanExec) {
+            walk(((AdaptiveSparkPlanExec) plan).executedPlan());
+            return;
+        }
+        if (plan instanceof QueryStageExec) {
+            walk(((QueryStageExec) plan).plan());
+            return;
+        }
+        if (plan instanceof FileSourceScanLike) {
+            FileSourceScanLike scan = (FileSourceScanLike) plan;
+            begin("scan", plan);
+            out.append(",\"paths\":[");
+            scala.collection.Iterator paths = scan.relation().location().rootPaths().iterator();
+            String comma = "";
+            while (paths.hasNext()) {
+                out.append(comma).append(text(paths.next().toString()));
+                comma = ",";
+            }
+            out.append("]}");
+        } else if (plan instanceof DataSourceV2ScanExecBase) {
+            begin("scan", plan);
+            if (plan instanceof BatchScanExec && ((BatchScanExec) plan).table() != null)
+                out.append(",\"table\":").append(text(((BatchScanExec) plan).table().name()));
+            out.append('}');
+        } else if (plan instanceof RowDataSourceScanExec) {
+            begin("scan", plan);
+            Option table = ((RowDataSourceScanExec) plan).tableIdentifier();
+            if (table.isDefined()) out.append(",\"table\":").append(text(String.valueOf(table.get()).replace("`", "")));
+            else out.append(",\"jdbc\":true");
+            out.append('}');
+        } else if (plan.getClass().getSimpleName().equals("HiveTableScanExec")) {
+            begin("scan", plan);
+            out.append(",\"hive\":true}");
+        } else if (plan instanceof DataWritingCommandExec || plan instanceof V2TableWriteExec) {
+            begin("write", plan);
+            out.append('}');
+        }
+        scala.collection.Iterator children = plan.children().iterator();
+        while (children.hasNext()) walk((SparkPlan) children.next());
+        scala.collection.Iterator inner = plan.subqueries().iterator();
+        while (inner.hasNext()) walk((SparkPlan) inner.next());
+    }
+
+    private void begin(String kind, SparkPlan plan) {
+        if (out.length() > 1) out.append(',');
+        out.append("{\"kind\":").append(text(kind));
+        metric(plan, "numOutputRows", "rows");
+        metric(plan, "numOutputBytes", "bytes");
+        metric(plan, "filesSize", "bytes");
+        metric(plan, "numFiles", "files");
+    }
+
+    private void metric(SparkPlan plan, String name, String shown) {
+        Option found = plan.metrics().get(name);
+        if (found.isDefined()) out.append(",\"").append(shown).append("\":").append(((SQLMetric) found.get()).value());
+    }
+
+    private static String text(String text) {
+        return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+    }
+}

@@ -1,0 +1,191 @@
+"""What happens in Spark, brought to Python.
+
+The agent's listener runs on a queue of Spark's own (`Bridge.java`, compiled by Spark's compiler) and only notes what
+happened; Python asks for it when it has time. No Python runs on Spark's threads, so nothing the agent does can hold a
+job up, and no callback server is needed. A happening is a JSON object:
+
+    {"kind": "start", "id": 7, "root": 5, "time": ms, "key": 12, "run": of a stream}     an execution began
+    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13}        it ended
+    {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
+    {"kind": "stream", "run": uuid, "name": text} · "stream end"                         a streaming query
+    {"kind": "stop"}                                                                     the application ends
+
+`key` fetches the object that came with it: the QueryExecution, the job.
+
+Where Spark cannot compile (`PythonBridge`), a Python object listens over Py4J: every event of Spark then costs a call
+into Python, so jobs of very many tasks feel it.
+"""
+
+import dataclasses
+import queue
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+from pyspark import SparkContext
+from pyspark.java_gateway import ensure_callback_server_started
+
+from headwater.errors import EngineError, MissingDependencyError
+from headwater.spark.agent.scala import class_name, option
+from headwater.spark.janino import java_source, load_class, new_instance
+
+QUEUE = "headwater"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that happened."""
+
+    kind: str
+    id: int = 0
+    root: int = 0
+    time: int = 0
+    key: int = 0
+    run: str | None = None
+    name: str | None = None
+    error: str | None = None
+    trace: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(Happening)
+
+
+class Bridge(Protocol):
+    """Where happenings come from."""
+
+    def poll(self, seconds: float) -> Happening | None:
+        """The next happening, waiting for it; None when there is none in that time."""
+        ...
+
+    def take(self, happening: Happening) -> Any:
+        """The object in the JVM that came with a happening; given once."""
+        ...
+
+    def waiting(self) -> int:
+        """How many happenings have not been asked for yet."""
+        ...
+
+    def lost(self) -> int:
+        """How many were forgotten because too many were waiting."""
+        ...
+
+    def finish(self) -> None:
+        """Let the end of the application go on."""
+        ...
+
+    def detach(self) -> None:
+        """Stop listening."""
+        ...
+
+
+def attach(context: SparkContext, *, capacity: int, patience: float) -> Bridge:
+    """Begin to listen to everything that a Spark runs."""
+    try:
+        return JvmBridge(context, capacity, patience)
+    except (MissingDependencyError, EngineError):
+        return PythonBridge(context, capacity)
+
+
+def listener_bus(context: SparkContext) -> Any:
+    """Spark's own bus of events."""
+    return context._jsc.sc().listenerBus()
+
+
+class JvmBridge:
+    """The listener that Spark compiles."""
+
+    def __init__(self, context: SparkContext, capacity: int, patience: float) -> None:
+        source = java_source(__package__, "Bridge.java")
+        self._listener = new_instance(load_class(context, source, "headwater.agent.Bridge"), context)
+        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000))
+        self._bus = listener_bus(context)
+        self._bus.addToQueue(self._listener, QUEUE)
+
+    def poll(self, seconds: float) -> Happening | None:
+        text = self._listener.poll(int(seconds * 1000))
+        return None if text is None else _DECODER.decode(text)
+
+    def take(self, happening: Happening) -> Any:
+        return self._listener.take(happening.key) if happening.key else None
+
+    def waiting(self) -> int:
+        return int(self._listener.size())
+
+    def lost(self) -> int:
+        return int(self._listener.lost())
+
+    def finish(self) -> None:
+        self._listener.finish()
+
+    def detach(self) -> None:
+        self._bus.removeListener(self._listener)
+
+
+class PythonBridge:
+    """The listener in Python, for a Spark that cannot compile."""
+
+    class Java:
+        implements = ("org.apache.spark.scheduler.SparkListenerInterface",)
+
+    def __init__(self, context: SparkContext, capacity: int) -> None:
+        ensure_callback_server_started(context._gateway)
+        jvm: Any = context._jvm
+        self._executions = jvm.org.apache.spark.sql.execution.SQLExecution
+        self._queue: queue.Queue[tuple[Happening, Any]] = queue.Queue(capacity)
+        self._held: dict[int, Any] = {}
+        self._lost = self._next = 0
+        self._bus = listener_bus(context)
+        self._bus.addToQueue(self, QUEUE)
+
+    def __getattr__(self, name: str) -> Any:
+        """Every other callback of the interface: nothing to do."""
+        if not name.startswith("on"):
+            raise AttributeError(name)
+        return lambda *event: None
+
+    def onOtherEvent(self, event: Any) -> None:  # noqa: N802 - the name is Spark's
+        match class_name(event):
+            case "SparkListenerSQLExecutionStart":
+                root = option(event.rootExecutionId())
+                id = int(event.executionId())
+                started = Happening("start", id, id if root is None else int(root), int(event.time()))
+                self._offer(started, self._executions.getQueryExecution(id))
+            case "SparkListenerSQLExecutionEnd":
+                error = option(event.errorMessage()) or None
+                self._offer(Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe())
+            case _:
+                return
+
+    def onApplicationEnd(self, event: Any) -> None:  # noqa: N802
+        self._offer(Happening("stop", time=int(event.time())), None)
+
+    def _offer(self, happening: Happening, object: Any) -> None:
+        try:
+            self._queue.put_nowait((happening, object))
+        except queue.Full:
+            self._lost += 1
+
+    def poll(self, seconds: float) -> Happening | None:
+        try:
+            happening, object = self._queue.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        self._next += 1
+        if object is not None:
+            self._held[self._next] = object
+        return dataclasses.replace(happening, key=self._next if object is not None else 0)
+
+    def take(self, happening: Happening) -> Any:
+        return self._held.pop(happening.key, None)
+
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
+    def lost(self) -> int:
+        return self._lost
+
+    def finish(self) -> None:
+        return
+
+    def detach(self) -> None:
+        self._bus.removeListener(self)

@@ -1,0 +1,129 @@
+"""One thing that a user asked of Spark, and what was found out about it.
+
+Spark runs one action as up to three executions, one inside the other: `saveAsTable` is a command that runs a command
+that runs an insert. They share a root, and they are one run: the outermost says what was meant, the inner ones how many
+rows were written and where.
+"""
+
+from dataclasses import dataclass, field
+
+from headwater.errors import Issue
+from headwater.events.event import new_run_id
+from headwater.events.naming import DatasetName
+from headwater.model.edges import Edge
+from headwater.model.names import TableName
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.measures import Measure, total
+from headwater.spark.agent.reading import PlanLineage
+from headwater.spark.plan.node import Plan
+
+
+@dataclass
+class Execution:
+    """One QueryExecution: what its plan says, and what it has measured since."""
+
+    id: int
+    lineage: PlanLineage | None = None
+    measures: list[Measure] = field(default_factory=list)
+
+
+@dataclass
+class SparkSQLExecutionContext:
+    """A root execution and all that are nested in it: one run."""
+
+    root: int
+    started: int = 0
+    stream: str | None = None  # the run of the stream that this is a batch of
+    run_id: str = field(default_factory=new_run_id)
+    executions: dict[int, Execution] = field(default_factory=dict)
+    announced: bool = False  # a START was sent
+    failures: list[str] = field(default_factory=list)  # of the agent, not of the job
+
+    def execution(self, id: int) -> Execution:
+        """The execution of that id, which belongs to this run."""
+        return self.executions.setdefault(id, Execution(id))
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans seen so far, outermost first; what is nested may take up their rows."""
+        return tuple(each.lineage.plan for each in self._in_order())
+
+    def _in_order(self) -> list[Execution]:
+        known = [each for each in self.executions.values() if each.lineage is not None]
+        return sorted(known, key=lambda each: (each.id != self.root, each.id))
+
+    @property
+    def lineages(self) -> list[PlanLineage]:
+        return [each.lineage for each in self._in_order() if each.lineage is not None]
+
+    @property
+    def inputs(self) -> list[PlanDataset]:
+        """What was read, once each."""
+        found: dict[DatasetName, PlanDataset] = {}
+        for lineage in self.lineages:
+            for dataset in lineage.inputs:
+                found.setdefault(dataset.name, dataset)
+        return list(found.values())
+
+    @property
+    def outputs(self) -> list[PlanOutput]:
+        """What was written, once each; what the outermost execution says comes first."""
+        found: dict[DatasetName, PlanOutput] = {}
+        for lineage in self.lineages:
+            for output in lineage.outputs:
+                found.setdefault(output.dataset.name, output)
+        return list(found.values())
+
+    @property
+    def datasets(self) -> dict[TableName, PlanDataset]:
+        """Every dataset by the name that lineage gives it."""
+        found: dict[TableName, PlanDataset] = {}
+        for lineage in self.lineages:
+            found = lineage.datasets | found
+        return found
+
+    def edges_into(self, output: PlanOutput) -> tuple[Edge, ...]:
+        """The edges into an output, as the first execution has them that knows any."""
+        for lineage in self.lineages:
+            names = {table for table, dataset in lineage.datasets.items() if dataset.name == output.dataset.name}
+            edges = tuple(
+                edge for statement in lineage.statements for edge in statement.edges if edge.target.table in names
+            )
+            if edges:
+                return edges
+        return ()
+
+    def read(self, dataset: PlanDataset) -> Measure | None:
+        """How much was read of a dataset."""
+        scans = [each for one in self.executions.values() for each in one.measures if each.kind == "scan"]
+        return total([each for each in scans if each.concerns(dataset)])
+
+    @property
+    def written(self) -> Measure | None:
+        """How much was written: by the innermost execution that did, the others only asked it to."""
+        for one in sorted(self.executions.values(), key=lambda each: -each.id):
+            writes = [each for each in one.measures if each.kind == "write" and each.rows is not None]
+            if writes:
+                return total(writes)
+        return None
+
+    @property
+    def issues(self) -> list[Issue]:
+        return list(dict.fromkeys(issue for lineage in self.lineages for issue in lineage.issues))
+
+    @property
+    def degraded(self) -> str | None:
+        """Why columns are missing, when they are."""
+        return next((lineage.degraded for lineage in self.lineages if lineage.degraded), None)
+
+    @property
+    def sql(self) -> str | None:
+        """The statement that the user wrote, when it was SQL."""
+        for lineage in self.lineages[:1]:
+            plan = lineage.plan
+            places = [plan.root.origin, *(child.origin for child in plan.root.children)]
+            places += [inner.origin for inner in plan.root.inner]
+            for place in places:
+                if place is not None and "text" in place:
+                    return plan.texts[place["text"]]
+        return None

@@ -1,0 +1,126 @@
+"""The facets of a dataset that a plan reads or writes."""
+
+import dataclasses
+
+from headwater.errors import SchemaError
+from headwater.events.columns import column_lineage
+from headwater.events.event import InputDataset, OutputDataset
+from headwater.events.facets import (
+    ColumnLineageFacet,
+    DataSourceFacet,
+    Facet,
+    InputStatisticsFacet,
+    LifecycleFacet,
+    OutputStatisticsFacet,
+    PreviousIdentifier,
+    SchemaFacet,
+    SchemaField,
+    StorageFacet,
+    SymlinksFacet,
+    VersionFacet,
+    by_key,
+)
+from headwater.model.edges import Edge
+from headwater.model.names import TableName
+from headwater.model.types import Array, DataType, Map, Struct, parse_type
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.measures import Measure
+
+_MOST_FIELDS = 5000
+
+
+def input_dataset(dataset: PlanDataset, read: Measure | None) -> InputDataset:
+    """A dataset that was read, with how much of it."""
+    statistics = None
+    if read is not None:
+        statistics = InputStatisticsFacet(row_count=read.rows, size=read.bytes, file_count=read.files)
+    return InputDataset(
+        namespace=dataset.name.namespace,
+        name=dataset.name.name,
+        facets=by_key(*_facets(dataset, dataset.schema)),
+        input_facets=by_key(statistics),
+    )
+
+
+def output_dataset(
+    output: PlanOutput, edges: tuple[Edge, ...], known: dict[TableName, PlanDataset], written: Measure | None
+) -> OutputDataset:
+    """A dataset that was written, with what its columns are made of."""
+    dataset = output.dataset
+    statistics = None
+    if written is not None and output.query is not None:
+        statistics = OutputStatisticsFacet(row_count=written.rows, size=written.bytes, file_count=written.files)
+    lineage: ColumnLineageFacet | None = column_lineage(
+        [_described(edge) for edge in edges if edge.source.table in known], lambda table: known[table].name
+    )
+    return OutputDataset(
+        namespace=dataset.name.namespace,
+        name=dataset.name.name,
+        facets=by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), lineage),
+        output_facets=by_key(statistics),
+    )
+
+
+def _described(edge: Edge) -> Edge:
+    """An edge whose text also says where it was written and what is in doubt."""
+    notes = [f"at {edge.place}" if edge.place else "", edge.approximate or ""]
+    text = "; ".join(note for note in notes if note)
+    return dataclasses.replace(edge, expression=f"{edge.expression or ''} ({text})".strip()) if text else edge
+
+
+def _written_schema(output: PlanOutput) -> tuple[tuple[str, str], ...]:
+    """The columns of the target; of one that is new, those of the query."""
+    if output.dataset.schema or output.query is None:
+        return output.dataset.schema
+    names = output.columns or tuple(column.name for column in output.query.output)
+    return tuple((name, column.type) for name, column in zip(names, output.query.output))
+
+
+def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[Facet | None]:
+    uri = dataset.uri or dataset.name.namespace
+    storage = None
+    if dataset.layer is not None:
+        storage = StorageFacet(storage_layer=dataset.layer, file_format=dataset.format)
+    return [
+        SchemaFacet(fields=tuple(_field(name, type) for name, type in schema[:_MOST_FIELDS])) if schema else None,
+        DataSourceFacet(name=dataset.name.namespace, uri=uri),
+        VersionFacet(dataset_version=dataset.version) if dataset.version is not None else None,
+        SymlinksFacet(identifiers=dataset.symlinks) if dataset.symlinks else None,
+        storage,
+    ]
+
+
+def _lifecycle(output: PlanOutput) -> LifecycleFacet | None:
+    if output.change is None:
+        return None
+    before = None
+    if output.previous is not None:
+        before = PreviousIdentifier(namespace=output.previous.namespace, name=output.previous.name)
+    return LifecycleFacet(lifecycle_state_change=output.change, previous_identifier=before)
+
+
+def _field(name: str, type: str) -> SchemaField:
+    """A column with what is inside it."""
+    if "<" not in type:
+        return SchemaField(name=name, type=type)
+    try:
+        inside = _members(parse_type(type, foreign=True))
+    except SchemaError:
+        inside = ()
+    return SchemaField(name=name, type=type.partition("<")[0], fields=inside)
+
+
+def _members(type: DataType) -> tuple[SchemaField, ...]:
+    match type:
+        case Struct(members):
+            return tuple(_nested(member.name, member.type) for member in members)
+        case Array(element):
+            return (_nested("_element", element),)
+        case Map(key, value):
+            return (_nested("key", key), _nested("value", value))
+        case _:
+            return ()
+
+
+def _nested(name: str, type: DataType) -> SchemaField:
+    return SchemaField(name=name, type=str(type).partition("<")[0].lower(), fields=_members(type))

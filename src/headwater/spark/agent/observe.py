@@ -1,0 +1,155 @@
+"""`observe`: the one line that makes a Spark report what it does."""
+
+import atexit
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from pyspark import SparkContext
+
+from headwater.errors import UsageError
+from headwater.events.sinks.open import open_sink
+from headwater.events.sinks.sink import Delivery, Sink
+from headwater.spark.agent.application import Application
+from headwater.spark.agent.bridge import attach, listener_bus
+from headwater.spark.agent.options import PREFIX, AgentOptions, read_options
+from headwater.spark.agent.origins import hook_origins, unhook_origins
+from headwater.spark.agent.tracker import Tracker
+from headwater.spark.agent.worker import Counts, Worker
+
+log = logging.getLogger("headwater.spark")
+
+_agents: dict[int, "Agent"] = {}
+_lock = threading.Lock()
+
+
+class Agent:
+    """Watches one Spark application until it ends or `stop` is called. Can be used in a `with` statement."""
+
+    def __init__(self, context: SparkContext, sink: Sink, options: AgentOptions) -> None:
+        self.options = options
+        self._context = context
+        self._bus: Any = listener_bus(context)
+        application = Application.of(context, options)
+        bridge = attach(context, capacity=options.queue, patience=options.flush_seconds)
+        self._worker = Worker(bridge, sink, options, lambda emit: Tracker(context, application, emit))
+        self._delivery: Delivery | None = None
+        self._worker.start()
+        hook_origins(context, self._worker.tracker)
+        atexit.register(self._at_exit)
+
+    @property
+    def counts(self) -> Counts:
+        """What the agent has done so far."""
+        return self._worker.counts
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything that has happened so far is reported and delivered."""
+        limit = self.options.flush_seconds if timeout is None else timeout
+        deadline = time.monotonic() + limit
+        try:
+            self._bus.waitUntilEmpty(max(1, int(limit * 1000)))
+        except Exception:  # Spark has stopped, or is still busy: what is here already can be delivered
+            log.debug("Spark's events did not come to rest.", exc_info=True)
+        drained = self._worker.drain(max(0.0, deadline - time.monotonic()))
+        return self._worker._sink.flush(max(0.1, deadline - time.monotonic())) and drained
+
+    def stop(self) -> Delivery:
+        """Report what has happened so far, then take the listener off; the Spark goes on. Doing it twice is fine."""
+        if self._delivery is None:
+            self.flush()
+            self._worker.say_end()
+            unhook_origins()
+            self._delivery = self._worker.close()
+            atexit.unregister(self._at_exit)
+            _agents.pop(id(self._context), None)
+            lost = self.counts.lost + self.counts.failed + self.counts.skipped
+            if lost or self._delivery.lost:
+                log.warning("Lineage is not complete: %s; %s.", self.counts, self._delivery)
+        return self._delivery
+
+    def fail(self, error: str) -> None:
+        """Note why the application fails, for the event of its end."""
+        self._worker.error = error
+
+    def _at_exit(self) -> None:
+        try:
+            self.stop()
+        except Exception:  # nothing of ours may change how a job ends
+            log.debug("The agent did not end in order.", exc_info=True)
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.fail(f"{type(error).__name__}: {error}")
+        self.stop()
+
+
+def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -> Agent:
+    """Report everything that a Spark application reads and writes, from now on.
+
+    `spark` is a session (default: the active one); other sessions of the same application are seen too. `sink` is
+    where events go, as an object or as text (`file:events.ndjson`, `http://host:5000`, `console`; default: the setting
+    `spark.headwater.sink`, else the console). Other arguments are those of `AgentOptions`.
+
+    Observing a second time replaces the first agent.
+
+    RAISES: UsageError when there is no Spark in this process, ConfigError for options that do not exist.
+    """
+    context = _context_of(spark)
+    get = _setting_of(context)
+    chosen = read_options(get, **options)
+    target = sink if isinstance(sink, Sink) else open_sink(sink or get(f"{PREFIX}sink") or "console")
+    with _lock:
+        before = _agents.get(id(context))
+        if before is not None:
+            before.stop()
+        agent = _agents[id(context)] = Agent(context, target, chosen)
+    _watch_failures()
+    return agent
+
+
+def _context_of(spark: Any) -> SparkContext:
+    """The SparkContext behind a session; that of a local Spark Connect server lives in this process, too."""
+    context = getattr(spark, "_sc", None) or SparkContext._active_spark_context
+    if isinstance(context, SparkContext) and context._jsc is not None:
+        return context
+    raise UsageError(
+        "there is no Spark in this process to observe",
+        hint="with Spark Connect, observe the server; for a classic session, create it first",
+    )
+
+
+def _setting_of(context: SparkContext) -> Callable[[str], str | None]:
+    def get(name: str) -> str | None:
+        value = context.getConf().get(name)
+        return None if value is None else str(value)
+
+    return get
+
+
+_watching = False
+
+
+def _watch_failures() -> None:
+    """Let an exception that ends the program be the reason of the application's end; it goes its way as before."""
+    global _watching
+    if _watching:
+        return
+    _watching = True
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        for agent in list(_agents.values()):
+            agent.fail(f"{kind.__name__}: {error}")
+        before(kind, error, trace)
+
+    sys.excepthook = hook

@@ -1,0 +1,239 @@
+"""From what happens in Spark to events: which executions belong together, and when there is something to say."""
+
+import dataclasses
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark import SparkContext
+
+from headwater.events.event import EventType, RunEvent, new_run_id
+from headwater.spark.agent.application import Application, snake_case
+from headwater.spark.agent.bridge import Happening
+from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.events import OpenLineageRunEventBuilder
+from headwater.spark.agent.execution import Execution, SparkSQLExecutionContext
+from headwater.spark.agent.measures import measure
+from headwater.spark.agent.reading import PlanReader, first_line
+from headwater.spark.agent.scala import class_name
+from headwater.spark.agent.tables import file_dataset
+from headwater.spark.agent.visitors.rdds import rdd_output, rdd_paths
+from headwater.spark.plan.node import Node
+
+_MOST_OPEN = 2000
+_STREAM_SECONDS = 60.0
+_VERSIONED = frozenset({"headwater", "iceberg", "delta"})
+
+
+@dataclass
+class _Stream:
+    """A streaming query: one run, from its start to its end."""
+
+    name: str
+    last: SparkSQLExecutionContext | None = None  # its last batch that had anything to say
+    said: frozenset[object] = frozenset()
+    at: float = 0.0
+
+
+@dataclass
+class _Job:
+    """A job on RDDs."""
+
+    name: str
+    run_id: str = field(default_factory=new_run_id)
+    inputs: list[PlanDataset] = field(default_factory=list)
+    outputs: list[PlanOutput] = field(default_factory=list)
+
+
+class Tracker:
+    """Keeps what is going on, and hands events to `emit` as they become known. One thread at a time."""
+
+    def __init__(self, context: SparkContext, application: Application, emit: Callable[[RunEvent], None]) -> None:
+        self.application = application
+        self.options = application.options
+        self.events = OpenLineageRunEventBuilder(application)
+        self.columns = True  # switched off while the agent is behind
+        self.lock = threading.RLock()  # the commit of a lake table asks from a thread of its own
+        self._spark = context
+        self._emit = emit
+        self._readers: dict[str, PlanReader] = {}
+        self._open: OrderedDict[int, SparkSQLExecutionContext] = OrderedDict()
+        self._roots: dict[int, int] = {}
+        self._streams: dict[str, _Stream] = {}
+        self._jobs: dict[int, _Job] = {}
+
+    def handle(self, happening: Happening, object: Any) -> None:
+        """Take in one thing that happened."""
+        with self.lock:
+            match happening.kind:
+                case "start":
+                    self._start(happening, object)
+                case "end":
+                    self._end(happening, object)
+                case "stream":
+                    self._stream_start(happening)
+                case "stream end":
+                    self._stream_end(happening)
+                case "job":
+                    self._job_start(happening, object)
+                case "job end":
+                    self._job_end(happening)
+                case _:
+                    return
+
+    # ------------------------------------------------------------------------------------------- executions
+
+    def context_of(self, id: int, root: int) -> SparkSQLExecutionContext:
+        """The run that an execution belongs to."""
+        self._roots[id] = root
+        if root not in self._open:
+            self._open[root] = SparkSQLExecutionContext(root)
+            while len(self._open) > _MOST_OPEN:  # ends that never came
+                forgotten, _ = self._open.popitem(last=False)
+                self._roots = {id: root for id, root in self._roots.items() if root != forgotten}
+        return self._open[root]
+
+    def root_of(self, id: int) -> int:
+        """The outermost execution around one, as far as it is known."""
+        return self._roots.get(id, id)
+
+    def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> Execution:
+        """What the plan of an execution says; read once."""
+        one = context.execution(id)
+        if one.lineage is None and execution is not None:
+            try:
+                reader = self._reader(execution)
+                plan = reader.dump(execution.analyzed())
+                one.lineage = reader.read(plan, execution, earlier=context.plans if id != context.root else ())
+            except Exception as err:  # whatever it is, the job goes on, and the event says that it is not complete
+                context.failures.append(f"the plan could not be read: {type(err).__name__}: {first_line(err)}")
+        return one
+
+    def _reader(self, execution: Any) -> PlanReader:
+        session = execution.sparkSession()
+        key = f"{session.sessionUUID()} {self.columns}"
+        if key not in self._readers:
+            options = dataclasses.replace(self.options, columns=self.options.columns and self.columns)
+            self._readers[key] = PlanReader(OpenLineageContext(session, self._spark, options))
+        return self._readers[key]
+
+    def _start(self, happening: Happening, execution: Any) -> None:
+        context = self.context_of(happening.id, happening.root)
+        context.started = context.started or happening.time
+        context.stream = context.stream or happening.run
+        self.read(context, happening.id, execution)
+        is_root = happening.id == happening.root
+        if is_root and context.stream is None and self.options.start_events and self._is_worth(context):
+            context.announced = True
+            self._emit(self.events.build(EventType.START, context, happening))
+
+    def _end(self, happening: Happening, execution: Any) -> None:
+        root = self._roots.pop(happening.id, happening.id)
+        context = self._open.get(root) or SparkSQLExecutionContext(root)
+        context.stream = context.stream or happening.run
+        one = self.read(context, happening.id, execution)
+        if execution is not None and happening.error is None:
+            self._measure(context, one, execution)
+        if happening.id != root:
+            return
+        self._open.pop(root, None)
+        if context.stream is not None:
+            self._batch_end(context, happening)
+        elif context.announced or self._is_worth(context):
+            type = EventType.COMPLETE if happening.error is None else EventType.FAIL
+            self._emit(self.events.build(type, context, happening))
+
+    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
+        try:
+            one.measures = measure(self._spark, execution)
+            if one.lineage is not None and any(each.dataset.layer in _VERSIONED for each in one.lineage.outputs):
+                outputs = self._reader(execution).outputs(one.lineage.plan)  # now they have the new version
+                one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
+        except Exception as err:
+            context.failures.append(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
+
+    def _is_worth(self, context: SparkSQLExecutionContext) -> bool:
+        """Whether there is anything to say of a run that the options ask for."""
+        outputs = [each for each in context.outputs if self.options.temporary or each.dataset.layer != "memory"]
+        if outputs:
+            return self.options.commands or any(each.query is not None for each in outputs)
+        if context.outputs:  # temporary ones only
+            return False
+        return bool(context.inputs) and self.options.reads
+
+    # --------------------------------------------------------------------------------------------- streams
+
+    def _stream_start(self, happening: Happening) -> None:
+        run = happening.run or new_run_id()
+        stream = self._streams[run] = _Stream(f"stream.{snake_case(happening.name or 'unnamed')}")
+        if self.options.start_events:
+            self._emit(
+                self.events.build_plain(EventType.START, happening, run_id=run, name=stream.name, kind="SQL_JOB")
+            )
+
+    def _batch_end(self, context: SparkSQLExecutionContext, happening: Happening) -> None:
+        """A batch of a stream. It is reported when it touches anything new, and at most once a minute otherwise."""
+        assert context.stream is not None
+        stream = self._streams.setdefault(context.stream, _Stream("stream.unnamed"))
+        if not context.inputs and not context.outputs:
+            return
+        touched = frozenset(each.name for each in context.inputs) | frozenset(
+            (each.dataset.name, "out") for each in context.outputs
+        )
+        stream.last = context
+        if touched <= stream.said and time.monotonic() - stream.at < _STREAM_SECONDS:
+            return
+        stream.said, stream.at = stream.said | touched, time.monotonic()
+        self._emit(self.events.build(EventType.RUNNING, context, happening, stream=stream.name))
+
+    def _stream_end(self, happening: Happening) -> None:
+        stream = self._streams.pop(happening.run or "", None)
+        if stream is None:
+            return
+        type = EventType.COMPLETE if happening.error is None else EventType.FAIL
+        if stream.last is not None:
+            self._emit(self.events.build(type, stream.last, happening, stream=stream.name))
+        else:
+            self._emit(
+                self.events.build_plain(
+                    type, happening, run_id=happening.run or new_run_id(), name=stream.name, kind="SQL_JOB"
+                )
+            )
+
+    # ------------------------------------------------------------------------------------------------ RDDs
+
+    def _job_start(self, happening: Happening, job: Any) -> None:
+        name = (happening.name or "job").split(" at ")[0]
+        found = _Job(snake_case(name))
+        rdd = job.finalStage().rdd()
+        found.inputs = file_dataset(rdd_paths(rdd))
+        path = rdd_output(job)
+        if path is not None:
+            (dataset,) = file_dataset([path])
+            found.outputs = [PlanOutput(dataset, Node(class_name(rdd)))]
+        self._jobs[happening.id] = found
+        while len(self._jobs) > _MOST_OPEN:
+            del self._jobs[next(iter(self._jobs))]
+        if self._is_job_worth(found) and self.options.start_events:
+            self._emit_job(EventType.START, happening, found)
+
+    def _job_end(self, happening: Happening) -> None:
+        found = self._jobs.pop(happening.id, None)
+        if found is not None and self._is_job_worth(found):
+            self._emit_job(EventType.COMPLETE if happening.error is None else EventType.FAIL, happening, found)
+
+    def _is_job_worth(self, job: _Job) -> bool:
+        return bool(job.outputs) or (bool(job.inputs) and self.options.reads)
+
+    def _emit_job(self, type: EventType, happening: Happening, job: _Job) -> None:
+        target = (job.outputs[0].dataset if job.outputs else job.inputs[0]).name.name.rsplit("/", 1)[-1]
+        name = f"rdd_{job.name}.{snake_case(target)}"
+        self._emit(
+            self.events.build_plain(
+                type, happening, run_id=job.run_id, name=name, inputs=job.inputs, outputs=job.outputs
+            )
+        )

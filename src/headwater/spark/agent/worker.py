@@ -1,0 +1,173 @@
+"""The thread that does the agent's work, and what keeps it harmless.
+
+It takes happenings from the bridge one by one. When many are waiting it leaves columns out until it has caught up; when
+it fails many times in a row it rests; whatever it could not do is counted. Nothing here is ever raised to the job.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from py4j.protocol import Py4JNetworkError
+
+from headwater.events.event import EventType, RunEvent
+from headwater.events.sinks.sink import Delivery, Sink
+from headwater.spark.agent.bridge import Bridge, Happening
+from headwater.spark.agent.options import AgentOptions
+from headwater.spark.agent.tracker import Tracker
+
+log = logging.getLogger("headwater.spark")
+
+_WAIT = 0.5
+
+
+@dataclass
+class Counts:
+    """What an agent has done so far."""
+
+    handled: int = 0  # happenings
+    emitted: int = 0  # events
+    failed: int = 0  # happenings that could not be understood
+    skipped: int = 0  # happenings while it rested
+    hurried: int = 0  # happenings without columns, because too many were waiting
+    lost: int = 0  # happenings that did not fit the queue
+
+    def __str__(self) -> str:
+        parts = [f"{self.emitted} events"]
+        parts += [f"{count} {what}" for what, count in vars(self).items() if count and what not in ("handled", "emitted")]
+        return ", ".join(parts)
+
+
+class Worker:
+    """One thread between a bridge and a sink."""
+
+    def __init__(self, bridge: Bridge, sink: Sink, options: AgentOptions, tracker: Callable[..., Tracker]) -> None:
+        self.counts = Counts()
+        self.error: str | None = None  # why the application failed, when the agent has been told
+        self.stopped = threading.Event()
+        self._bridge, self._sink, self._options = bridge, sink, options
+        self._tracker = tracker(self.emit)
+        self._busy = False
+        self._failures = 0  # in a row
+        self._rests_until = 0.0
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name="headwater-agent", daemon=True)
+
+    @property
+    def tracker(self) -> Tracker:
+        return self._tracker
+
+    def start(self) -> None:
+        """Say that the application runs, and begin to work."""
+        self.emit(self._tracker.events.build_application(EventType.START))
+        self._thread.start()
+
+    def emit(self, event: RunEvent) -> None:
+        """Give an event to the sink."""
+        try:
+            self._sink.emit(event)
+            self.counts.emitted += 1
+        except Exception:  # sinks promise not to raise; one of somebody else's may break the promise
+            self.counts.failed += 1
+            log.exception("A sink raised; the event is lost.")
+
+    # ----------------------------------------------------------------------------------------------- work
+
+    def _run(self) -> None:
+        try:
+            while not self.stopped.is_set():
+                happening = self._bridge.poll(_WAIT)
+                if happening is not None:
+                    self._busy = True
+                    self._take(happening)
+                    self._busy = False
+        except (Py4JNetworkError, OSError, EOFError):  # the JVM is gone
+            log.debug("Spark is gone; the agent ends.", exc_info=True)
+        except Exception:
+            log.exception("The agent ends; the job goes on without it.")
+        finally:
+            self._busy = False
+            self.stopped.set()
+
+    def _take(self, happening: Happening) -> None:
+        if happening.kind == "stop":
+            self._end_of_application(happening)
+            return
+        object = self._bridge.take(happening)
+        self.counts.handled += 1
+        if time.monotonic() < self._rests_until:
+            self.counts.skipped += 1
+            return
+        behind = self.counts.handled % 16 == 0 and self._bridge.waiting() > self._options.queue // 2
+        if self.counts.handled % 16 == 0:
+            self._tracker.columns = not behind
+        self.counts.hurried += not self._tracker.columns
+        try:
+            self._tracker.handle(happening, object)
+            self._failures = 0
+        except (Py4JNetworkError, OSError, EOFError):
+            raise
+        except Exception:
+            self._failed()
+
+    def _failed(self) -> None:
+        self.counts.failed += 1
+        self._failures += 1
+        log.debug("Something could not be understood.", exc_info=True)
+        if self._failures >= self._options.failures:
+            self._failures = 0
+            self._rests_until = time.monotonic() + self._options.rest
+            log.warning("Lineage rests for %.0f s after %d failures in a row.", self._options.rest, self._options.failures)
+
+    # ------------------------------------------------------------------------------------------------ end
+
+    def _end_of_application(self, happening: Happening) -> None:
+        """Spark stops: say so, deliver what there is, let Spark go on."""
+        try:
+            self.say_end(happening.time)
+            self._sink.flush(self._options.flush_seconds)
+        finally:
+            self._bridge.finish()
+            self.stopped.set()
+
+    def say_end(self, time: int = 0) -> None:
+        """Say once how the application ended."""
+        if self._ended:
+            return
+        self._ended = True
+        self.counts.lost = self._lost()
+        type = EventType.COMPLETE if self.error is None else EventType.FAIL
+        self.emit(self._tracker.events.build_application(type, error=self.error, time=time))
+
+    def _lost(self) -> int:
+        try:
+            return self._bridge.lost()
+        except (Py4JNetworkError, OSError):
+            return self.counts.lost
+
+    def drain(self, timeout: float) -> bool:
+        """Wait until everything that has happened so far is handled; False when the time does not suffice."""
+        deadline = time.monotonic() + timeout
+        try:
+            while not self.stopped.is_set() and (self._busy or self._bridge.waiting()):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.01)
+        except (Py4JNetworkError, OSError):
+            return False
+        return True
+
+    def close(self) -> Delivery:
+        """Stop working; tell what became of the events."""
+        self.stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(2 * _WAIT)
+        try:
+            self.counts.lost = self._lost()
+            self._bridge.finish()
+            self._bridge.detach()
+        except Exception:  # Spark may be gone
+            log.debug("The listener could not be taken off.", exc_info=True)
+        return self._sink.close()
