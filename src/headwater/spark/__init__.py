@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from headwater.spark.agent.observe import observe
     from headwater.spark.explain import explain_lineage, lineage
     from headwater.spark.lake import connect
 
@@ -14,9 +15,10 @@ _PUBLIC = {
     "connect": "headwater.spark.lake",
     "explain_lineage": "headwater.spark.explain",
     "lineage": "headwater.spark.explain",
+    "observe": "headwater.spark.agent.observe",
 }
 
-__all__ = ["connect", "explain_lineage", "lineage"]
+__all__ = ["connect", "explain_lineage", "lineage", "observe"]
 
 
 def __getattr__(name: str) -> object:

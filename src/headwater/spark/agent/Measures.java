@@ -1,14 +1,11 @@
 package headwater.agent;
 
 import java.util.IdentityHashMap;
-import java.util.Map;
 import org.apache.spark.sql.execution.*;
 import org.apache.spark.sql.execution.adaptive.*;
 import org.apache.spark.sql.execution.command.DataWritingCommandExec;
 import org.apache.spark.sql.execution.datasources.v2.*;
-import org.apache.spark.sql.execution.metric.SQLMetric;
 import scala.Option;
-import scala.Tuple2;
 
 /** What an execution has read and written, from the metrics of its physical plan: one JSON object a scan or write. */
 public class Measures {
@@ -76,7 +73,9 @@ public class Measures {
 
     private void metric(SparkPlan plan, String name, String shown) {
         Option found = plan.metrics().get(name);
-        if (found.isDefined()) out.append(",\"").append(shown).append("\":").append(((SQLMetric) found.get()).value());
+        if (!found.isDefined()) return;
+        Object value = ((org.apache.spark.util.AccumulatorV2) found.get()).value();
+        out.append(",\"").append(shown).append("\":").append(value);
     }
 
     private static String text(String text) {

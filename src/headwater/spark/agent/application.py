@@ -5,7 +5,6 @@ import sys
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from pyspark import SparkContext
 
@@ -46,9 +45,9 @@ class Application:
     @classmethod
     def of(cls, context: SparkContext, options: AgentOptions) -> "Application":
         """The application that a SparkContext belongs to."""
-        name = options.job or context.appName
-        spark: Any = context._jsc.sc()
-        return cls(name, str(context.applicationId), str(context.version), context.master, str(spark.sparkUser()), options)
+        name = str(options.job or context.appName)
+        user = str(context._jsc.sc().sparkUser())
+        return cls(name, str(context.applicationId), str(context.version), str(context.master), user, options)
 
     def job(self, suffix: str = "", *, kind: str, streaming: bool = False, facets: Facets | None = None) -> Job:
         """A job of this application; without a suffix, the application as a whole."""
@@ -74,7 +73,10 @@ class Application:
 
     def parent(self) -> ParentFacet:
         """The application as the parent of a run, with what started the application as the root."""
-        own = (RunReference(run_id=self.run_id), JobReference(namespace=self.options.namespace, name=snake_case(self.name)))
+        own = (
+            RunReference(run_id=self.run_id),
+            JobReference(namespace=self.options.namespace, name=snake_case(self.name)),
+        )
         return ParentFacet(run=own[0], job=own[1], root=self._root() or Root(run=own[0], job=own[1]))
 
     def grandparent(self) -> ParentFacet | None:
@@ -87,7 +89,8 @@ class Application:
             return None
         namespace, _, name = (self.options.parent_job or "default/unknown").rpartition("/")
         return Root(
-            run=RunReference(run_id=self.options.parent_run), job=JobReference(namespace=namespace or "default", name=name)
+            run=RunReference(run_id=self.options.parent_run),
+            job=JobReference(namespace=namespace or "default", name=name),
         )
 
     def _owners(self) -> JobOwnershipFacet | None:

@@ -128,7 +128,7 @@ class PythonBridge:
         implements = ("org.apache.spark.scheduler.SparkListenerInterface",)
 
     def __init__(self, context: SparkContext, capacity: int) -> None:
-        ensure_callback_server_started(context._gateway)
+        ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]
         jvm: Any = context._jvm
         self._executions = jvm.org.apache.spark.sql.execution.SQLExecution
         self._queue: queue.Queue[tuple[Happening, Any]] = queue.Queue(capacity)
@@ -152,7 +152,9 @@ class PythonBridge:
                 self._offer(started, self._executions.getQueryExecution(id))
             case "SparkListenerSQLExecutionEnd":
                 error = option(event.errorMessage()) or None
-                self._offer(Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe())
+                self._offer(
+                    Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe()
+                )
             case _:
                 return
 

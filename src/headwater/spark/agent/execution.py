@@ -1,8 +1,8 @@
 """One thing that a user asked of Spark, and what was found out about it.
 
 Spark runs one action as up to three executions, one inside the other: `saveAsTable` is a command that runs a command
-that runs an insert. They share a root, and they are one run: the outermost says what was meant, the inner ones how many
-rows were written and where.
+that runs an insert. They share a root, and they are one run: the outermost says what was meant, the inner ones how
+many rows were written and where.
 """
 
 from dataclasses import dataclass, field
@@ -43,18 +43,21 @@ class SparkSQLExecutionContext:
         """The execution of that id, which belongs to this run."""
         return self.executions.setdefault(id, Execution(id))
 
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        """The plans seen so far, outermost first; what is nested may take up their rows."""
-        return tuple(each.lineage.plan for each in self._in_order())
-
-    def _in_order(self) -> list[Execution]:
-        known = [each for each in self.executions.values() if each.lineage is not None]
-        return sorted(known, key=lambda each: (each.id != self.root, each.id))
+    def note(self, failure: str) -> None:
+        """Remember, once, what could not be found out."""
+        if failure not in self.failures:
+            self.failures.append(failure)
 
     @property
     def lineages(self) -> list[PlanLineage]:
-        return [each.lineage for each in self._in_order() if each.lineage is not None]
+        """What is known of the plans, the outermost first."""
+        in_order = sorted(self.executions.values(), key=lambda each: (each.id != self.root, each.id))
+        return [each.lineage for each in in_order if each.lineage is not None]
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans seen so far, outermost first; what is nested may take up their rows."""
+        return tuple(lineage.plan for lineage in self.lineages)
 
     @property
     def inputs(self) -> list[PlanDataset]:

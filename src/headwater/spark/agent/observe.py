@@ -97,8 +97,8 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
     """Report everything that a Spark application reads and writes, from now on.
 
     `spark` is a session (default: the active one); other sessions of the same application are seen too. `sink` is
-    where events go, as an object or as text (`file:events.ndjson`, `http://host:5000`, `console`; default: the setting
-    `spark.headwater.sink`, else the console). Other arguments are those of `AgentOptions`.
+    where events go, as an object or as text (`file:events.ndjson`, `http://host:5000`, `console`; default: Spark's
+    setting `spark.headwater.sink`, else the console). Other arguments are those of `AgentOptions`.
 
     Observing a second time replaces the first agent.
 

@@ -110,7 +110,7 @@ class Tracker:
                 plan = reader.dump(execution.analyzed())
                 one.lineage = reader.read(plan, execution, earlier=context.plans if id != context.root else ())
             except Exception as err:  # whatever it is, the job goes on, and the event says that it is not complete
-                context.failures.append(f"the plan could not be read: {type(err).__name__}: {first_line(err)}")
+                context.note(f"the plan could not be read: {type(err).__name__}: {first_line(err)}")
         return one
 
     def _reader(self, execution: Any) -> PlanReader:
@@ -154,7 +154,7 @@ class Tracker:
                 outputs = self._reader(execution).outputs(one.lineage.plan)  # now they have the new version
                 one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
         except Exception as err:
-            context.failures.append(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
+            context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
 
     def _is_worth(self, context: SparkSQLExecutionContext) -> bool:
         """Whether there is anything to say of a run that the options ask for."""

@@ -1,7 +1,8 @@
 """The thread that does the agent's work, and what keeps it harmless.
 
-It takes happenings from the bridge one by one. When many are waiting it leaves columns out until it has caught up; when
-it fails many times in a row it rests; whatever it could not do is counted. Nothing here is ever raised to the job.
+It takes happenings from the bridge one by one. When many are waiting it leaves columns out until it has caught up;
+when it fails many times in a row it rests; whatever it could not do is counted. Nothing here is ever raised to the
+job.
 """
 
 import logging
@@ -36,7 +37,9 @@ class Counts:
 
     def __str__(self) -> str:
         parts = [f"{self.emitted} events"]
-        parts += [f"{count} {what}" for what, count in vars(self).items() if count and what not in ("handled", "emitted")]
+        parts += [
+            f"{count} {what}" for what, count in vars(self).items() if count and what not in ("handled", "emitted")
+        ]
         return ", ".join(parts)
 
 
@@ -119,7 +122,9 @@ class Worker:
         if self._failures >= self._options.failures:
             self._failures = 0
             self._rests_until = time.monotonic() + self._options.rest
-            log.warning("Lineage rests for %.0f s after %d failures in a row.", self._options.rest, self._options.failures)
+            log.warning(
+                "Lineage rests for %.0f s after %d failures in a row.", self._options.rest, self._options.failures
+            )
 
     # ------------------------------------------------------------------------------------------------ end
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from py4j.java_gateway import JavaObject
+
 from headwater.spark.agent.scala import class_name, each
 
 _MOST = 200
@@ -46,24 +48,23 @@ _READERS = {"FileScanRDD": _scanned, "HadoopRDD": _hadoop, "NewHadoopRDD": _hado
 
 def rdd_output(job: Any) -> str | None:
     """The folder that a job on RDDs writes to, from the settings that its tasks carry; None when it writes none."""
-    pending, seen = [job.func()], 0
-    while pending and seen < 20:
-        holder = pending.pop()
-        seen += 1
-        for field in holder.getClass().getDeclaredFields():
-            name = str(field.getName())
-            if name.startswith(("config$", "conf$", "arg$", "conf", "evidence")):
-                field.setAccessible(True)
-                value = field.get(holder)
-                found = _output_folder(value)
-                if found is not None:
-                    return found
+    stage = job.finalStage()
+    if class_name(stage) != "ResultStage":
+        return None
+    function = stage.func()
+    for field in function.getClass().getDeclaredFields():
+        field.setAccessible(True)
+        folder = _output_folder(field.get(function))
+        if folder is not None:
+            return folder
     return None
 
 
 def _output_folder(value: Any) -> str | None:
-    if value is None or not hasattr(value, "getClass") or "HadoopMapRed" not in class_name(value):
+    """The folder in the settings of a Hadoop writer, when a captured value is one."""
+    if not isinstance(value, JavaObject) or not class_name(value).startswith("HadoopMap"):
         return None
     field = value.getClass().getDeclaredField("conf")
     field.setAccessible(True)
-    return str(field.get(value).value().get("mapreduce.output.fileoutputformat.outputdir"))
+    folder = field.get(value).value().get("mapreduce.output.fileoutputformat.outputdir")
+    return None if folder is None else str(folder)

@@ -212,5 +212,5 @@ class WriteToMicroBatchDataSourceV1Visitor(QueryPlanVisitor[Literal["WriteToMicr
         if table is not None:
             dataset = catalog_table(self.context.session, table)
         else:
-            (dataset,) = file_dataset([str(live.sink().path())])
+            (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
         return [PlanOutput(dataset, node, query_of(node))]
