@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import weakref
 import zipfile
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ _loaded: dict[tuple[int, str], Any] = {}  # (JVM, digest of the source) → clas
 _installed: dict[tuple[int, str], Path] = {}
 
 
+@cache
 def java_source(package: str, name: str) -> str:
     """The text of a Java file that is kept in a Python package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")

@@ -29,8 +29,8 @@ public class Bridge extends SparkListener {
     private final CountDownLatch finished = new CountDownLatch(1);
     private SparkContext context;
     private long patience;
-    private long seen;
-    private long lost;
+    private volatile long accepted;
+    private volatile long lost;
     private long next;
 
     public void open(Object sparkContext, int capacity, long milliseconds) {
@@ -51,7 +51,7 @@ public class Bridge extends SparkListener {
         }
     }
 
-    public long seen() { return seen; }
+    public long accepted() { return accepted; }
 
     public long lost() { return lost; }
 
@@ -146,7 +146,6 @@ public class Bridge extends SparkListener {
     }
 
     private void offer(String fields, Object object) {
-        seen++;
         long key = ++next;
         if (object != null) {
             synchronized (held) {
@@ -154,7 +153,9 @@ public class Bridge extends SparkListener {
             }
         }
         String happening = "{" + fields + ",\"key\":" + (object == null ? 0 : key) + "}";
-        if (!waiting.offer(happening)) {
+        if (waiting.offer(happening)) {
+            accepted++;
+        } else {
             take(key);
             lost++;
         }

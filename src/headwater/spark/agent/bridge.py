@@ -65,6 +65,10 @@ class Bridge(Protocol):
         """How many happenings have not been asked for yet."""
         ...
 
+    def accepted(self) -> int:
+        """How many there have been so far, those that were forgotten not counted."""
+        ...
+
     def lost(self) -> int:
         """How many were forgotten because too many were waiting."""
         ...
@@ -111,6 +115,9 @@ class JvmBridge:
     def waiting(self) -> int:
         return int(self._listener.size())
 
+    def accepted(self) -> int:
+        return int(self._listener.accepted())
+
     def lost(self) -> int:
         return int(self._listener.lost())
 
@@ -133,7 +140,7 @@ class PythonBridge:
         self._executions = jvm.org.apache.spark.sql.execution.SQLExecution
         self._queue: queue.Queue[tuple[Happening, Any]] = queue.Queue(capacity)
         self._held: dict[int, Any] = {}
-        self._lost = self._next = 0
+        self._lost = self._accepted = self._next = 0
         self._bus = listener_bus(context)
         self._bus.addToQueue(self, QUEUE)
 
@@ -164,6 +171,7 @@ class PythonBridge:
     def _offer(self, happening: Happening, object: Any) -> None:
         try:
             self._queue.put_nowait((happening, object))
+            self._accepted += 1
         except queue.Full:
             self._lost += 1
 
@@ -182,6 +190,9 @@ class PythonBridge:
 
     def waiting(self) -> int:
         return self._queue.qsize()
+
+    def accepted(self) -> int:
+        return self._accepted
 
     def lost(self) -> int:
         return self._lost

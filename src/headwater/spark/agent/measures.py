@@ -27,7 +27,8 @@ class Measure:
     def concerns(self, dataset: PlanDataset) -> bool:
         """Whether a scan is one of a dataset."""
         if self.paths:
-            return dataset.name in (path_name(self.paths[0]), path_name(self.paths[0], whole_table=False))
+            first, own = path_name(self.paths[0], whole_table=False), dataset.name
+            return first.namespace == own.namespace and f"{first.name}/".startswith(f"{own.name}/")
         if self.jdbc or self.hive:
             return dataset.layer == ("jdbc" if self.jdbc else "hive")
         shown, table = f".{dataset.table}", f".{self.table}"

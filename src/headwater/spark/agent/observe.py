@@ -136,6 +136,12 @@ def _setting_of(context: SparkContext) -> Callable[[str], str | None]:
     return get
 
 
+def note_failure(error: str) -> None:
+    """Tell every agent why the program fails."""
+    for agent in list(_agents.values()):
+        agent.fail(error)
+
+
 _watching = False
 
 
@@ -148,8 +154,7 @@ def _watch_failures() -> None:
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        for agent in list(_agents.values()):
-            agent.fail(f"{kind.__name__}: {error}")
+        note_failure(f"{kind.__name__}: {error}")
         before(kind, error, trace)
 
     sys.excepthook = hook

@@ -208,7 +208,8 @@ class _Found:
         """The datasets that a plan reads: all that are found, but for the tables that commands only write to."""
         targets = {id(each) for output in outputs for each in _target_nodes(output.node)}
         rewritten = {each.dataset.name for each in outputs if each.node.name in _REWRITTEN}
-        found = [dataset for node in plan.walk() if id(node) not in targets for dataset in self.at(node)]
+        nodes = [node for node in plan.walk() if id(node) not in targets and not node.name.startswith("Resolved")]
+        found = [dataset for node in nodes for dataset in self.at(node)]
         return [dataset for dataset in found if dataset.name not in rewritten]
 
     def tables(self, node: Node) -> tuple[TableName, ...]:

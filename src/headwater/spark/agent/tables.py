@@ -6,6 +6,9 @@ symlink; a table behind JDBC is named by its server; a table of another catalog 
 
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from headwater.events.facets import Identifier
 from headwater.events.naming import DatasetName, hive_name, jdbc_name, kafka_name, lake_name, memory_name, path_name
 from headwater.model.names import TableName
@@ -106,11 +109,19 @@ def named_table(session: Any, parts: list[str]) -> PlanDataset:
     names = tuple(parts[-2:]) if len(parts) > 1 else (str(session.catalog().currentDatabase()), parts[0])
     state = session.sessionState()
     identifier = state.sqlParser().parseTableIdentifier(".".join(f"`{part}`" for part in names))
-    if state.catalog().tableExists(identifier):
+    try:
         return catalog_table(session, state.catalog().getTableMetadata(identifier))
-    uri = str(state.catalog().defaultTablePath(identifier).toString())
-    name = path_name(uri, whole_table=False)
-    return PlanDataset(name, TableName(names), (), (_symlink(session, names),), uri)
+    except (Py4JError, PySparkException):  # it is not there yet, or a moment ago it still was
+        uri = str(state.catalog().defaultTablePath(identifier).toString())
+        name = path_name(uri, whole_table=False)
+        return PlanDataset(name, TableName(names), (), (_symlink(session, names),), uri)
+
+
+def named_view(session: Any, parts: list[str]) -> PlanDataset:
+    """A view of the session catalog by its name alone."""
+    names = tuple(parts[-2:]) if len(parts) > 1 else (str(session.catalog().currentDatabase()), parts[0])
+    link = _symlink(session, names, "VIEW")
+    return PlanDataset(DatasetName(link.namespace, link.name), TableName(names), layer="view")
 
 
 def temporary_view(name: str) -> PlanDataset:

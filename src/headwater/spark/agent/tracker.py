@@ -57,6 +57,7 @@ class Tracker:
         self.options = application.options
         self.events = OpenLineageRunEventBuilder(application)
         self.columns = True  # switched off while the agent is behind
+        self.unread = 0  # executions of which nothing could be found out
         self.lock = threading.RLock()  # the commit of a lake table asks from a thread of its own
         self._spark = context
         self._emit = emit
@@ -146,6 +147,8 @@ class Tracker:
         elif context.announced or self._is_worth(context):
             type = EventType.COMPLETE if happening.error is None else EventType.FAIL
             self._emit(self.events.build(type, context, happening))
+        elif context.failures or context.issues:  # nothing is known of it, not even that it is of no interest
+            self.unread += 1
 
     def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
         try:

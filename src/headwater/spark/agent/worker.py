@@ -52,7 +52,7 @@ class Worker:
         self.stopped = threading.Event()
         self._bridge, self._sink, self._options = bridge, sink, options
         self._tracker = tracker(self.emit)
-        self._busy = False
+        self._done = 0  # happenings, whatever became of them
         self._failures = 0  # in a row
         self._rests_until = 0.0
         self._ended = False
@@ -83,15 +83,13 @@ class Worker:
             while not self.stopped.is_set():
                 happening = self._bridge.poll(_WAIT)
                 if happening is not None:
-                    self._busy = True
                     self._take(happening)
-                    self._busy = False
+                    self._done += 1
         except (Py4JNetworkError, OSError, EOFError):  # the JVM is gone
             log.debug("Spark is gone; the agent ends.", exc_info=True)
         except Exception:
             log.exception("The agent ends; the job goes on without it.")
         finally:
-            self._busy = False
             self.stopped.set()
 
     def _take(self, happening: Happening) -> None:
@@ -107,9 +105,11 @@ class Worker:
         if self.counts.handled % 16 == 0:
             self._tracker.columns = not behind
         self.counts.hurried += not self._tracker.columns
+        unread = self._tracker.unread
         try:
             self._tracker.handle(happening, object)
             self._failures = 0
+            self.counts.failed += self._tracker.unread - unread
         except (Py4JNetworkError, OSError, EOFError):
             raise
         except Exception:
@@ -156,7 +156,8 @@ class Worker:
         """Wait until everything that has happened so far is handled; False when the time does not suffice."""
         deadline = time.monotonic() + timeout
         try:
-            while not self.stopped.is_set() and (self._busy or self._bridge.waiting()):
+            wanted = self._bridge.accepted()
+            while not self.stopped.is_set() and self._done < wanted:
                 if time.monotonic() > deadline:
                     return False
                 time.sleep(0.01)

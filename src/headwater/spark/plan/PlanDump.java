@@ -261,12 +261,16 @@ public class PlanDump {
 
     private void pair(Tuple2 pair) {
         out.append('[');
-        value(pair._1());
+        valueOrNull(pair._1());
         out.append(',');
-        int begin = out.length();
-        value(pair._2());
-        if (out.length() == begin) out.append("null");
+        valueOrNull(pair._2());
         out.append(']');
+    }
+
+    private void valueOrNull(Object value) {
+        int begin = out.length();
+        value(value);
+        if (out.length() == begin) out.append("null");
     }
 
     private void identifier(TableIdentifier table) {

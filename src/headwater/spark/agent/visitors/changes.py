@@ -4,7 +4,7 @@ from typing import Literal
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.tables import catalog_table, named_table, temporary_view
+from headwater.spark.agent.tables import catalog_table, named_table, named_view, temporary_view
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
 from headwater.spark.plan.node import Node
 
@@ -54,6 +54,9 @@ class DropTableCommandVisitor(QueryPlanVisitor[Literal["DropTableCommand"], Plan
     """DROP TABLE and DROP VIEW in the session catalog."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
+        if node.get("isView"):
+            view = named_view(self.context.session, table_field(node))
+            return [PlanOutput(view, node, change="DROP", statement="DROP")]
         return changed(self.context, node, "DROP")
 
 
@@ -109,7 +112,7 @@ class CreateViewVisitor(QueryPlanVisitor[Literal["CreateViewCommand", "AlterView
     def apply(self, node: Node) -> list[PlanOutput]:
         parts = table_field(node)
         kind = (node.get("viewType") or {}).get("kind", "")
-        dataset = temporary_view(parts[-1]) if "Temp" in kind else named_table(self.context.session, parts)
+        dataset = temporary_view(parts[-1]) if "Temp" in kind else named_view(self.context.session, parts)
         query = node.get("plan") or node.get("query")
         given = [each[0] for each in node.get("userSpecifiedColumns") or ()]
         change = "ALTER" if node.name == "AlterViewAsCommand" else "CREATE"

@@ -1,0 +1,127 @@
+"""Every command that changes data: what is read, what is written, what happens to it."""
+
+import pytest
+from tests.spark.agent.conftest import columns, shown
+
+pytestmark = pytest.mark.spark
+
+# statement → what its run reads and writes
+SQL = {
+    "CREATE TABLE n1 (a INT, b STRING) USING parquet": "-> n1 CREATE",
+    "INSERT INTO n1 SELECT a, c FROM t": "t -> n1",
+    "INSERT INTO n1 VALUES (1, 'x')": "-> n1",
+    "INSERT OVERWRITE n1 SELECT x, z FROM u": "u -> n1 OVERWRITE",
+    "CREATE TABLE n2 USING orc AS SELECT a, c, z FROM t JOIN u ON a = x": "t, u -> n2 CREATE",
+    "CREATE TABLE n3 LIKE n2": "n2 -> n3 CREATE",
+    "FROM t INSERT INTO n1 SELECT a, c INSERT INTO part PARTITION (ds = 'x') SELECT b": "t -> n1, part",
+    "ALTER TABLE n1 RENAME TO n4": "n1 -> n4 RENAME",
+    "ALTER TABLE n4 ADD COLUMNS (z INT)": "-> n4 ALTER",
+    "ALTER TABLE n4 SET TBLPROPERTIES ('k' = 'v')": "-> n4 ALTER",
+    "ALTER TABLE n4 UNSET TBLPROPERTIES ('k')": "-> n4 ALTER",
+    "COMMENT ON TABLE n4 IS 'four'": "-> n4 ALTER",
+    "ALTER TABLE part ADD PARTITION (ds = 'y')": "-> part ALTER",
+    "ALTER TABLE part PARTITION (ds = 'y') RENAME TO PARTITION (ds = 'z')": "-> part ALTER",
+    "ALTER TABLE part DROP PARTITION (ds = 'z')": "-> part ALTER",
+    "MSCK REPAIR TABLE part": "-> part ALTER",
+    "TRUNCATE TABLE n4": "-> n4 TRUNCATE",
+    "ANALYZE TABLE t COMPUTE STATISTICS": "t ->",
+    "REFRESH TABLE t": "t ->",
+    "DROP TABLE n4": "-> n4 DROP",
+    "CREATE OR REPLACE VIEW w1 AS SELECT a + 1 AS n FROM t": "t -> cases.w1 CREATE",
+    "ALTER VIEW w1 AS SELECT y AS n FROM u": "u -> cases.w1 ALTER",
+    "DROP VIEW w1": "-> cases.w1 DROP",
+    "CREATE TABLE h1 STORED AS TEXTFILE AS SELECT a, c FROM t": "t -> h1 CREATE",
+    "INSERT INTO h1 SELECT x, z FROM u": "u -> h1",
+    "INSERT OVERWRITE TABLE h1 SELECT p, q FROM hive_dst": "hive_dst -> h1 OVERWRITE",
+    "CREATE TABLE h2 STORED AS PARQUET AS SELECT a FROM h1": "h1 -> h2 CREATE",
+    "DROP TABLE h1": "-> h1 DROP",
+    "DROP TABLE n2": "-> n2 DROP",
+    "DROP TABLE n3": "-> n3 DROP",
+    "DROP TABLE h2": "-> h2 DROP",
+}
+
+
+def test_commands_of_sql(watch):
+    """In one test, because they follow one another."""
+    found = {statement: shown(watch.run(statement)) for statement in SQL}
+    assert found == SQL
+
+
+def test_what_is_not_data_is_not_reported(watch):
+    watch.said()
+    for statement in (
+        "SHOW TABLES",
+        "DESCRIBE t",
+        "SET spark.sql.shuffle.partitions",
+        "USE cases",
+        "EXPLAIN SELECT 1",
+    ):
+        watch.spark.sql(statement).collect()
+    watch.spark.range(3).collect()
+    watch.spark.table("t").createOrReplaceTempView("of_this_session")
+    assert watch.said() == []
+
+
+def test_files_of_every_format(watch, tmp_path):
+    t = watch.spark.table("t")
+    found = {}
+    for name in ("parquet", "orc", "json", "csv", "text", "xml"):
+        rows = t.select("c") if name == "text" else t.select("a", "c")
+        options = {"rowTag": "row"} if name == "xml" else {}
+        writer = rows.write.format(name).options(**options)
+        event = watch.run(lambda writer=writer, name=name: writer.save(str(tmp_path / name)))
+        (output,) = event["outputs"]
+        found[name] = (shown(event), output["facets"]["storage"]["fileFormat"], output["namespace"])
+    assert found == {name: (f"t -> {name}", name, "file") for name in found}
+
+
+def test_insert_overwrite_directory(watch, tmp_path):
+    spark_way = watch.run(f"INSERT OVERWRITE DIRECTORY '{tmp_path}/one' USING csv SELECT a FROM t")
+    hive_way = watch.run(f"INSERT OVERWRITE DIRECTORY '{tmp_path}/two' STORED AS TEXTFILE SELECT a FROM t")
+    assert shown(spark_way) == "t -> one OVERWRITE"
+    assert shown(hive_way) == "t -> two OVERWRITE"
+    assert columns(spark_way) == {"a": {"t.a"}}
+
+
+def test_load_data(watch, tmp_path):
+    (tmp_path / "rows.txt").write_text("1\x01x\n")
+    event = watch.run(f"LOAD DATA LOCAL INPATH '{tmp_path}/rows.txt' INTO TABLE hive_dst")
+    assert shown(event) == "rows.txt -> hive_dst"
+
+
+def test_tables_by_dataframe(watch):
+    t = watch.spark.table("t").select("a", "c")
+    found = [
+        shown(watch.run(lambda: t.write.saveAsTable("s1"))),
+        shown(watch.run(lambda: t.write.mode("append").saveAsTable("s1"))),
+        shown(watch.run(lambda: t.write.mode("overwrite").saveAsTable("s1"))),
+        shown(watch.run(lambda: t.write.insertInto("s1"))),
+        shown(watch.run(lambda: t.writeTo("s2").using("parquet").create())),
+    ]
+    assert found == ["t -> s1 CREATE", "t -> s1", "t -> s1 OVERWRITE", "t -> s1", "t -> s2 CREATE"]
+    watch.spark.sql("DROP TABLE s1")
+    watch.spark.sql("DROP TABLE s2")
+
+
+def test_reading_is_reported_too(watch):
+    t = watch.spark.table("t")
+    actions = [t.collect, t.count, t.show, t.toPandas, lambda: t.take(2), lambda: t.filter("a > 1").head()]
+    assert [shown(watch.run(action)) for action in actions] == ["t ->"] * len(actions)
+
+
+def test_cache(watch):
+    cached = watch.spark.table("t").join(watch.spark.table("u"), watch.spark.table("t").a == watch.spark.table("u").x)
+    cached = cached.select("a", "z").cache()
+    watch.run(cached.count)
+    event = watch.run(lambda: cached.write.mode("overwrite").saveAsTable("from_cache"))
+    assert shown(event) == "t, u -> from_cache OVERWRITE"
+    assert columns(event) == {"a": {"t.a"}, "z": {"u.z"}}
+    cached.unpersist()
+    watch.spark.sql("DROP TABLE from_cache")
+
+
+def test_cache_table_as_select_and_temporary_views_are_datasets_on_request(watch):
+    watch.said()
+    watch.spark.sql("CACHE TABLE hot AS SELECT a FROM t")
+    assert [shown(event) for event in watch.said() if event["outputs"]] == []
+    watch.spark.sql("UNCACHE TABLE hot")
