@@ -1,12 +1,16 @@
 """Tables by name: the catalog that Spark's own compiler makes at run time."""
 
 import itertools
+import re
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as f
 
+import headwater.spark.lake as lake_module
+from headwater.errors import EngineError
 from headwater.lake.snapshot import Operation, Origin
 from headwater.spark import connect
 from headwater.spark.source import commits
@@ -197,6 +201,19 @@ def test_create_as_select_and_frames_by_name(lake):
     assert rows(lake.table("db.c")) == [(1,)]
 
 
+def test_a_table_is_replaced_when_the_new_one_is_whole(keyed):
+    failing = "SELECT id, IF(id = 2, raise_error('stop'), s) AS s FROM db.t"
+    with pytest.raises(PySparkException, match="stop"):
+        keyed.sql(f"CREATE OR REPLACE TABLE db.t AS {failing}")
+    assert keyed.table("db.t").count() == 3
+    with pytest.raises(PySparkException, match="stop"):
+        keyed.sql(f"CREATE TABLE db.fresh AS {failing}")
+    assert keyed.warehouse.list_tables("db") == ["t"]
+    keyed.sql("CREATE OR REPLACE TABLE db.t TBLPROPERTIES ('primary-key' = 'id') AS SELECT id + 1 AS id FROM db.t")
+    assert rows(keyed.table("db.t")) == [(2,), (3,), (4,)]
+    assert keyed.warehouse.remove_orphans(older_than=0).files == ()
+
+
 def test_insert_overwrite_static_and_dynamic(plain):
     plain.sql("INSERT OVERWRITE db.p PARTITION (r = 'eu') SELECT 9")
     assert rows(plain.table("db.p")) == [(3, "us"), (9, "eu")]
@@ -255,21 +272,41 @@ def test_changes_of_a_table_without_a_key_rewrite_its_files(plain):
     assert plain.warehouse.table("db.p").snapshot().operation is Operation.MERGE
 
 
-def test_a_rewrite_of_what_has_changed_since_is_refused(plain):
-    """The frame of an UPDATE is planned on one snapshot; another writer removes its files before the commit."""
+@pytest.fixture
+def interfering(monkeypatch):
+    """A function that makes something happen right before the next commit of Spark's, once."""
+
+    def before_commit(happen):
+        original, left = commits.finish, [happen]
+
+        def finish(plan, messages):
+            if left:
+                left.pop()()
+            return original(plan, messages)
+
+        monkeypatch.setattr(commits, "finish", finish)
+
+    return before_commit
+
+
+def test_a_rewrite_of_what_has_changed_since_is_refused(plain, interfering):
     table = plain.warehouse.table("db.p")
-
-    def interfere(_):
-        table.overwrite(pa.table({"id": pa.array([8], pa.int64()), "r": ["eu"]}))
-
-    original = commits.finish
-    commits.finish = lambda plan, messages: (interfere(plan), original(plan, messages))[1]
-    try:
-        with pytest.raises(PySparkException, match="was rewritten by snapshot"):
-            plain.sql("UPDATE db.p SET id = 0 WHERE r = 'eu'")
-    finally:
-        commits.finish = original
+    interfering(lambda: table.overwrite(pa.table({"id": pa.array([8], pa.int64()), "r": ["eu"]})))
+    with pytest.raises(PySparkException, match="was rewritten by snapshot"):
+        plain.spark.sql(f"UPDATE {plain.catalog}.db.p SET id = 0 WHERE r = 'eu'")
     assert rows(plain.table("db.p")) == [(8, "eu")]
+
+
+def test_no_update_is_lost(keyed, interfering):
+    """Another writer changes a row between the read and the commit of an UPDATE: it is carried out again."""
+    table = keyed.warehouse.table("db.t")
+    interfering(lambda: table.write([(2, "b", 40)]))
+    keyed.sql("UPDATE db.t SET n = n + 1 WHERE id = 2")
+    assert rows(keyed.table("db.t").where("id = 2")) == [(2, "b", 41)]
+    interfering(lambda: table.write([(3, "c", 40)]))
+    with pytest.raises(PySparkException, match="changed rows that were read"):
+        keyed.spark.sql(f"UPDATE {keyed.catalog}.db.t SET n = n + 1 WHERE id = 3")
+    assert rows(keyed.table("db.t").where("id = 3")) == [(3, "c", 40)]
 
 
 def test_commits_are_known_to_the_driver_with_their_origin(keyed):
@@ -300,3 +337,31 @@ def test_streams_by_name(keyed, tmp_path):
     copy = keyed.warehouse.table("db.copy")
     assert {each.commit_user.split("-")[0] for each in copy.snapshots()} == {"stream"}
     assert len({each.commit_id for each in copy.snapshots()}) == len(copy.snapshots()) == 2
+
+
+def test_without_the_catalog_there_are_views(spark, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise EngineError("other internals")
+
+    monkeypatch.setattr(lake_module, "install_catalog", refuse)
+    with pytest.warns(UserWarning, match="other internals"):
+        lake = connect(spark, tmp_path / "wh")
+    lake.warehouse.create_database("db")
+    lake.warehouse.create_table("db.t", {"id": "BIGINT"}).write([(1,), (2,)])
+    assert rows(lake.sql("SELECT * FROM db_t WHERE id > 1")) == [(2,)]
+    lake.sql("INSERT INTO db_t VALUES (3)")
+    assert rows(lake.table("db.t")) == [(1,), (2,), (3,)]
+    lake.sql("INSERT OVERWRITE db_t VALUES (9)")
+    assert rows(lake.table("db.t")) == [(9,)]
+    assert rows(lake.table("db.t", at=1)) == [(1,), (2,)]
+
+
+def test_the_guide_runs(spark, tmp_path, monkeypatch):
+    """Its snippets, as they are printed, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "guides" / "spark-tables.md"
+    snippets = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert len(snippets) >= 7
+    space = {"spark": spark}
+    for snippet in snippets:
+        exec(snippet.replace('"checkpoint"', f'"{tmp_path}/checkpoint"'), space)

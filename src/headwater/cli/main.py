@@ -25,6 +25,7 @@ COMMANDS = {
     "harvests": "headwater.cli.graph:harvests",
     "impact": "headwater.cli.graph:impact",
     "ingest": "headwater.cli.graph_changes:ingest",
+    "jobs": "headwater.cli.jobs:jobs",
     "lake": "headwater.cli.lake:lake",
     "lineage": "headwater.cli.lineage:lineage",
     "path": "headwater.cli.graph:path",

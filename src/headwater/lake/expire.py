@@ -5,7 +5,7 @@ between leaves files that nothing refers to, which the orphan clean-up finds, an
 gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from headwater.files import FileEntry, Files
@@ -35,11 +35,16 @@ class Removal:
     size: int = 0
 
 
+Delete = Callable[[Sequence[str]], None]
+
+
 class Cleaner:
     """Expiry and orphan removal for one table. `held` are snapshots that tags and readers need."""
 
-    def __init__(self, files: Files, paths: PathFactory, committer: Committer) -> None:
+    def __init__(self, files: Files, paths: PathFactory, committer: Committer, delete: Delete | None = None) -> None:
+        """`delete` removes many files; by default they are removed one after the other."""
         self._files = files
+        self._delete = delete if delete is not None else self._delete_each
         self._paths = paths
         self._committer = committer
 
@@ -61,8 +66,7 @@ class Cleaner:
         paths = [*sorted(data), *sorted(manifests)]
         if not dry_run:
             log.forget(expired, earliest=kept_from)
-            for path in paths:
-                self._files.delete(path)
+            self._delete(paths)
         return Removal(tuple(expired), tuple(paths))
 
     def orphans(
@@ -76,8 +80,7 @@ class Cleaner:
             listed += self._files.list(folder, deep=True)
         orphans = [entry for entry in listed if entry.path not in reachable and entry.modified <= now - older_than]
         if not dry_run:
-            for entry in orphans:
-                self._files.delete(entry.path)
+            self._delete([entry.path for entry in orphans])
         return Removal(files=tuple(entry.path for entry in orphans), size=sum(entry.size for entry in orphans))
 
     def release(self, snapshot: Snapshot, *, held: Iterable[Snapshot]) -> Removal:
@@ -86,9 +89,12 @@ class Cleaner:
         data = self._reachable([snapshot]) - self._reachable(kept)
         manifests = self._manifests([snapshot]) - self._manifests(kept)
         paths = (*sorted(data), *sorted(manifests))
+        self._delete(paths)
+        return Removal(files=paths)
+
+    def _delete_each(self, paths: Sequence[str]) -> None:
         for path in paths:
             self._files.delete(path)
-        return Removal(files=paths)
 
     def _kept_from(self, ids: list[int], retention: Retention, now_millis: int) -> int:
         """The oldest snapshot to keep."""

@@ -1,27 +1,32 @@
 """A warehouse in Spark: its tables by name, in SQL and in DataFrames."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from headwater.errors import CommitConflictError, EngineError, MissingDependencyError
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.at import At
 from headwater.spark.catalog.install import install_catalog
 from headwater.spark.source.options import STORAGE, whole_url
+from headwater.spark.views import ViewLake
 
 DEFAULT_CATALOG = "hw"
+ATTEMPTS = 5
+_CONFLICT = f"[{CommitConflictError.code}]"
 
 
 class Lake:
     """The tables of a warehouse in one Spark session."""
 
-    def __init__(self, spark: SparkSession, warehouse: Warehouse, catalog: str, options: Mapping[str, str]) -> None:
+    def __init__(self, spark: SparkSession, warehouse: Warehouse, catalog: str) -> None:
         self.spark = spark
         self.warehouse = warehouse
         self.catalog = catalog
-        self._options = dict(options)
         self._database: str | None = None
 
     def __repr__(self) -> str:
@@ -34,13 +39,23 @@ class Lake:
         if self._database is not None:
             self.spark.catalog.setCurrentDatabase(self._database)
         try:
-            frame = self.spark.sql(text, *args, **kwargs)
+            frame = self._carried_out(text, *args, **kwargs)
             if self.spark.catalog.currentCatalog() == self.catalog:
                 self._database = self.spark.catalog.currentDatabase()
             return frame
         finally:
             self.spark.catalog.setCurrentCatalog(current[0])
             self.spark.catalog.setCurrentDatabase(current[1])
+
+    def _carried_out(self, text: str, *args: Any, **kwargs: Any) -> DataFrame:
+        """A statement that changes rows is carried out again when others have changed them since it read them."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self.spark.sql(text, *args, **kwargs)
+            except PySparkException as err:
+                if _CONFLICT not in str(err):
+                    raise
+        return self.spark.sql(text, *args, **kwargs)
 
     def table(self, name: str, at: At | None = None) -> DataFrame:
         """A table, as it is or as it was: `at` is a snapshot id, a tag, a time, `"@-1"`."""
@@ -54,14 +69,19 @@ def connect(
     *,
     catalog: str = DEFAULT_CATALOG,
     storage: Mapping[str, str] | None = None,
-) -> Lake:
+) -> Lake | ViewLake:
     """Make the tables of a warehouse known to Spark as `hw.db.table`, in SQL and in DataFrames.
 
     `storage` are options of the object store; without them it is reached by what the environment says, which on a
-    cluster must be said on the executors too.
-    RAISES: MissingDependencyError, EngineError when this Spark's internals are not those we know.
+    cluster must be said on the executors too. Where this Spark's internals are not those we know, there is a warning,
+    and the tables are temporary views `db_table`.
     """
     url = whole_url(str(warehouse))
     options = {"warehouse": url} | {STORAGE + name: value for name, value in (storage or {}).items()}
-    install_catalog(spark, catalog, options)
-    return Lake(spark, Warehouse(url, dict(storage) if storage else None), catalog, options)
+    opened = Warehouse(url, dict(storage) if storage else None)
+    try:
+        install_catalog(spark, catalog, options)
+    except (EngineError, MissingDependencyError) as err:
+        warnings.warn(f"no catalog in this Spark, but views: {err.message}", stacklevel=2)
+        return ViewLake(spark, opened, options)
+    return Lake(spark, opened, catalog)

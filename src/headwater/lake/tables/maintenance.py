@@ -14,7 +14,7 @@ from headwater.files import LocalFiles
 from headwater.lake.bounds import Bounds
 from headwater.lake.commit import Change, PlacedFile
 from headwater.lake.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
-from headwater.lake.expire import DAY, Cleaner, Removal, Retention
+from headwater.lake.expire import DAY, Cleaner, Delete, Removal, Retention
 from headwater.lake.layout import wal_sequence
 from headwater.lake.manifest import EntryKind
 from headwater.lake.opened import OpenFile
@@ -53,7 +53,7 @@ def compact_table(
     done = []
     for place in sorted(store.latest().places, key=repr):
         progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
-        compaction = _compact_place(store, place, full=full)
+        compaction = compact_place(store, place, full=full)
         if compaction is not None:
             done.append(compaction)
     return done
@@ -69,7 +69,7 @@ def compact_if_due(store: TableStore, snapshot: Snapshot) -> None:
     if not options.write_only and options.auto_compaction:
         for place in _filled(store, snapshot, options.compaction_trigger):
             try:
-                _compact_place(store, place, full=False, attempts=1)
+                compact_place(store, place, full=False, attempts=1)
             except HeadwaterError:
                 store.given_up += 1
 
@@ -112,18 +112,25 @@ def rollback(store: TableStore, target: Snapshot) -> Snapshot:
     return snapshot
 
 
-def expire(store: TableStore, retention: Retention, *, dry_run: bool = False) -> Removal:
-    """Remove snapshots that retention does not keep and what only they need; tags and readers keep theirs."""
+def expire(
+    store: TableStore, retention: Retention, *, dry_run: bool = False, delete: Delete | None = None
+) -> Removal:
+    """Remove snapshots that retention does not keep and what only they need; tags and readers keep theirs.
+
+    `delete` removes many files, for who has more hands than one.
+    """
     now = time.time()
     retention = _keeping_unlogged(store, retention)
-    cleaner = Cleaner(store.files, store.paths, store.committer)
+    cleaner = Cleaner(store.files, store.paths, store.committer, delete)
     return cleaner.expire(retention, now_millis=int(now * 1000), held=held(store, now), dry_run=dry_run)
 
 
-def remove_orphans(store: TableStore, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
+def remove_orphans(
+    store: TableStore, *, older_than: float = DAY, dry_run: bool = True, delete: Delete | None = None
+) -> Removal:
     """Remove files that no snapshot, tag or reader can reach, if they are old enough not to be a writer's at work."""
     now = time.time()
-    cleaner = Cleaner(store.files, store.paths, store.committer)
+    cleaner = Cleaner(store.files, store.paths, store.committer, delete)
     removal = cleaner.orphans(older_than=older_than, now=now, held=held(store, now), dry_run=dry_run)
     if not dry_run and isinstance(store.files, LocalFiles):
         store.files.sweep(older_than=max(older_than, DAY))
@@ -164,7 +171,11 @@ def _since(store: TableStore, millis: int) -> Iterator[Snapshot]:
         yield snapshot
 
 
-def _compact_place(store: TableStore, place: Place, *, full: bool, attempts: int = ATTEMPTS) -> Compaction | None:
+def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int = ATTEMPTS) -> Compaction | None:
+    """Merge the sorted runs of one bucket, if that is due, and commit it; None if there was nothing to do.
+
+    RAISES: CommitConflictError when others rewrote the bucket `attempts` times.
+    """
     for attempt in range(attempts):
         state = store.latest()
         files = state.places.get(place, ())

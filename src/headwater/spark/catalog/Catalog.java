@@ -15,9 +15,10 @@ import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
 import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
@@ -26,10 +27,9 @@ import org.apache.spark.sql.connector.catalog.constraints.PrimaryKey;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
-import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-public final class Catalog implements TableCatalog, SupportsNamespaces {
+public final class Catalog implements StagingTableCatalog, SupportsNamespaces {
   private String name;
   private CaseInsensitiveStringMap options;
 
@@ -153,22 +153,43 @@ public final class Catalog implements TableCatalog, SupportsNamespaces {
   }
 
   public Table createTable(Identifier id, TableInfo info) throws TableAlreadyExistsException {
-    ObjectNode request = named(request("create"), id).put("schema", info.schema().json());
+    return created(id, described(request("create"), id, info));
+  }
+
+  // A table that is made with rows in it, or takes the place of another, is seen when it is whole.
+
+  public StagedTable stageCreate(Identifier id, TableInfo info) throws TableAlreadyExistsException {
+    if (tableExists(id)) {
+      throw new TableAlreadyExistsException(id);
+    }
+    return staged(id, info, false);
+  }
+
+  public StagedTable stageReplace(Identifier id, TableInfo info) throws NoSuchTableException {
+    if (!tableExists(id)) {
+      throw new NoSuchTableException(id);
+    }
+    return staged(id, info, true);
+  }
+
+  public StagedTable stageCreateOrReplace(Identifier id, TableInfo info) {
+    return staged(id, info, true);
+  }
+
+  private StagedTable staged(Identifier id, TableInfo info, boolean replaces) {
+    JsonNode facts = Door.ask(described(request("stage"), id, info));
+    return new StagedLakeTable(facts, options.asCaseSensitiveMap(), replaces);
+  }
+
+  private ObjectNode described(ObjectNode request, Identifier id, TableInfo info) {
+    named(request, id).put("schema", info.schema().json());
     put(request.putObject("properties"), info.properties());
     putPartitions(request.putArray("partitions"), info.partitions());
     ArrayNode keys = request.putArray("primary_key");
     for (int i = 0; i < info.constraints().length; i++) {
       putKey(keys, info.constraints()[i]);
     }
-    return created(id, request);
-  }
-
-  public Table createTable(Identifier id, StructType schema, Transform[] partitions, Map properties)
-      throws TableAlreadyExistsException {
-    ObjectNode request = named(request("create"), id).put("schema", schema.json());
-    put(request.putObject("properties"), properties);
-    putPartitions(request.putArray("partitions"), partitions);
-    return created(id, request);
+    return request;
   }
 
   private Table created(Identifier id, ObjectNode request) throws TableAlreadyExistsException {

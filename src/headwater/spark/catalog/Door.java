@@ -51,7 +51,7 @@ final class Refused extends IllegalArgumentException {
   final String code;
 
   Refused(String code, String message) {
-    super(message);
+    super("[" + code + "] " + message);
     this.code = code;
   }
 }

@@ -2,11 +2,13 @@
 package org.headwater.spark;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
+import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
@@ -25,6 +27,46 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceV2;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** A table that is being made: written to, and given its name when that is done. */
+public final class StagedLakeTable implements StagedTable, SupportsWrite {
+  private final LakeTable table;
+  private final boolean replaces;
+
+  StagedLakeTable(JsonNode facts, Map catalogOptions, boolean replaces) {
+    this.table = new LakeTable(facts, catalogOptions);
+    this.replaces = replaces;
+  }
+
+  public String name() {
+    return table.name();
+  }
+
+  public StructType schema() {
+    return table.schema();
+  }
+
+  public Set capabilities() {
+    return table.capabilities();
+  }
+
+  public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+    return table.newWriteBuilder(info);
+  }
+
+  public void commitStagedChanges() {
+    Door.ask(request("publish").put("replaces", replaces));
+  }
+
+  public void abortStagedChanges() {
+    Door.ask(request("give-up"));
+  }
+
+  private ObjectNode request(String operation) {
+    ObjectNode request = Door.request(operation, table.catalogOptions).put("table", name());
+    return request.put("folder", table.facts.get("folder").asText());
+  }
+}
 
 /** A table at the snapshot that it had when the query was planned. */
 public final class LakeTable
@@ -117,6 +159,9 @@ public final class LakeTable
   Map sourceOptions(CaseInsensitiveStringMap given) {
     HashMap found = new HashMap(catalogOptions);
     found.put("table", name());
+    if (facts.has("folder")) {
+      found.put("folder", facts.get("folder").asText()); // it has no name yet
+    }
     found.putAll(given.asCaseSensitiveMap());
     return found;
   }

@@ -1,7 +1,7 @@
 """What Spark's DDL says of tables, as the lake says it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -20,7 +20,6 @@ from headwater.lake.evolution import (
     SetOption,
     WidenColumn,
 )
-from headwater.lake.tables import Table, Warehouse
 from headwater.model.schema import Schema
 from headwater.model.types import DataType
 from headwater.spark.source.types import lake_schema
@@ -48,23 +47,21 @@ class Partitioning:
     argument: str = ""
 
 
-def create_table(
-    warehouse: Warehouse,
-    name: str,
-    schema: spark.StructType,
+def table_schema(
+    columns: spark.StructType,
     partitions: Sequence[Partitioning],
     properties: Mapping[str, str],
     keys: tuple[str, ...] = (),
-) -> Table:
-    """Make a table as CREATE TABLE says: the key is PRIMARY KEY or the property `primary-key`.
+) -> Schema:
+    """The schema that CREATE TABLE asks for: the key is PRIMARY KEY or the property `primary-key`.
 
-    RAISES: AlreadyExistsError, NotFoundError, SchemaError.
+    RAISES: SchemaError.
     """
     options = {key: value for key, value in properties.items() if not _is_sparks_own(key)}
-    columns: list[str] = []
+    names: list[str] = []
     for each in partitions:
         if each.name == "identity":
-            columns.append(each.column)
+            names.append(each.column)
         elif each.name == "bucket":
             options.setdefault("bucket", each.argument)
         else:
@@ -72,12 +69,13 @@ def create_table(
                 f"a lake table cannot be partitioned by {each.name}({each.column})",
                 hint="add a column with that value and partition by it",
             )
-    named = keys or tuple(key.strip() for key in properties.get(KEY, "").split(",") if key.strip())
-    return warehouse.create_table(
-        name,
-        lake_schema(schema),
-        primary_key=named,
-        partition_by=columns,
+    key = keys or tuple(key.strip() for key in properties.get(KEY, "").split(",") if key.strip())
+    schema = lake_schema(columns)
+    return replace(
+        schema,
+        fields=tuple(replace(field, nullable=field.nullable and field.name not in key) for field in schema.fields),
+        primary_keys=key,
+        partition_keys=tuple(names),
         options=options,
         comment=properties.get("comment"),
     )

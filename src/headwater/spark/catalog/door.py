@@ -16,8 +16,12 @@ from pyspark.sql.types import StructType
 from headwater.errors import EngineError, HeadwaterError, NotFoundError
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
+from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.metadata import read_database_entry
-from headwater.spark.catalog.ddl import Partitioning, create_table, schema_changes
+from headwater.lake.tables.names import parse_name
+from headwater.lake.tables.store import TableStore
+from headwater.model.schema import Schema
+from headwater.spark.catalog.ddl import Partitioning, schema_changes, table_schema
 from headwater.spark.source.commits import WritePlan, Written, finish_query, undo
 from headwater.spark.source.options import Options, Place
 from headwater.spark.source.planning import plan_write
@@ -87,11 +91,22 @@ def _load(request: Request) -> Answer:
 
 
 def _create(request: Request) -> Answer:
-    schema = StructType.fromJson(msgspec.json.decode(request["schema"]))
-    partitions = [Partitioning(**each) for each in request["partitions"]]
-    keys = tuple(request.get("primary_key", ()))
-    table = create_table(_warehouse(request), request["table"], schema, partitions, request["properties"], keys)
-    return _facts(request, table)
+    return _facts(request, _warehouse(request).create_table(request["table"], _schema(request)))
+
+
+def _stage(request: Request) -> Answer:
+    table = _warehouse(request).begin_table(request["table"], _schema(request))
+    return _facts(request, table) | {"folder": table.store.paths.folder}
+
+
+def _publish(request: Request) -> Answer:
+    _warehouse(request).publish_table(_begun(request), replace=request["replaces"])
+    return {}
+
+
+def _give_up(request: Request) -> Answer:
+    forget_folder(_begun(request).store)
+    return {}
 
 
 def _alter(request: Request) -> Answer:
@@ -142,6 +157,9 @@ _QUESTIONS: dict[str, Callable[[Request], Answer]] = {
     "tables": _tables,
     "load": _load,
     "create": _create,
+    "stage": _stage,
+    "publish": _publish,
+    "give-up": _give_up,
     "alter": _alter,
     "drop": _drop,
     "rename": _rename,
@@ -163,6 +181,17 @@ def _warehouse(request: Request) -> Warehouse:
 
 def _table(request: Request) -> Table:
     return _place(request, request["table"]).open()
+
+
+def _begun(request: Request) -> Table:
+    """A table that has no name yet."""
+    return Table(TableStore(parse_name(request["table"]), _warehouse(request).files, request["folder"]))
+
+
+def _schema(request: Request) -> Schema:
+    columns = StructType.fromJson(msgspec.json.decode(request["schema"]))
+    partitions = [Partitioning(**each) for each in request["partitions"]]
+    return table_schema(columns, partitions, request["properties"], tuple(request["primary_key"]))
 
 
 def _messages(request: Request) -> list[Written]:

@@ -13,10 +13,12 @@ from typing import TypeAlias
 from pyspark.sql.datasource import WriterCommitMessage
 
 from headwater.errors import UsageError
-from headwater.lake.commit import Change, PlacedFile
+from headwater.lake.commit import Change, Guard, PlacedFile
 from headwater.lake.manifest import Partition
 from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.lake.tables.writes import commit, discard
 from headwater.spark.source.options import StoredAt
 
@@ -44,7 +46,7 @@ class WritePlan:
     operation: Operation
     replaced: Replaced = None
     removed: tuple[PlacedFile, ...] = ()  # files whose rows were read, changed and written again
-    base: int | None = None  # the snapshot that `removed` was read from
+    base: int | None = None  # the snapshot that the rows were made from, 0 for none
     origin: Origin | None = None
     replayed: bool = False  # it may have landed before
     since: int = 0  # but not up to this snapshot
@@ -85,7 +87,8 @@ def finish(plan: WritePlan, messages: Iterable[Written | None]) -> Snapshot:
         *(plan.operation, plan.user, plan.id, plan.schema_id),
         added=tuple(added),
         removed=plan.removed,
-        base=plan.base if plan.removed else None,
+        base=plan.base,
+        guard=_guard(plan, store, added),
         origin=plan.origin,
         replayed=plan.replayed,
         since=plan.since,
@@ -119,7 +122,9 @@ def finish_batch(plan: WritePlan, messages: Iterable[Written | None], batch: int
     if not any(message.rows or message.deletes for message in written) and plan.replaced is None:
         return None
     since = last.snapshot_id if last is not None else 0
-    return finish(replace(plan, id=str(batch), replayed=True, since=since), written)
+    snapshot = finish(replace(plan, id=str(batch), replayed=True, since=since), written)
+    compact_if_due(store, snapshot)  # a stream goes on for years, and its batches are small
+    return snapshot
 
 
 def undo(plan: WritePlan, messages: Iterable[Written | None]) -> None:
@@ -134,6 +139,12 @@ def landed(table: str, execution_id: int) -> list[Landed]:
     """The commits to a table that one query of this driver has made."""
     with _lock:
         return [each for each in recent if each.table == table and each.execution_id == execution_id]
+
+
+def _guard(plan: WritePlan, store: TableStore, added: list[PlacedFile]) -> Guard | None:
+    """Refuse changes of rows that others have changed since they were read; rewritten files are looked at by name."""
+    shape = store.shape(plan.schema_id)
+    return keys_unchanged(store, shape, added) if plan.base is not None and shape.is_keyed else None
 
 
 def _partitions(

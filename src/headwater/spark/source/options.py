@@ -47,7 +47,7 @@ _WRITE: tuple[str, ...] = (
     "operation",
     "kinds",
 )
-_WRITE += ("commit-user", "commit-id", "headwater.origin", "expected-rows", "plan")
+_WRITE += ("commit-user", "commit-id", "headwater.origin", "expected-rows", "plan", "folder")
 NAMES = ("warehouse", "table", "path", *_READ, *_WRITE)
 
 

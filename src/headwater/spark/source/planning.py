@@ -14,8 +14,10 @@ from headwater.lake.manifest import Partition
 from headwater.lake.snapshot import Operation
 from headwater.lake.tables import Table
 from headwater.lake.tables.changelog import KIND
+from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.shape import UNDECIDED
+from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import decide_buckets
 from headwater.spark.source.commits import DYNAMIC, Replaced, WritePlan
 from headwater.spark.source.filters import decode_filters
@@ -43,7 +45,7 @@ def plan_write(options: Options, schema: StructType, *, overwrite: bool = False)
         shape = decide_buckets(table.store, options.number("expected-rows", 0))
     id = options.text("commit-id")
     replaced = _replaced(table, options, overwrite)
-    base = options.number("base", 0) or None
+    base = options.number("base", 0) if options.text("base") is not None else None
     return WritePlan(
         at=stored_at(place, table),
         schema_id=shape.schema.id,
@@ -81,6 +83,9 @@ def wants_edits(options: Options) -> bool:
 
 def _open_or_create(place: Place, options: Options, schema: StructType) -> Table:
     warehouse, name = place.open_warehouse(), place.table
+    folder = options.text("folder")
+    if folder is not None:  # a table that has no name yet
+        return Table(TableStore(parse_name(name), warehouse.files, folder))
     try:
         return warehouse.table(name)
     except NotFoundError as err:
@@ -146,7 +151,7 @@ def _matching_partitions(table: Table, listed: Sequence[dict[str, str | int | bo
 
 def _read_files(table: Table, options: Options, base: int | None) -> list[PlacedFile]:
     """The files that a statement has read whole and writes again: those that its filters left at its snapshot."""
-    if base is None:
+    if not base:
         return []
     where = decode_filters(options.text("filters"), table.store.shape().schema)
     plan = table.plan_scan((), where=where, at=base)

@@ -1,0 +1,41 @@
+"""A Spark session for a job: the one that is running, or one that is started for it and stopped after it."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+from headwater.spark.cluster import ship_package
+from headwater.spark.java import find_java, spark_environment
+
+LOCAL = "local[*]"
+_QUIET = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@contextmanager
+def spark_session(
+    master: str = LOCAL, *, name: str = "headwater", settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session on `master`, with Headwater on its executors.
+
+    RAISES: JavaNotFoundError.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    os.environ |= spark_environment(find_java())
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in {**_QUIET, "spark.ui.enabled": "false", **(settings or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    try:
+        ship_package(spark)
+        yield spark
+    finally:
+        spark.stop()

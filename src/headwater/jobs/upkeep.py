@@ -1,0 +1,78 @@
+"""Upkeep of tables on Spark: compaction by bucket, expiry and orphans by files.
+
+Each can be stopped at any moment and run again: a bucket that was compacted stays compacted, a file that was removed
+stays removed, and the next run does what is left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import SparkSession
+
+from headwater.jobs.parts import Progress, no_progress, run_parts
+from headwater.lake.expire import DAY, Removal, Retention
+from headwater.lake.tables.maintenance import Compaction, compact_place, expire, remove_orphans
+from headwater.lake.tables.state import Place as Bucket
+from headwater.spark.source.options import Place, StoredAt, stored_at
+
+_FILES_PER_TASK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class BucketAt:
+    """One bucket of one table."""
+
+    at: StoredAt
+    bucket: Bucket
+    full: bool
+
+
+def compact(
+    spark: SparkSession, places: Sequence[Place], *, full: bool = True, progress: Progress = no_progress
+) -> list[Compaction]:
+    """Merge the sorted runs of every bucket of some tables, each bucket in a task that commits it by itself.
+
+    RAISES: CommitConflictError when others rewrote a bucket again and again; buckets done before stay done.
+    """
+    parts = []
+    for place in places:
+        table = place.open()
+        at = stored_at(place, table)
+        parts += [BucketAt(at, bucket, full) for bucket in sorted(table.store.latest().places, key=repr)]
+    return [done for done in run_parts(spark, parts, _compact, progress) if done is not None]
+
+
+def expire_snapshots(
+    spark: SparkSession, place: Place, retention: Retention, *, progress: Progress = no_progress
+) -> Removal:
+    """Remove snapshots that retention does not keep, then in tasks the files that only they needed."""
+    table = place.open()
+    delete = partial(_delete_in_tasks, spark, stored_at(place, table), progress)
+    return expire(table.store, retention, delete=delete)
+
+
+def clean_orphans(
+    spark: SparkSession, place: Place, *, older_than: float = DAY, progress: Progress = no_progress
+) -> Removal:
+    """Remove files that nothing refers to, in tasks."""
+    table = place.open()
+    delete = partial(_delete_in_tasks, spark, stored_at(place, table), progress)
+    return remove_orphans(table.store, older_than=older_than, dry_run=False, delete=delete)
+
+
+def _compact(part: BucketAt) -> Compaction | None:
+    return compact_place(part.at.open(), part.bucket, full=part.full)
+
+
+def _delete_in_tasks(spark: SparkSession, at: StoredAt, progress: Progress, paths: Sequence[str]) -> None:
+    chunks = [(at, tuple(paths[start : start + _FILES_PER_TASK])) for start in range(0, len(paths), _FILES_PER_TASK)]
+    run_parts(spark, chunks, _delete, progress)
+
+
+def _delete(part: tuple[StoredAt, tuple[str, ...]]) -> int:
+    at, paths = part
+    files = at.open().files
+    for path in paths:
+        files.delete(path)
+    return len(paths)
