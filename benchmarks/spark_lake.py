@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import _spark_peers
@@ -32,25 +33,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         spark = _session(Path(folder), _spark_peers.settings(peers, f"{folder}/paimon"))
         bench = Bench(spark, Path(folder), rows, 1 if quick else 3)
-        theirs, ours = bench.parquet(), bench.headwater()
-        for name in theirs:
-            table.append((name, _shown(theirs[name]), _shown(ours[name]), round(theirs[name] / ours[name], 2)))
-        for name in sorted(set(ours) - set(theirs)):
-            table.append((name, "", _shown(ours[name]), ""))
+        kinds: list[type[Format]] = [Format, Headwater, *(PEERS[name] for name in peers)]
+        found = bench.run([kind(bench) for kind in kinds])
+        ours, theirs = found["headwater"], found["parquet"]
+        for work in ours:
+            ratio = round(theirs[work] / ours[work], 2)
+            table.append((work, *(round(each[work], 3) for each in found.values()), ratio))
         _judge(report, theirs, ours, upsert=2.0 if quick else 5.0)  # few rows: the fixed cost of a job counts more
         for peer in peers:
-            other = getattr(bench, peer)()
-            for name, value in other.items():
-                table.append((f"{peer}: {name}", _shown(value), _shown(ours[name]), round(value / ours[name], 2)))
-            report.ratios[f"upsert_{peer}"] = other["upsert 1 %"] / ours["upsert 1 %"]
-            report.floor(f"upsert_{peer}", other["upsert 1 %"] / ours["upsert 1 %"], 1.0)
-        table += [(f"{peer}: {why}", "", "", "") for peer, why in missing.items()]
+            report.ratios[f"upsert_{peer}"] = found[peer]["upsert 1 %"] / ours["upsert 1 %"]
+            report.floor(f"upsert_{peer}", found[peer]["upsert 1 %"] / ours["upsert 1 %"], 1.0)
+        table += [(f"{peer}: {why}", *("" for _ in found), "") for peer, why in missing.items()]
         spark.stop()
-    report.finish((f"{rows:,} rows, seconds", "parquet", "headwater", "ratio"), table)
+    report.finish((f"{rows:,} rows, seconds", *found, "parquet / headwater"), table)
 
 
 class Bench:
-    """One source, and what each format makes of it."""
+    """One source, and what each format makes of it. Formats take turns, so that a busy moment hits them alike."""
 
     def __init__(self, spark: SparkSession, folder: Path, rows: int, passes: int) -> None:
         self.spark, self.folder, self.rows, self.passes = spark, folder, rows, passes
@@ -65,66 +64,115 @@ class Bench:
         changed.coalesce(2).write.parquet(str(folder / "changes"))
         self.source = spark.read.parquet(str(folder / "source"))
         self.changes = spark.read.parquet(str(folder / "changes"))
+        self.changes.createOrReplaceTempView("changes")
 
-    def parquet(self) -> dict[str, float]:
-        path, new = str(self.folder / "parquet"), str(self.folder / "parquet-new")
-        found = {"write": self._best(lambda: self.source.write.mode("overwrite").parquet(path))}
-        frame = self.spark.read.parquet(path)
-        found |= self._reads(frame)
-
-        def rewrite() -> None:
-            kept = frame.join(self.changes.select("id"), "id", "left_anti")
-            kept.unionByName(self.changes).write.mode("overwrite").parquet(new)
-
-        return found | {"upsert 1 %": self._best(rewrite)}
-
-    def headwater(self) -> dict[str, float]:
-        lake = connect(self.spark, self.folder / "lake")
-        lake.sql("CREATE NAMESPACE IF NOT EXISTS db")
-        columns = "id BIGINT NOT NULL, s STRING, x DOUBLE, n INT"
-        lake.sql(f"CREATE TABLE db.t ({columns}) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')")
-        found = {"write": self._best(lambda: self.source.write.mode("overwrite").insertInto("hw.db.t"))}
-        found |= self._reads(lake.table("db.t"))
-        found["upsert 1 %"] = self._best(lambda: self.changes.writeTo("hw.db.t").append())
-        found["full read after upserts"] = self._reads(lake.table("db.t"))["full read"]
-        lake.warehouse.table("db.t").compact()
-        found["full read after compaction"] = self._reads(lake.table("db.t"))["full read"]
-        assert lake.table("db.t").where("n = -1").count() == self.changes.count()
-        assert lake.table("db.t").count() == self.rows
+    def run(self, formats: list["Format"]) -> dict[str, dict[str, float]]:
+        """The best time of each format for each piece of work."""
+        found: dict[str, dict[str, float]] = {each.name: {} for each in formats}
+        self._turns("write", {each.name: each.write for each in formats}, found)
+        frames = {each.name: each.frame() for each in formats}
+        key = self.rows // 3
+        works: dict[str, Callable[[DataFrame], object]] = {
+            "full read": lambda frame: frame.write.format("noop").mode("overwrite").save(),
+            "one column": lambda frame: frame.agg(f.sum("n")).collect(),
+            "key lookup": lambda frame: frame.where(f.col("id") == key).collect(),
+        }
+        for work, run in works.items():
+            self._turns(work, {name: partial(run, frame) for name, frame in frames.items()}, found)
+        self._turns("upsert 1 %", {each.name: each.upsert for each in formats}, found)
+        after = {each.name: partial(works["full read"], each.frame()) for each in formats}
+        self._turns("full read after upserts", after, found)
+        for each in formats:
+            assert each.frame().where("n = -1").count() == self.changes.count(), each.name
+            assert each.frame().count() == self.rows, each.name
         return found
 
-    def delta(self) -> dict[str, float]:
-        path = str(self.folder / "delta")
-        found = {"write": self._best(lambda: self.source.write.format("delta").mode("overwrite").save(path))}
-        found |= self._reads(self.spark.read.format("delta").load(path))
-        self.changes.createOrReplaceTempView("changes")
-        merge = f"MERGE INTO delta.`{path}` t USING changes c ON t.id = c.id WHEN MATCHED THEN UPDATE SET *"
-        return found | {"upsert 1 %": self._best(lambda: self.spark.sql(merge + " WHEN NOT MATCHED THEN INSERT *"))}
-
-    def paimon(self) -> dict[str, float]:
-        self.spark.sql("CREATE DATABASE IF NOT EXISTS paimon.db")
-        columns = "id BIGINT NOT NULL, s STRING, x DOUBLE, n INT"
-        self.spark.sql(f"CREATE TABLE paimon.db.t ({columns}) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')")
-        found = {"write": self._best(lambda: self.source.write.mode("overwrite").insertInto("paimon.db.t"))}
-        found |= self._reads(self.spark.table("paimon.db.t"))
-        return found | {"upsert 1 %": self._best(lambda: self.changes.writeTo("paimon.db.t").append())}
-
-    def _reads(self, frame: DataFrame) -> dict[str, float]:
-        key = self.rows // 3
-        return {
-            "full read": self._best(lambda: frame.write.format("noop").mode("overwrite").save()),
-            "one column": self._best(lambda: frame.agg(f.sum("n")).collect()),
-            "key lookup": self._best(lambda: frame.where(f.col("id") == key).collect()),
-        }
-
-    def _best(self, work: Callable[[], object]) -> float:
-        best = float("inf")
+    def _turns(self, work: str, runs: dict[str, Callable[[], object]], found: dict[str, dict[str, float]]) -> None:
         for at in range(self.passes + 1):
-            start = time.perf_counter()
-            work()
-            if at or self.passes == 1:
-                best = min(best, time.perf_counter() - start)
-        return best
+            for name, run in runs.items():
+                start = time.perf_counter()
+                run()
+                if at or self.passes == 1:
+                    taken = time.perf_counter() - start
+                    found[name][work] = min(taken, found[name].get(work, taken))
+
+
+class Format:
+    """Parquet, rewritten by hand."""
+
+    name = "parquet"
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.path = str(bench.folder / self.name)
+        self.read_from = self.path
+
+    def write(self) -> None:
+        self.bench.source.write.mode("overwrite").parquet(self.path)
+
+    def frame(self) -> DataFrame:
+        return self.bench.spark.read.parquet(self.read_from)
+
+    def upsert(self) -> None:
+        changes, new = self.bench.changes, f"{self.path}-new"
+        kept = self.bench.spark.read.parquet(self.path).join(changes.select("id"), "id", "left_anti")
+        kept.unionByName(changes).write.mode("overwrite").parquet(new)
+        self.read_from = new
+
+
+class Headwater(Format):
+    """A table with a key and two buckets."""
+
+    name = "headwater"
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench)
+        self.table = "hw.db.t"
+        lake = connect(bench.spark, self.path)
+        lake.sql("CREATE NAMESPACE IF NOT EXISTS db")
+        self._create(self.table)
+
+    def _create(self, table: str) -> None:
+        columns = "id BIGINT NOT NULL, s STRING, x DOUBLE, n INT"
+        properties = "'primary-key' = 'id', 'bucket' = '2'"
+        self.bench.spark.sql(f"CREATE TABLE {table} ({columns}) TBLPROPERTIES ({properties})")
+
+    def write(self) -> None:
+        self.bench.source.write.mode("overwrite").insertInto(self.table)
+
+    def frame(self) -> DataFrame:
+        return self.bench.spark.table(self.table)
+
+    def upsert(self) -> None:
+        self.bench.changes.writeTo(self.table).append()
+
+
+class Paimon(Headwater):
+    """The same on Paimon."""
+
+    name = "paimon"
+
+    def __init__(self, bench: Bench) -> None:
+        Format.__init__(self, bench)
+        self.table = "paimon.db.t"
+        bench.spark.sql("CREATE DATABASE IF NOT EXISTS paimon.db")
+        self._create(self.table)
+
+
+class Delta(Format):
+    """Delta, by MERGE."""
+
+    name = "delta"
+
+    def write(self) -> None:
+        self.bench.source.write.format("delta").mode("overwrite").save(self.path)
+
+    def frame(self) -> DataFrame:
+        return self.bench.spark.read.format("delta").load(self.path)
+
+    def upsert(self) -> None:
+        merge = f"MERGE INTO delta.`{self.path}` t USING changes c ON t.id = c.id WHEN MATCHED THEN UPDATE SET *"
+        self.bench.spark.sql(merge + " WHEN NOT MATCHED THEN INSERT *")
 
 
 def _judge(report: Report, theirs: dict[str, float], ours: dict[str, float], *, upsert: float) -> None:
@@ -150,9 +198,7 @@ def _session(folder: Path, more: dict[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _shown(seconds: float) -> float:
-    return round(seconds, 3)
-
+PEERS: dict[str, type[Format]] = {"delta": Delta, "paimon": Paimon}
 
 if __name__ == "__main__":
     main()

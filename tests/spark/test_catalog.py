@@ -364,4 +364,6 @@ def test_the_guide_runs(spark, tmp_path, monkeypatch):
     assert len(snippets) >= 7
     space = {"spark": spark}
     for snippet in snippets:
-        exec(snippet.replace('"checkpoint"', f'"{tmp_path}/checkpoint"'), space)
+        for name in ("checkpoint", "warehouse"):  # Spark's working folder is where it was started
+            snippet = re.sub(rf'(?<!")"{name}"(?!:)', f'"{tmp_path}/{name}"', snippet)
+        exec(snippet, space)

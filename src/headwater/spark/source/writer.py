@@ -29,7 +29,7 @@ from headwater.lake.tables.writes import add_files, discard, key_tables, write_r
 from headwater.lake.types import conform
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 
-_GATHERED_BYTES = 128 << 20  # rows of a task are sorted and written in runs of about this size
+_GATHERED_BYTES = 256 << 20  # rows of a task are sorted and written in runs of about this size
 
 
 class TaskWriter:
