@@ -45,6 +45,9 @@ class Settings:
     zetasql_seconds: str | None = _setting(
         None, "How long ZetaSQL may take for one statement; 0 for no limit. Default: 60.", variable_only=True
     )
+    token: str | None = _setting(
+        None, "What callers of `headwater serve` must show, when other machines can reach it.", variable_only=True
+    )
     color: str = _setting("auto", "When to use colour; `NO_COLOR` is honoured too.", ("auto", "always", "never"))
     progress: bool = _setting(True, "Show progress of long work on a terminal.")
 

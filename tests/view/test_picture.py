@@ -1,6 +1,7 @@
 """Layout and SVG: nothing overlaps, nothing overflows, nothing escapes."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -68,12 +69,43 @@ def test_what_is_made_stands_right_of_what_it_is_made_of(drawn):
 
 
 @given(diagrams())
+def test_what_stays_keeps_its_order(drawn):
+    """A picture that grows out of another does not shuffle the boxes of a rank that both have."""
+    few = {box.id for box in drawn.boxes[::2]}
+    part = Diagram(
+        tuple(box for box in drawn.boxes if box.id in few),
+        tuple(line for line in drawn.lines if {line.source.box, line.target.box} <= few),
+    )
+    before = lay_out(part)
+    after = lay_out(drawn, near=before)
+    for one in few:
+        for other in few:
+            old, new = (before.places[one], before.places[other]), (after.places[one], after.places[other])
+            if new[0].x == new[1].x and old[0].y < old[1].y:
+                assert new[0].y < new[1].y
+
+
+@given(diagrams(), st.lists(st.sampled_from(["", "shop", "mart"]), min_size=8, max_size=8))
+def test_groups_stand_together_in_frames(drawn, groups):
+    boxes = tuple(replace(box, group=group) for box, group in zip(drawn.boxes, groups))
+    layout = lay_out(Diagram(boxes, drawn.lines))
+    places = {box.id: (layout.places[box.id], box.group) for box in boxes}
+    for group, frame in layout.frames:
+        for place, own in places.values():
+            inside = overlap(place, frame)
+            assert not inside or own == group
+    for place, own in places.values():
+        around = [frame for group, frame in layout.frames if group == own and overlap(place, frame)]
+        assert bool(around) is bool(own)
+
+
+@given(diagrams())
 def test_the_svg_is_well_formed_and_the_same_each_time(drawn):
     svg = to_svg(drawn)
     assert svg == to_svg(drawn)
     root = ElementTree.fromstring(svg)
     assert len(root.findall(".//{*}path")) == len(drawn.lines)
-    assert len([each for each in root.iter() if each.get("class") == "box"]) == len(drawn.boxes)
+    assert len([each for each in root.iter() if (each.get("class") or "").startswith("box ")]) == len(drawn.boxes)
 
 
 @given(names, st.floats(30, 200))

@@ -9,7 +9,7 @@ from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 
-_FORMATS = ("tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "openlineage")
+_FORMATS = ("tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage")
 
 
 def analysis_options(function: Any) -> Any:

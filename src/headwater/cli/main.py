@@ -31,6 +31,7 @@ COMMANDS = {
     "path": "headwater.cli.graph:path",
     "pii": "headwater.cli.graph:pii",
     "search": "headwater.cli.graph:search",
+    "serve": "headwater.cli.serve:serve",
     "spark-run": "headwater.cli.spark_run:spark_run",
     "sql": "headwater.cli.sql:sql",
     "stale": "headwater.cli.graph_changes:stale",

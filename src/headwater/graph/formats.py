@@ -1,7 +1,6 @@
 """Answers as text: trees for a terminal, rows, diagrams, pictures, JSON."""
 
 from collections.abc import Callable, Iterable, Iterator
-from html import escape
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -16,6 +15,7 @@ from headwater.lineage.formats.rows import aligned, to_csv
 from headwater.model.edges import Kind
 from headwater.text import nearest
 from headwater.view.diagram import Diagram
+from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
 from headwater.view.svg import to_svg
 
@@ -45,7 +45,7 @@ def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage
         "mermaid": lambda: to_mermaid(diagram()),
         "dot": lambda: to_dot(diagram()),
         "svg": lambda: to_svg(diagram(), title=title),
-        "html": lambda: _page(to_svg(diagram(), title=title), title),
+        "html": lambda: to_page(diagram(), title=title),
     }
     return _made(makers, format)
 
@@ -172,10 +172,6 @@ def _how(steps: list[Step]) -> str:
 def _short(expression: str) -> str:
     text = " ".join(expression.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _page(svg: str, title: str) -> str:
-    return f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title>{svg}"
 
 
 # ------------------------------------------------------------------------------------------------------- diffs

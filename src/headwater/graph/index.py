@@ -140,7 +140,7 @@ class EdgeIndex:
         nodes = np.unique(np.concatenate([nodes, inside[fields.of(nodes)]]))
         if direction is Direction.UPSTREAM:
             return self._by_target.of(np.unique(np.concatenate([nodes, self._wholes(nodes)])))
-        tables = np.unique(self._dataset_of[nodes[self._whole_of[nodes] == nodes]])
+        tables = np.unique(self.dataset_of[nodes[self._whole_of[nodes] == nodes]])
         nodes = np.unique(np.concatenate([nodes, self._members.of(tables)]))
         taken = self._by_source.of(nodes)
         by_table = self._by_source.of(np.setdiff1d(self._wholes(nodes), nodes))
@@ -152,13 +152,14 @@ class EdgeIndex:
         return wholes[wholes >= 0]
 
     @cached_property
-    def _dataset_of(self) -> Ids:
+    def dataset_of(self) -> Ids:
+        """The number of each node's dataset, as `datasets` are numbered."""
         numbers: dict[str, int] = {}
         return np.array([numbers.setdefault(dataset, len(numbers)) for dataset, _ in self.nodes], np.int64)
 
     @cached_property
     def _members(self) -> "_Rows":
-        return _Rows(self._dataset_of, len(self._in_dataset))
+        return _Rows(self.dataset_of, len(self._in_dataset))
 
     @cached_property
     def _whole_of(self) -> Ids:

@@ -154,7 +154,7 @@ class LineageGraph:
         down = self.index.walk(starts, Direction.DOWNSTREAM, influences=wanted)
         up = self.index.walk(ends, Direction.UPSTREAM, influences=wanted)
         rows = np.intersect1d(down.edges, up.edges)
-        steps = tuple(self._steps(rows))
+        steps = tuple(self.steps(rows))
         on_the_way = {node for step in steps for node in (step.source, step.target)}
         ids = {Node(*self.index.node(id)): steps for id, steps in down.distance.items()}
         distance = {node: steps for node, steps in ids.items() if node in on_the_way}
@@ -212,7 +212,7 @@ class LineageGraph:
                     distance[node] = step
                     reached.append(int(self.index.targets[row]))
             frontier = reached
-        steps = self._steps(np.array(list(taken), np.int64))
+        steps = self.steps(np.array(list(taken), np.int64))
         return Answer(tuple(Node(*start) for start in starts), distance, tuple(steps), Direction.DOWNSTREAM)
 
     # --------------------------------------------------------------------------------------------- internals
@@ -222,12 +222,13 @@ class LineageGraph:
     ) -> Answer:
         walk = self.index.walk(starts, direction, depth=depth, influences=influences)
         distance = {Node(*self.index.node(id)): steps for id, steps in walk.distance.items()}
-        return Answer(tuple(self._nodes(starts)), distance, tuple(self._steps(walk.edges)), direction, walk.cut)
+        return Answer(tuple(self._nodes(starts)), distance, tuple(self.steps(walk.edges)), direction, walk.cut)
 
     def _nodes(self, ids: Iterable[int]) -> Iterator[Node]:
         return (Node(*self.index.node(id)) for id in ids)
 
-    def _steps(self, rows: Ids) -> Iterator[Step]:
+    def steps(self, rows: Ids) -> Iterator[Step]:
+        """Some rows of the index, as steps."""
         for row in self.index.edges.take(rows).to_pylist():
             yield Step(
                 source=Node(row["source"], row["source_column"]),

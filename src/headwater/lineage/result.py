@@ -18,10 +18,11 @@ from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
 from headwater.text import Source, nearest
 from headwater.view.diagram import Diagram
+from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
 from headwater.view.svg import to_svg
 
-Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "openlineage"]
+Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage"]
 FORMATS: tuple[str, ...] = get_args(Format)
 Level = Literal["column", "table"]
 
@@ -112,6 +113,7 @@ class AnalyzeResult:
             "mermaid": lambda: to_mermaid(self._diagram(level)),
             "dot": lambda: to_dot(self._diagram(level)),
             "svg": lambda: to_svg(self._diagram(level)),
+            "html": lambda: to_page(self._diagram(level)),
             "openlineage": lambda: openlineage.openlineage(
                 self.statements, namespace=namespace, sources=self.sources
             ),

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from threading import RLock
+from threading import RLock, Timer
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from headwater.errors import EngineError, HeadwaterError, SqlError
+from headwater.errors import EngineError, HeadwaterError, SqlError, TimeLimitError
+from headwater.query.bounds import Bounds
 from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node, Statement
 from headwater.text import Span, nearest
@@ -21,10 +22,12 @@ _DESCRIBE = "DESCRIBE "
 class Engine:
     """One DuckDB in memory. It holds no tables: those of a query are registered while it runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds
         self._connection = duckdb.connect(":memory:")
-        self._connection.execute("SET errors_as_json = true").fetchall()
-        self._connection.execute("SET TimeZone = 'UTC'").fetchall()
+        settings = {"errors_as_json": "true", "TimeZone": "UTC"} | (bounds.settings if bounds is not None else {})
+        for name, value in settings.items():
+            self._connection.execute(f"SET {name} = '{value}'").fetchall()
         self._lock = RLock()
 
     def close(self) -> None:
@@ -41,13 +44,29 @@ class Engine:
             try:
                 for name, table in tables.items():
                     self._connection.register(name, table)
-                relation = self._connection.sql(query.text, params=parameters)
-                return pa.table({}) if relation is None else relation.to_arrow_table()
+                return self._bounded(query.text, parameters)
             except duckdb.Error as err:
                 raise _suggesting(self._told(err, query, statement), tables) from err
             finally:
                 for name in tables:
                     self._connection.unregister(name)
+
+    def _bounded(self, text: str, parameters: Any) -> pa.Table:
+        """Run a query, not longer and for not more rows than the bounds say. RAISES: TimeLimitError."""
+        relation: Any = self._connection.sql(text, params=parameters)
+        if relation is None:
+            return pa.table({})
+        if self._bounds is None:
+            return relation.to_arrow_table()
+        alarm = Timer(self._bounds.seconds, self._connection.interrupt)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            return relation.limit(self._bounds.rows).to_arrow_table()
+        except duckdb.InterruptException as err:
+            raise TimeLimitError(f"the query took longer than {self._bounds.seconds:g} seconds") from err
+        finally:
+            alarm.cancel()
 
     def _told(self, err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
         """An error as one of ours; one without a place is provoked again by asking for the plan."""

@@ -13,6 +13,7 @@ from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError,
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
+from headwater.query.bounds import Bounds
 from headwater.query.columns import ColumnCache
 from headwater.query.engine import Engine
 from headwater.query.names import Names
@@ -42,12 +43,15 @@ _COMMANDS: dict[str, Carry] = {"SHOW": show.show, "ALTER": alter.alter_more}
 
 
 class Session:
-    """SQL and tables of one warehouse. One thread at a time."""
+    """SQL and tables of one warehouse. One thread at a time. With `bounds` it only reads, and only so much."""
 
-    def __init__(self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE) -> None:
+    def __init__(
+        self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE, bounds: Bounds | None = None
+    ) -> None:
         self.warehouse = warehouse
         self.database = database
-        self._engine = Engine()
+        self._bounds = bounds
+        self._engine = Engine(bounds)
         self._cache = ColumnCache()
 
     def __repr__(self) -> str:
@@ -123,6 +127,8 @@ class Session:
 
     def _dispatch(self, run: Execution) -> Result:
         tree, statement = run.statement.tree, run.statement
+        if self._bounds is not None:
+            self._bounds.check(statement)
         if statement.explain is not None:
             return explain.explain(run)
         if isinstance(tree, exp.Use):
@@ -147,12 +153,14 @@ def _select(run: Execution) -> Result:
     return Result(rows, rows.num_rows)
 
 
-def connect(warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE) -> Session:
-    """Open a session on a warehouse: a folder, a URL, or a `Warehouse`.
+def connect(
+    warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE, bounds: Bounds | None = None
+) -> Session:
+    """Open a session on a warehouse: a folder, a URL, or a `Warehouse`; one with `bounds` only reads.
 
     RAISES: UsageError when there is no such database.
     """
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse(warehouse)
     if database != DEFAULT_DATABASE and not opened.has_database(database):
         raise UsageError(f"there is no database `{database}` in {opened.url}")
-    return Session(opened, database=database)
+    return Session(opened, database=database, bounds=bounds)

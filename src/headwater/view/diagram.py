@@ -12,22 +12,44 @@ class Style(Enum):
     ROW = "row"  # dotted: the one decides which rows there are
 
 
+class State(Enum):
+    """What sets a part of the picture apart from the others."""
+
+    PLAIN = ""
+    FOCUS = "focus"  # the one that was asked about
+    ADDED = "added"  # in a comparison: there now, not before
+    REMOVED = "removed"  # there before, not now
+    CHANGED = "changed"  # there both times, and not the same
+
+
 @dataclass(frozen=True, slots=True)
 class Port:
     """A row of a box: a column. `id` is unique in its box."""
 
     id: str
     label: str
+    state: State = State.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A table with the columns that take part."""
+    """A table with the columns that take part.
+
+    A picture that can be opened further says so on its boxes: `before` and `after` count the tables left and right of
+    it that are not drawn, `more` the columns that are not, and `folded` whether it shows columns at all.
+    """
 
     id: str
     title: str
     ports: tuple[Port, ...] = ()
     note: str = ""
+    kind: str = "table"
+    state: State = State.PLAIN
+    group: str = ""
+    before: int = 0
+    after: int = 0
+    more: int = 0
+    folded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +68,16 @@ class Line:
     target: End
     style: Style = Style.VALUE
     title: str = ""
+    state: State = State.PLAIN
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Boxes and lines. REQUIRES: every end names a box, and a port of that box, of the diagram."""
+    """Boxes and lines. REQUIRES: every end names a box, and a port of that box, of the diagram.
+
+    Boxes of one group stand together, in a frame with its name.
+    """
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...] = ()

@@ -7,12 +7,15 @@
    boxes, because that is where the lines end; the order with the fewest crossings of weighted neighbours is kept.
 4. *Heights*: boxes are set as near to that mean as their neighbours in the rank allow.
 
-Everything is deterministic: the same diagram has the same picture.
+Everything is deterministic: the same diagram has the same picture. A picture that grows out of another keeps the
+order of the boxes that both have, so that who looks at it does not lose them; boxes of one group stay together.
 """
 
+import math
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise, zip_longest
 
 from headwater.view.diagram import Box, Diagram
 from headwater.view.measure import text_width
@@ -24,6 +27,10 @@ _PADDING = 12.0
 _NARROWEST, _WIDEST = 90.0, 280.0
 _GAP_X, _GAP_Y = 90.0, 22.0
 _SWEEPS = 10
+BADGE_WIDTH = 34.0  # of a count beside a title
+FOLD_WIDTH = 18.0  # of the mark that opens and closes a box
+_FRAME_PADDING, _FRAME_TITLE = 12.0, 20.0
+_GROUP_GAP = 2 * _FRAME_PADDING + _FRAME_TITLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +45,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places of the boxes, the turning points of long lines, and the size of the whole."""
+    """The places of the boxes, the turning points of long lines, the frames of groups, and the size of the whole."""
 
     places: dict[str, Place]
     bends: dict[int, tuple[tuple[float, float], ...]]  # number of the line → points it passes between its ends
     width: float
     height: float
+    frames: tuple[tuple[str, Place], ...] = ()  # a group may have several, one in each rank
 
 
 def box_size(box: Box) -> tuple[float, float]:
@@ -52,8 +60,15 @@ def box_size(box: Box) -> tuple[float, float]:
         text_width(box.title, FONT_SIZE + 1, bold=True),
         *(text_width(port.label, FONT_SIZE) for port in box.ports),
     ]
-    width = min(_WIDEST, max(_NARROWEST, max(texts) + 2 * _PADDING))
-    return width, TITLE_HEIGHT + ROW_HEIGHT * len(box.ports)
+    left, right = title_margins(box)
+    width = min(_WIDEST, max(_NARROWEST, max(texts) + 2 * _PADDING)) + left + right
+    return width, TITLE_HEIGHT + ROW_HEIGHT * (len(box.ports) + bool(box.more))
+
+
+def title_margins(box: Box) -> tuple[float, float]:
+    """The room left and right of a title that marks and counts need."""
+    left = (FOLD_WIDTH if box.folded is not None else 0.0) + (BADGE_WIDTH if box.before else 0.0)
+    return left, BADGE_WIDTH if box.after else 0.0
 
 
 def port_offset(box: Box, port: str | None) -> float:
@@ -65,9 +80,9 @@ def port_offset(box: Box, port: str | None) -> float:
     return TITLE_HEIGHT / 2
 
 
-def lay_out(diagram: Diagram) -> Layout:
-    """Place the boxes of a diagram."""
-    return _Layering(diagram).layout()
+def lay_out(diagram: Diagram, *, near: Layout | None = None) -> Layout:
+    """Place the boxes of a diagram; those that stand in `near` keep their order."""
+    return _Layering(diagram, near).layout()
 
 
 _Segment = tuple[int, float, float]  # the other node, the offset there, the offset here
@@ -76,8 +91,12 @@ _Segment = tuple[int, float, float]  # the other node, the offset there, the off
 class _Layering:
     """One layout in the making. Nodes are numbers: the boxes first, then the dummies."""
 
-    def __init__(self, diagram: Diagram) -> None:
+    def __init__(self, diagram: Diagram, near: Layout | None) -> None:
         self.boxes = diagram.boxes
+        known = near.places if near is not None else {}
+        self.before = {number: known[box.id].y for number, box in enumerate(self.boxes) if box.id in known}
+        self.groups = [box.group for box in self.boxes]
+        self.grouped = any(self.groups)
         index = {box.id: number for number, box in enumerate(diagram.boxes)}
         self.sizes = [box_size(box) for box in diagram.boxes]
         self.lines = [
@@ -103,7 +122,9 @@ class _Layering:
             layers[rank].append(node)
         tops = [0.0] * len(self.ranks)
         for layer in layers:
-            self._stack(layer, tops, [float(at) for at in range(len(layer))])
+            if self.before:
+                layer.sort(key=lambda node: self.before.get(node, math.inf))
+            self._stack(layer, tops, [self.before.get(node, float(at)) for at, node in enumerate(layer)])
         for sweep in range(_SWEEPS):
             rightward = sweep % 2 == 0
             for layer in layers if rightward else reversed(layers):
@@ -135,6 +156,7 @@ class _Layering:
                 chain.append(len(self.ranks))
                 self.ranks.append(rank)
                 self.sizes.append((0.0, 0.0))
+                self.groups.append("")
             self.chains[source, target] = chain
         return chain
 
@@ -147,10 +169,29 @@ class _Layering:
             pulls = [tops[other] + there - here for side in sides for other, there, here in side.get(node, ())]
             wanted.append(sum(pulls) / len(pulls) if pulls else tops[node])
         if reorder:
-            order = sorted(range(len(layer)), key=lambda at: (wanted[at] + self.sizes[layer[at]][1] / 2, at))
+            order = self._ordered(layer, [want + self.sizes[node][1] / 2 for node, want in zip(layer, wanted)])
             layer[:] = [layer[at] for at in order]
             wanted = [wanted[at] for at in order]
         self._stack(layer, tops, wanted)
+
+    def _ordered(self, layer: list[int], middles: list[float]) -> list[int]:
+        """The order in which a layer would like to stand: by middles, groups together, known boxes as they stood."""
+        order = sorted(range(len(layer)), key=lambda at: (middles[at], at))
+        if self.before:
+            places = [number for number, at in enumerate(order) if layer[at] in self.before]
+            known = sorted((order[number] for number in places), key=lambda at: self.before[layer[at]])
+            for number, at in zip(places, known):
+                order[number] = at
+        if self.grouped:
+            first: dict[str, int] = {}
+            for number, at in enumerate(order):
+                first.setdefault(self.groups[layer[at]] or f"\0{at}", number)
+            order.sort(key=lambda at: first[self.groups[layer[at]] or f"\0{at}"])
+        return order
+
+    def _gap(self, node: int, below: int | None) -> float:
+        apart = self.grouped and below is not None and self.groups[node] != self.groups[below]
+        return _GAP_Y + (_GROUP_GAP if apart else 0.0)
 
     def _stack(self, layer: list[int], tops: list[float], wanted: list[float]) -> None:
         """Set the nodes of a layer one below the other, as near as can be to where they want to be.
@@ -160,14 +201,14 @@ class _Layering:
         """
         blocks: list[tuple[float, int]] = []  # mean, number of nodes
         used, offsets = 0.0, []
-        for node, want in zip(layer, wanted):
+        for node, below, want in zip_longest(layer, layer[1:], wanted):
             offsets.append(used)
             mean, count = want - used, 1
             while blocks and blocks[-1][0] > mean:
                 before, many = blocks.pop()
                 mean, count = (before * many + mean * count) / (many + count), many + count
             blocks.append((mean, count))
-            used += self.sizes[node][1] + _GAP_Y
+            used += self.sizes[node][1] + self._gap(node, below)
         at = 0
         for mean, count in blocks:
             for _ in range(count):
@@ -175,10 +216,12 @@ class _Layering:
                 at += 1
 
     def _placed(self, layers: list[list[int]], tops: list[float]) -> Layout:
-        top = min(tops, default=0.0)
+        room = _FRAME_PADDING if self.grouped else 0.0
+        top = min(tops, default=0.0) - (room + _FRAME_TITLE if self.grouped else 0.0)
         places: dict[str, Place] = {}
         middles: dict[int, tuple[float, float]] = {}
-        x = 0.0
+        frames: list[tuple[str, Place]] = []
+        x = room
         for layer in layers:
             widest = max((self.sizes[node][0] for node in layer), default=0.0)
             for node in layer:
@@ -187,14 +230,25 @@ class _Layering:
                     places[self.boxes[node].id] = Place(x, tops[node] - top, width, height)
                 else:
                     middles[node] = (x + widest / 2, tops[node] - top)
+            frames += self._frames(layer, places)
             x += widest + _GAP_X
         bends = {}
         for number, (source, target, _, _) in enumerate(self.lines):
             chain = self.chains.get((source, target)) or self.chains.get((target, source), [])[::-1]
             if chain:
                 bends[number] = tuple(middles[node] for node in chain)
-        height = max((place.y + place.height for place in places.values()), default=0.0)
-        return Layout(places, bends, max(0.0, x - _GAP_X), height)
+        height = max((place.y + place.height for place in places.values()), default=0.0) + room
+        return Layout(places, bends, max(0.0, x - _GAP_X + room), height, tuple(frames))
+
+    def _frames(self, layer: list[int], places: dict[str, Place]) -> Iterator[tuple[str, Place]]:
+        """A frame around each run of boxes of one group."""
+        for group, nodes in groupby(layer, key=lambda node: self.groups[node]):
+            inside = [places[self.boxes[node].id] for node in nodes if group]
+            if inside:
+                left, top = inside[0].x - _FRAME_PADDING, inside[0].y - _FRAME_PADDING - _FRAME_TITLE
+                width = max(place.width for place in inside) + 2 * _FRAME_PADDING
+                bottom = inside[-1].y + inside[-1].height + _FRAME_PADDING
+                yield group, Place(left, top, width, bottom - top)
 
 
 def _without_cycles(count: int, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], bool]:

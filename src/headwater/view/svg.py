@@ -7,38 +7,41 @@ can build on the same picture that a file shows.
 from html import escape
 from itertools import pairwise
 
-from headwater.view.diagram import Box, Diagram, End, Line, Port
-from headwater.view.layout import FONT_SIZE, ROW_HEIGHT, TITLE_HEIGHT, Layout, Place, lay_out, port_offset
+from headwater.view.diagram import Box, Diagram, End, Line, Port, State
+from headwater.view.layout import (
+    BADGE_WIDTH,
+    FOLD_WIDTH,
+    FONT_SIZE,
+    ROW_HEIGHT,
+    TITLE_HEIGHT,
+    Layout,
+    Place,
+    lay_out,
+    port_offset,
+    title_margins,
+)
 from headwater.view.measure import shortened
+from headwater.view.style import STYLE
 
 _MARGIN = 24.0
 _REACH = 40.0  # how far a line that goes back to the left swings out
 _INSET = 12.0
-_STYLE = """
-.hw { --ink: #1f2933; --faint: #7b8794; --paper: #ffffff; --box: #f5f7fa; --edge: #cbd2d9; --flow: #2563eb;
-  --decide: #b45309; --rows: #7b8794; font-family: Helvetica, Arial, sans-serif; font-size: 12px; }
-@media (prefers-color-scheme: dark) { .hw { --ink: #e4e7eb; --faint: #9aa5b1; --paper: #16191d; --box: #22272e;
-  --edge: #3e4c59; --flow: #60a5fa; --decide: #f59e0b; --rows: #7b8794; } }
-.hw .paper { fill: var(--paper); } .hw .frame { fill: var(--box); stroke: var(--edge); }
-.hw text { fill: var(--ink); } .hw .title { font-weight: bold; font-size: 13px; } .hw .note { fill: var(--faint); }
-.hw .rule { stroke: var(--edge); } .hw path.line { fill: none; stroke-width: 1.4; opacity: .8; }
-.hw .value { stroke: var(--flow); } .hw .condition { stroke: var(--decide); stroke-dasharray: 6 4; }
-.hw .row { stroke: var(--rows); stroke-dasharray: 2 4; } .hw path.line:hover { stroke-width: 3; opacity: 1; }
-"""
 
 
-def to_svg(diagram: Diagram, *, title: str = "Lineage") -> str:
-    """Draw a diagram."""
-    layout = lay_out(diagram)
+def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = None, styled: bool = True) -> str:
+    """Draw a diagram, by itself or (not `styled`) for a page that has the style sheet."""
+    layout = layout or lay_out(diagram)
     margin = _MARGIN + (_REACH if any(_goes_back(line, layout) for line in diagram.lines) else 0.0)
     width, height = layout.width + 2 * margin, layout.height + 2 * margin
     boxes = {box.id: box for box in diagram.boxes}
+    style = f"<style>{STYLE}</style>" if styled else ""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="hw" role="img" width="{width:.0f}" height="{height:.0f}"'
         f' viewBox="0 0 {width:.0f} {height:.0f}">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
+        f"<title>{escape(title)}</title>{style}",
         '<rect class="paper" width="100%" height="100%"/>',
-        f'<g transform="translate({margin:g} {margin:g})">',
+        f'<g class="all" transform="translate({margin:g} {margin:g})">',
+        *(_frame(group, place) for group, place in layout.frames),
         *(_line(number, line, boxes, layout) for number, line in enumerate(diagram.lines)),
         *(_box(box, layout.places[box.id]) for box in diagram.boxes),
         "</g></svg>",
@@ -46,26 +49,72 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage") -> str:
     return "\n".join(parts)
 
 
-def _box(box: Box, place: Place) -> str:
-    room = place.width - 2 * _INSET
-    name = escape(shortened(box.title, FONT_SIZE + 1, room, bold=True))
-    rows = "".join(_port(box, port, at, room) for at, port in enumerate(box.ports))
-    rule = f'<line class="rule" x2="{place.width:.1f}" y1="{TITLE_HEIGHT:g}" y2="{TITLE_HEIGHT:g}"/>' if rows else ""
-    about = f"{box.title}: {box.note}" if box.note else box.title
+def _frame(group: str, place: Place) -> str:
+    name = escape(shortened(group, FONT_SIZE, place.width - 2 * _INSET))
     return (
-        f'<g class="box" id="box-{escape(box.id)}" transform="translate({place.x:.1f} {place.y:.1f})">'
-        f"<title>{escape(about)}</title>"
-        f'<rect class="frame" rx="6" width="{place.width:.1f}" height="{place.height:.1f}"/>'
-        f'{rule}<text class="title" x="{_INSET:g}" y="17.5">{name}</text>{rows}</g>'
+        f'<rect class="group" rx="10" x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}"'
+        f' height="{place.height:.1f}"/>'
+        f'<text class="label" x="{place.x + _INSET:.1f}" y="{place.y + 18:.1f}">{name}</text>'
     )
 
 
+def _box(box: Box, place: Place) -> str:
+    left, right = title_margins(box)
+    room = place.width - 2 * _INSET
+    name = escape(shortened(box.title, FONT_SIZE + 1, room - left - right, bold=True))
+    rows = "".join(_port(box, port, at, room) for at, port in enumerate(box.ports))
+    if box.more:
+        rows += f'<text class="more" x="{_INSET:g}" y="{_baseline(len(box.ports)):g}">+{box.more:,} more</text>'
+    rule = f'<line class="rule" x2="{place.width:.1f}" y1="{TITLE_HEIGHT:g}" y2="{TITLE_HEIGHT:g}"/>' if rows else ""
+    about = f"{box.title}: {box.note}" if box.note else box.title
+    return (
+        f'<g class="{_classes("box", box.kind, box.state)}" id="box-{escape(box.id)}"'
+        f' transform="translate({place.x:.1f} {place.y:.1f})"><title>{escape(about)}</title>'
+        f'<rect class="frame" rx="6" width="{place.width:.1f}" height="{place.height:.1f}"/>'
+        f'<rect class="kind" rx="1.5" x="4" y="7" width="3" height="{TITLE_HEIGHT - 14:g}"/>'
+        f'{rule}{_marks(box, place)}<text class="title" x="{_INSET + left:g}" y="17.5">{name}</text>{rows}</g>'
+    )
+
+
+def _marks(box: Box, place: Place) -> str:
+    """What opens a box further: its columns, and the tables left and right of it that are not drawn."""
+    marks, at = "", _INSET
+    if box.folded is not None:
+        marks += f'<text class="fold" x="{at - 1:g}" y="17">{"▸" if box.folded else "▾"}</text>'
+        at += FOLD_WIDTH
+    if box.before:
+        marks += _badge("before", at - 2, f"‹ {_count(box.before)}", f"{box.before} more tables upstream")
+    if box.after:
+        x = place.width - _INSET - BADGE_WIDTH + 8
+        marks += _badge("after", x, f"{_count(box.after)} ›", f"{box.after} more tables downstream")
+    return marks
+
+
+def _badge(side: str, x: float, text: str, about: str) -> str:
+    width = BADGE_WIDTH - 6
+    return (
+        f'<g class="badge {side}" transform="translate({x:.1f} 5)"><title>{about}</title>'
+        f'<rect rx="8" width="{width:g}" height="16"/><text x="{width / 2:g}" y="11.6">{text}</text></g>'
+    )
+
+
+def _count(number: int) -> str:
+    return str(number) if number < 100 else "99+"
+
+
+def _baseline(row: int) -> float:
+    return TITLE_HEIGHT + ROW_HEIGHT * row + 14.5
+
+
+def _classes(*names: str | State) -> str:
+    return escape(" ".join(filter(None, (each.value if isinstance(each, State) else each for each in names))))
+
+
 def _port(box: Box, port: Port, at: int, room: float) -> str:
-    y = TITLE_HEIGHT + ROW_HEIGHT * at + 14.5
     label = escape(shortened(port.label, FONT_SIZE, room))
     return (
-        f'<text class="port" id="port-{escape(box.id)}-{escape(port.id)}" x="{_INSET:g}" y="{y:g}">'
-        f"<title>{escape(port.label)}</title>{label}</text>"
+        f'<text class="{_classes("port", port.state)}" id="port-{escape(box.id)}-{escape(port.id)}" x="{_INSET:g}"'
+        f' y="{_baseline(at):g}"><title>{escape(port.label)}</title>{label}</text>'
     )
 
 
@@ -78,7 +127,8 @@ def _line(number: int, line: Line, boxes: dict[str, Box], layout: Layout) -> str
     else:
         path = _through([first, *layout.bends.get(number, ()), last])
     title = f"<title>{escape(line.title)}</title>" if line.title else ""
-    return f'<path class="line {line.style.value}" id="line-{number}" d="{path}">{title}</path>'
+    classes = _classes("line", line.style.value, line.state, "doubtful" if line.doubtful else "")
+    return f'<path class="{classes}" id="line-{number}" d="{path}">{title}</path>'
 
 
 def _goes_back(line: Line, layout: Layout) -> bool:

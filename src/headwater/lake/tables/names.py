@@ -34,12 +34,17 @@ def parse_name(name: "str | TableName") -> TableName:
     return TableName(check_name(database, "database") if dot else DEFAULT_DATABASE, check_name(table, "table"))
 
 
+def is_name(text: str) -> bool:
+    """Whether a database or table can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
 def check_name(name: str, what: str) -> str:
     """Return the name of a database or table, if it is one.
 
     RAISES: UsageError.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise UsageError(
             f"`{name}` is not the name of a {what}", hint="letters, digits, underscores, and hyphens after the first"
         )

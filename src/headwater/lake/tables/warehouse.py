@@ -35,7 +35,7 @@ from headwater.lake.tables.metadata import (
     read_database_entry,
     read_table_entry,
 )
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, parse_name
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, is_name, parse_name
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
@@ -79,7 +79,7 @@ class Warehouse:
 
     def list_databases(self) -> list[str]:
         """The names of all databases, in order."""
-        folders = [entry.name for entry in self.files.list() if entry.is_folder]
+        folders = [entry.name for entry in self.files.list() if entry.is_folder and is_name(entry.name)]
         return sorted(name for name in folders if self.has_database(name))
 
     def has_database(self, name: str) -> bool:

@@ -1,0 +1,40 @@
+"""What a session that answers strangers may do: read tables of its warehouse, so much and so long, no more."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from headwater.query.parse import Statement
+
+_READS = (exp.Query, exp.Pivot, exp.Summarize, exp.Values, exp.Describe)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits of a session that only reads. DuckDB then sees no file but those of the tables a query names."""
+
+    rows: int = 10_000
+    seconds: float = 10.0
+    memory: str = "1GB"
+    threads: int = 2
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What DuckDB is told, in this order; after the last, SQL can change none of it."""
+        return {
+            "enable_external_access": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+            "memory_limit": self.memory,
+            "threads": str(self.threads),
+            "max_temp_directory_size": "0B",
+            "lock_configuration": "true",
+        }
+
+    def check(self, statement: Statement) -> None:
+        """RAISES: SqlError for a statement that is not a question."""
+        tree = statement.tree
+        asks = isinstance(tree, _READS) or (isinstance(tree, exp.Command) and tree.name.upper() == "SHOW")
+        if not asks or tree.find(exp.Into) is not None:
+            raise statement.error("only queries are answered here", hint="SELECT, DESCRIBE, SHOW, SUMMARIZE, EXPLAIN")

@@ -1,0 +1,111 @@
+"""The application: the endpoints, the page, and the guard before them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from importlib.resources import files
+from urllib.parse import parse_qs
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from headwater.server import graph_api, lake_api, record_api
+from headwater.server.event_api import event_routes
+from headwater.server.guard import LOGIN, Guard
+from headwater.server.openapi import openapi_document
+from headwater.server.options import ServerOptions
+from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response, problem, route_of
+from headwater.server.service import Service
+from headwater.server.watch import Watch
+from headwater.view.style import STYLE
+
+_PLACES = ("/", "/graph", "/tables", "/runs", "/issues", "/sql")
+_MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"}
+
+
+@endpoint("GET", "/about")
+def about(service: Service, question: NoQuestion) -> graph_api.Plain:
+    """The server, its warehouse, and the latest state of the graph (0: there is none)."""
+    return {"version": version("headwater"), "warehouse": service.warehouse.url, "state": service.latest()}
+
+
+def endpoints() -> list[Endpoint]:
+    """Every endpoint of the API, in the order of the document."""
+    modules = (graph_api, record_api, lake_api)
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, Endpoint)]
+    return [about, *dict.fromkeys(found)]
+
+
+def create_app(options: ServerOptions) -> Guard:
+    """The server as an ASGI application."""
+    service = Service(options)
+    known = endpoints()
+    document = json_response(openapi_document(known)).body
+
+    async def openapi(request: Request) -> Response:
+        return Response(bytes(document), media_type="application/json")
+
+    async def health(request: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def live(request: Request) -> Response:
+        if service.live.is_full:
+            return problem(503, "usage", "too many pages are open")
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(service.live.stream(), media_type="text/event-stream", headers=headers)
+
+    async def login(request: Request) -> Response:
+        if request.method == "GET":
+            return _asset("login.html")
+        given = parse_qs((await request.body()).decode("latin-1")).get("token", [""])[0]
+        return guard.welcome(request.scope, "/") if guard.is_token(given) else _asset("login.html", 401)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        watch = Watch(service.store, options) if options.watch is not None else None
+        await run_sync(service.intake.start)
+        if watch is not None:
+            await run_sync(watch.start)
+        yield
+        service.live.close()
+        if watch is not None:
+            await run_sync(watch.stop)
+        await run_sync(service.intake.stop)
+
+    routes = [
+        *(route_of(each, service, seconds=options.limits.seconds) for each in known),
+        *event_routes(service),
+        Route("/api/v1/live", live),
+        Route("/api/v1/openapi.json", openapi),
+        Route("/healthz", health),
+        Route(LOGIN, login, methods=["GET", "POST"]),
+        Route("/assets/picture.css", _picture_style),
+        Route("/assets/{name}", _page_asset),
+        *(Route(place, _page) for place in _PLACES),
+    ]
+    guard = Guard(Starlette(routes=routes, lifespan=lifespan), options)
+    return guard
+
+
+async def _page(request: Request) -> Response:
+    return _asset("index.html")
+
+
+async def _page_asset(request: Request) -> Response:
+    return _asset(request.path_params["name"])
+
+
+async def _picture_style(request: Request) -> Response:
+    return Response(STYLE, media_type="text/css", headers={"Cache-Control": "no-cache"})
+
+
+def _asset(name: str, status: int = 200) -> Response:
+    """A file of the page. Names have no folders in them, so nothing outside can be named."""
+    file = files("headwater.server").joinpath("page", name)
+    ending = name.rpartition(".")[2]
+    if "/" in name or "\\" in name or name.startswith(".") or ending not in _MEDIA or not file.is_file():
+        return problem(404, "not-found", "there is no such page")
+    return Response(file.read_bytes(), status, media_type=_MEDIA[ending], headers={"Cache-Control": "no-cache"})

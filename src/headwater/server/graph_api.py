@@ -1,0 +1,271 @@
+"""The graph over HTTP: names, answers, pictures."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from starlette.responses import Response
+
+from headwater.graph import diff_states
+from headwater.graph.compare import GraphDiff
+from headwater.graph.formats import STEP_HEADERS, answer_json, diff_json, node_json, step_rows
+from headwater.lake.tables.names import is_name
+from headwater.lineage.formats.rows import to_csv
+from headwater.model.edges import InfluenceClass, Kind
+from headwater.server.drawing import Look, Picture, draw, exported
+from headwater.server.route import NoQuestion, endpoint
+from headwater.server.service import KnownGraph, Service
+from headwater.view.report import to_page
+from headwater.view.sources import to_dot, to_mermaid
+from headwater.view.svg import to_svg
+
+Moment = Annotated[str, Meta(max_length=100)]
+Name = Annotated[str, Meta(min_length=1, max_length=2_000)]
+Many = Annotated[int, Meta(ge=1, le=1_000)]
+Names = Annotated[list[Annotated[str, Meta(max_length=2_000)]], Meta(max_length=500)]
+Influence = Literal["value", "condition", "row"]
+Plain = dict[str, Any]
+
+
+class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    at: Moment | None = None  # a state, a date, `2 days ago`; default: now
+
+
+class DatasetsQuestion(_Question, frozen=True, kw_only=True):
+    like: Annotated[str, Meta(max_length=2_000)] = ""  # a part of the name
+    limit: Many = 500
+    offset: Annotated[int, Meta(ge=0)] = 0
+
+
+class NameQuestion(_Question, frozen=True, kw_only=True):
+    name: Name
+
+
+class SearchQuestion(_Question, frozen=True, kw_only=True):
+    text: Name
+    limit: Many = 20
+
+
+class WalkQuestion(NameQuestion, frozen=True, kw_only=True):
+    depth: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    influence: list[Influence] = []
+
+
+class PathQuestion(_Question, frozen=True, kw_only=True):
+    source: Name
+    target: Name
+    influence: list[Influence] = []
+
+
+class PictureQuestion(_Question, frozen=True, kw_only=True):
+    select: Name  # a selector such as `1+shop.orders+1`
+    open: Names = []  # `<dataset` and `dataset>`, in the order in which they were opened
+    level: Literal["auto", "table", "column"] = "auto"
+    flip: Names = []
+    whole: Names = []
+    kind: list[Kind] = []  # default: all
+    group: bool = False
+    since: Moment | None = None  # compare with this state
+    format: Literal["json", "svg", "html", "mermaid", "dot", "csv"] = "json"
+
+
+class EdgeQuestion(_Question, frozen=True, kw_only=True):
+    source: Name
+    target: Name
+    source_column: Annotated[str, Meta(max_length=2_000)] | None = None
+    target_column: Annotated[str, Meta(max_length=2_000)] | None = None
+
+
+class DiffQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    before: Moment
+    after: Moment | None = None
+
+
+class DatasetRow(msgspec.Struct, frozen=True):
+    """A dataset with how many columns, sources and uses it has."""
+
+    name: str
+    kind: str
+    columns: int
+    upstream: int
+    downstream: int
+
+
+class DatasetList(msgspec.Struct, frozen=True):
+    total: int
+    datasets: list[DatasetRow]
+
+
+@endpoint("GET", "/datasets")
+def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
+    """The datasets of the graph, by name."""
+    known = service.graph(question.at)
+    wanted = question.like.lower()
+    names = sorted(name for name in known.kinds if wanted in name.lower())
+    page = names[question.offset : question.offset + question.limit]
+    return DatasetList(len(names), [_dataset_row(known, name) for name in page])
+
+
+def _dataset_row(known: KnownGraph, name: str) -> DatasetRow:
+    near = known.neighbours()
+    columns = len(known.columns.get(name, ()))
+    return DatasetRow(name, known.kinds[name], columns, len(near.upstream(name)), len(near.downstream(name)))
+
+
+@endpoint("GET", "/columns")
+def columns(service: Service, question: NameQuestion) -> Plain:
+    """The columns of a dataset, with their types, and what stands left and right of it."""
+    known = service.graph(question.at)
+    near = known.neighbours()
+    found = known.columns.get(question.name, {})
+    if question.name not in known.kinds:
+        known.graph.trace(question.name, depth=0)  # raises with the nearest name
+    return {
+        "dataset": question.name,
+        "kind": known.kinds.get(question.name, "table"),
+        "columns": [{"name": name, "type": type} for name, type in found.items()],
+        "upstream": sorted(near.upstream(question.name)),
+        "downstream": sorted(near.downstream(question.name)),
+        "in_lake": _in_lake(service, question.name),
+    }
+
+
+def _in_lake(service: Service, name: str) -> bool:
+    database, _, table = name.rpartition(".")
+    return is_name(database) and is_name(table) and service.warehouse.has_table(name)
+
+
+@endpoint("GET", "/search")
+def search(service: Service, question: SearchQuestion) -> list[Plain]:
+    """Datasets and columns whose names have a text in them, the best first."""
+    return [node_json(node) for node in service.graph(question.at).graph.search(question.text, limit=question.limit)]
+
+
+@endpoint("GET", "/trace")
+def trace(service: Service, question: WalkQuestion) -> Plain:
+    """What a column or dataset is made of, step by step."""
+    graph = service.graph(question.at).graph
+    return answer_json(graph.trace(question.name, depth=question.depth, influences=_influences(question.influence)))
+
+
+@endpoint("GET", "/impact")
+def impact(service: Service, question: WalkQuestion) -> Plain:
+    """What is made of a column or dataset, step by step."""
+    graph = service.graph(question.at).graph
+    return answer_json(graph.impact(question.name, depth=question.depth, influences=_influences(question.influence)))
+
+
+@endpoint("GET", "/path")
+def path(service: Service, question: PathQuestion) -> Plain:
+    """Every way from one column or dataset to another."""
+    graph = service.graph(question.at).graph
+    return answer_json(graph.path(question.source, question.target, influences=_influences(question.influence)))
+
+
+def _influences(names: list[Influence]) -> tuple[InfluenceClass, ...]:
+    return tuple(map(InfluenceClass, names)) or tuple(InfluenceClass)
+
+
+@endpoint("GET", "/diff")
+def diff(service: Service, question: DiffQuestion) -> Plain:
+    """What changed between two states of the graph."""
+    return diff_json(_difference(service, question.before, question.after))
+
+
+def _difference(service: Service, before: str, after: str | None) -> GraphDiff:
+    return diff_states(service.graph(before).graph.state, service.graph(after).graph.state)
+
+
+@endpoint("GET", "/picture")
+def picture(service: Service, question: PictureQuestion) -> Plain:
+    """A part of the graph, laid out and drawn; as JSON with the SVG in it, or as a file."""
+    known = service.graph(question.at)
+    changes = _difference(service, question.since, question.at) if question.since else None
+    look = Look(
+        question.select,
+        tuple(question.open),
+        question.level,
+        frozenset(question.flip),
+        frozenset(question.whole),
+        frozenset(question.kind or Kind),
+        question.group,
+    )
+    drawn = draw(known, look, changes, most=service.options.limits.tables)
+    if question.format == "json":
+        return _picture_json(drawn, known.number)
+    return _exported(drawn, question)  # type: ignore[return-value]
+
+
+def _picture_json(drawn: Picture, state: int) -> Plain:
+    lines = []
+    for line, steps in zip(drawn.diagram.lines, drawn.steps):
+        edges = [[step.source.column, step.target.column, step.kind.value] for step in steps]
+        lines.append({"source": line.source, "target": line.target, "style": line.style.value, "edges": edges})
+    places = drawn.layout.places
+    return {
+        "state": state,
+        "svg": to_svg(drawn.diagram, layout=drawn.layout, styled=False),
+        "starts": [node_json(node) for node in drawn.starts],
+        "boxes": [_box_json(box, places[box.id]) for box in drawn.diagram.boxes],
+        "lines": lines,
+        "cut": drawn.cut,
+    }
+
+
+def _box_json(box: Any, place: Any) -> Plain:
+    return {
+        "id": box.id,
+        "kind": box.kind,
+        "ports": [port.id for port in box.ports],
+        "before": box.before,
+        "after": box.after,
+        "more": box.more,
+        "folded": box.folded,
+        "x": place.x,
+        "y": place.y,
+        "width": place.width,
+        "height": place.height,
+    }
+
+
+_MEDIA = {
+    "svg": "image/svg+xml",
+    "html": "text/html",
+    "mermaid": "text/plain",
+    "dot": "text/plain",
+    "csv": "text/csv",
+}
+_ENDINGS = {"mermaid": "mmd", "dot": "gv"}
+
+
+def _exported(drawn: Picture, question: PictureQuestion) -> Response:
+    title = f"Lineage of {question.select}"
+    diagram = exported(drawn)
+    makers = {
+        "svg": lambda: to_svg(diagram, title=title),
+        "html": lambda: to_page(diagram, title=title),
+        "mermaid": lambda: to_mermaid(diagram),
+        "dot": lambda: to_dot(diagram),
+        "csv": lambda: to_csv(STEP_HEADERS, step_rows(step for steps in drawn.steps for step in steps)),
+    }
+    name = f"lineage.{_ENDINGS.get(question.format, question.format)}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(makers[question.format](), media_type=_MEDIA[question.format], headers=headers)
+
+
+@endpoint("GET", "/select")
+def select(service: Service, question: NameQuestion) -> Plain:
+    """The part of the graph that a selector such as `2+shop.orders.total+1` means."""
+    return answer_json(service.graph(question.at).graph.select(question.name))
+
+
+@endpoint("GET", "/states")
+def states(service: Service, question: NoQuestion) -> Plain:
+    """The states the graph has had: each is one harvest, ingest of events, or change of tags."""
+    records = sorted(service.store.harvests(), key=lambda record: record["ended"])
+    shown = ("harvest", "kind", "sources", "ended", "statements", "analysed", "removed", "edges", "issues")
+    return {
+        "states": [
+            {"number": number} | {name: record[name] for name in shown} for number, record in enumerate(records, 1)
+        ]
+    }

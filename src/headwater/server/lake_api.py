@@ -1,0 +1,214 @@
+"""The warehouse over HTTP: tables, their schemas, snapshots, levels, files and rows, and SQL that only reads."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from headwater.graph.tables import DATABASE
+from headwater.lake.snapshot import Snapshot
+from headwater.lake.tables import Table
+from headwater.model.schema import Schema
+from headwater.query import connect
+from headwater.server.graph_api import Many, Moment, Name, Plain
+from headwater.server.route import NoQuestion, endpoint
+from headwater.server.service import Service
+
+_FEW_FILES = 2_000
+_FEW_SNAPSHOTS = 500
+
+
+class TableQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    table: Name
+
+
+class TableAtQuestion(TableQuestion, frozen=True, kw_only=True):
+    at: Moment | None = None
+    limit: Many = 50
+
+
+class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    sql: Annotated[str, Meta(min_length=1, max_length=100_000)]
+    database: Annotated[str, Meta(max_length=200)] = "default"
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[Any]]
+    cut: bool
+    message: str | None = None
+
+
+@endpoint("GET", "/tables")
+def tables(service: Service, question: NoQuestion) -> Plain:
+    """The tables of the warehouse, by database; those the graph itself is kept in come last."""
+    found = []
+    for database in service.warehouse.list_databases():
+        for name in service.warehouse.list_tables(database):
+            table = service.warehouse.table(f"{database}.{name}")
+            found.append(_table_row(table) | {"own": database == DATABASE})
+    return {
+        "tables": sorted(found, key=lambda each: (each["own"], each["table"])),
+        "warehouse": service.warehouse.url,
+    }
+
+
+def _table_row(table: Table) -> Plain:
+    snapshot = table.snapshot()
+    schema = table.schema
+    return {
+        "table": str(table.name),
+        "columns": len(schema.fields),
+        "primary_key": schema.primary_keys,
+        "comment": schema.comment,
+        "snapshot": snapshot.snapshot_id if snapshot is not None else None,
+        "time": _time(snapshot.timestamp) if snapshot is not None else None,
+        "rows": snapshot.summary.total_records if snapshot is not None else 0,
+        "files": snapshot.summary.total_files if snapshot is not None else 0,
+        "bytes": snapshot.summary.total_size if snapshot is not None else 0,
+    }
+
+
+@endpoint("GET", "/table")
+def table(service: Service, question: TableQuestion) -> Plain:
+    """One table: its schema, options, tags, and how its files stand in levels."""
+    source = service.warehouse.table(question.table)
+    stats = source.stats()
+    tags = [{"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()]
+    return _table_row(source) | {
+        "schema": _schema_json(source.schema),
+        "tags": tags,
+        "levels": stats.levels,
+        "buckets": stats.buckets,
+        "partitions": stats.partitions,
+        "most_runs": stats.most_runs,
+        "snapshots": stats.snapshots,
+    }
+
+
+def _schema_json(schema: Schema) -> Plain:
+    return {
+        "id": schema.id,
+        "time": _time(schema.time_millis) if schema.time_millis else None,
+        "columns": [
+            {
+                "id": field.id,
+                "name": field.name,
+                "type": str(field.type),
+                "nullable": field.nullable,
+                "description": field.description,
+                "key": field.name in schema.primary_keys,
+                "partition": field.name in schema.partition_keys,
+            }
+            for field in schema.fields
+        ],
+        "options": schema.options,
+        "comment": schema.comment,
+    }
+
+
+@endpoint("GET", "/schemas")
+def schemas(service: Service, question: TableQuestion) -> list[Plain]:
+    """Every version of a table's schema, oldest first."""
+    return [_schema_json(schema) for schema in service.warehouse.table(question.table).schemas()]
+
+
+@endpoint("GET", "/snapshots")
+def snapshots(service: Service, question: TableQuestion) -> Plain:
+    """The snapshots of a table that are kept, newest first, each with the run and the inputs it was made from."""
+    kept = service.warehouse.table(question.table).snapshots()
+    shown = kept[-_FEW_SNAPSHOTS:]
+    return {"total": len(kept), "snapshots": [_snapshot_json(each) for each in reversed(shown)]}
+
+
+def _snapshot_json(snapshot: Snapshot) -> Plain:
+    origin = snapshot.origin
+    return {
+        "snapshot": snapshot.snapshot_id,
+        "schema": snapshot.schema_id,
+        "time": _time(snapshot.timestamp),
+        "operation": snapshot.operation.value,
+        "user": snapshot.commit_user,
+        "summary": snapshot.summary,
+        "run": origin.run_id if origin is not None else None,
+        "job": origin.job if origin is not None else None,
+        "sql": origin.sql if origin is not None else None,
+        "inputs": [
+            {"dataset": each.dataset, "snapshot": each.snapshot_id, "columns": each.columns}
+            for each in (origin.inputs if origin is not None else ())
+        ],
+    }
+
+
+@endpoint("GET", "/files")
+def files(service: Service, question: TableQuestion) -> Plain:
+    """The live data files of a table, by level and bucket."""
+    entries = service.warehouse.table(question.table).store.latest().entries
+    found = [
+        {
+            "partition": [str(value) for value in entry.partition],
+            "bucket": entry.bucket,
+            "level": entry.file.level,
+            "name": entry.file.name,
+            "rows": entry.file.rows,
+            "deletes": entry.file.deletes,
+            "bytes": entry.file.size,
+            "sequence": entry.file.sequence,
+        }
+        for entry in entries
+    ]
+    found.sort(key=lambda each: (each["level"], each["bucket"], each["sequence"]))
+    return {"total": len(found), "files": found[:_FEW_FILES]}
+
+
+@endpoint("GET", "/rows")
+def rows(service: Service, question: TableAtQuestion) -> Rows:
+    """The first rows of a table, now or as of a moment."""
+    found = service.warehouse.table(question.table).to_arrow(limit=question.limit + 1, at=question.at)
+    columns = [column.slice(0, question.limit).to_pylist() for column in found.columns]
+    cells = [list(row) for row in zip(*columns)]
+    types = list(map(str, found.schema.types))
+    return _rows(found.column_names, types, cells, cut=found.num_rows > question.limit)
+
+
+@endpoint("POST", "/sql")
+def sql(service: Service, question: SqlQuestion) -> Rows:
+    """The rows of a query. Nothing can be changed, and a query may take so long and so many rows only."""
+    bounds = service.options.limits.sql
+    with connect(service.warehouse, database=question.database, bounds=bounds) as session:
+        result = session.sql(question.sql)
+    names, types = result.columns, list(map(str, result.table.schema.types))
+    cells = [list(row) for row in result.fetchall()]
+    return _rows(names, types, cells, cut=len(cells) >= bounds.rows, message=result.message)
+
+
+def _rows(
+    columns: list[str], types: list[str], cells: list[list[Any]], *, cut: bool, message: str | None = None
+) -> Rows:
+    return Rows(columns, types, [[_cell(value) for value in row] for row in cells], cut, message)
+
+
+_EXACT = 1 << 53  # integers beyond are rounded by JavaScript
+
+
+def _cell(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if -_EXACT <= value <= _EXACT else str(value)
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, bytes):
+        return value[:64].hex() + ("…" if len(value) > 64 else "")
+    if isinstance(value, str):
+        return value if len(value) <= 2_000 else value[:2_000] + "…"
+    return _cell(str(value))
+
+
+def _time(millis: int) -> datetime:
+    return datetime.fromtimestamp(millis / 1000, UTC)

@@ -1,0 +1,163 @@
+"""What stands behind the edges, over HTTP: statements, runs, findings."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from headwater.errors import NotFoundError
+from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
+from headwater.lake.predicates import Compare, In
+from headwater.model.edges import Kind
+from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name, Plain
+from headwater.server.route import endpoint
+from headwater.server.service import Service
+
+_LONGEST = 20_000  # characters of a statement that are sent
+_AROUND = 4_000  # characters kept on either side of what is lit in a longer one
+
+
+class RunsQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    text: Annotated[str, Meta(max_length=2_000)] = ""  # a part of the job's name
+    state: Literal["", "START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"] = ""
+    limit: Many = 200
+
+
+class RunQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    run: Name
+
+
+class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    severity: Literal["", "error", "warning", "info"] = ""
+    code: Annotated[str, Meta(max_length=200)] = ""
+    at: Moment | None = None
+    limit: Many = 500
+
+
+@endpoint("GET", "/edge")
+def edge(service: Service, question: EdgeQuestion) -> Plain:
+    """Everything that is known of what joins two datasets or two of their columns: how, where it is written with the
+    statement around it, and the run and snapshot that did it."""
+    state = service.graph(question.at).graph.state
+    where = [Compare("target", "=", question.target), Compare("source", "=", question.source)]
+    for name, column in (("target_column", question.target_column), ("source_column", question.source_column)):
+        if column is not None:
+            where.append(Compare(name, "=", column))
+    rows = state.read(EDGES, where=where).to_pylist()
+    statements = _statements(service, question.at, sorted({row["statement"] for row in rows}))
+    runs = _runs(service, sorted({row["run"] for row in rows if row["run"]}))
+    return {"edges": [_edge_json(row, statements.get(row["statement"]), runs.get(row["run"])) for row in rows]}
+
+
+def _statements(service: Service, at: str | None, ids: list[str]) -> dict[str, Plain]:
+    if not ids:
+        return {}
+    found = service.graph(at).graph.state.read(STATEMENTS, where=In("statement", tuple(ids)))
+    return {row["statement"]: row for row in found.to_pylist()}
+
+
+def _runs(service: Service, ids: list[str]) -> dict[str, Plain]:
+    if not ids:
+        return {}
+    state = service.graph().graph.state
+    runs = {row["run"]: row for row in state.read(RUNS, where=In("run", tuple(ids))).to_pylist()}
+    for row in state.read(RUN_INPUTS, where=In("run", tuple(ids))).to_pylist():
+        if row["run"] in runs:
+            runs[row["run"]].setdefault("datasets", []).append(row)
+    return runs
+
+
+def _edge_json(row: Plain, statement: Plain | None, run: Plain | None) -> Plain:
+    column = {name: None if row[name] == WHOLE else row[name] for name in ("source_column", "target_column")}
+    shown = {name: row[name] for name in ("source", "target", "kind", "expression", "masking", "approximate")}
+    place = {name: row[name] for name in ("statement", "file", "line", "observed", "seen")}
+    return {
+        **shown,
+        **column,
+        **place,
+        "influence": Kind(row["kind"]).influence.value,
+        "sql": _lit(row, statement),
+        "run": _run_of_edge(run, row["target"]) if run is not None else None,
+    }
+
+
+def _lit(row: Plain, statement: Plain | None) -> Plain | None:
+    """The statement of an edge, with where in it the edge is written; of a very long one the part around that."""
+    if statement is None or not statement["text"]:
+        return None
+    text, begin = statement["text"], statement["start"] or 0
+    start = end = None
+    if row["start"] is not None and row["end"] is not None:
+        start, end = row["start"] - begin, row["end"] - begin
+    if start is None or end is None or not 0 <= start <= end <= len(text):
+        start = end = None
+    offset = 0
+    if len(text) > _LONGEST:
+        middle = start or 0
+        offset = max(0, middle - _AROUND)
+        text = text[offset : middle + _AROUND]
+    return {
+        "text": text,
+        "start": start - offset if start is not None else None,
+        "end": min(end - offset, len(text)) if end is not None else None,
+        "cut": bool(offset) or len(text) < len(statement["text"]),
+        "line": statement["line"],
+        "type": statement["type"],
+        "status": statement["status"],
+        "dialect": statement["dialect"],
+    }
+
+
+def _run_of_edge(run: Plain, target: str) -> Plain:
+    written = [each for each in run.get("datasets", ()) if each["dataset"] == target and each["role"] == "output"]
+    snapshot = next((each["version"] for each in written if each["version"]), None)
+    return {name: run[name] for name in ("run", "job", "state", "started", "ended")} | {"snapshot": snapshot}
+
+
+@endpoint("GET", "/runs")
+def runs(service: Service, question: RunsQuestion) -> Plain:
+    """Runs that were observed, the latest first."""
+    if not service.latest():
+        return {"total": 0, "runs": []}
+    state = service.graph().graph.state
+    wanted = question.text.lower()
+    found = [
+        row
+        for row in state.read(RUNS).to_pylist()
+        if wanted in (row["job"] or "").lower() and (not question.state or row["state"] == question.state)
+    ]
+    found.sort(key=lambda row: (row["started"] or row["ended"] or _LONG_AGO, row["run"]), reverse=True)
+    return {"total": len(found), "runs": [_run_json(row) for row in found[: question.limit]]}
+
+
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+def _run_json(row: Plain) -> Plain:
+    seconds = (row["ended"] - row["started"]).total_seconds() if row["started"] and row["ended"] else None
+    return row | {"seconds": seconds}
+
+
+@endpoint("GET", "/run")
+def run(service: Service, question: RunQuestion) -> Plain:
+    """One run, with what it read and wrote at which version."""
+    found = _runs(service, [question.run]).get(question.run)
+    if found is None:
+        raise NotFoundError(f"there is no run `{question.run}`")
+    return _run_json(found) | {"datasets": found.get("datasets", [])}
+
+
+@endpoint("GET", "/issues")
+def issues(service: Service, question: IssuesQuestion) -> Plain:
+    """What was found wrong or doubtful while harvesting, errors first."""
+    if not service.latest():
+        return {"total": 0, "counts": {}, "issues": []}
+    rows = service.graph(question.at).graph.state.read(ISSUES).to_pylist()
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["code"]] = counts.get(row["code"], 0) + 1
+    found = [row for row in rows if question.severity in ("", row["severity"]) and question.code in ("", row["code"])]
+    order = ("error", "warning", "info")
+    found.sort(key=lambda row: (order.index(row["severity"]), row["file"] or "", row["line"] or 0, row["number"]))
+    return {"total": len(found), "counts": counts, "issues": found[: question.limit]}

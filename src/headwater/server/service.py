@@ -1,0 +1,98 @@
+"""What all endpoints work with: the warehouse, its graph at any moment, and what comes in."""
+
+from collections import OrderedDict
+from collections.abc import Collection
+from functools import cached_property
+from threading import Lock
+
+from headwater.errors import NotFoundError
+from headwater.graph import GraphStore, LineageGraph
+from headwater.graph.neighbours import Neighbours
+from headwater.graph.tables import COLUMNS, DATASETS, HARVESTS
+from headwater.lake.tables import Warehouse
+from headwater.model.edges import Kind
+from headwater.server.intake import Intake
+from headwater.server.live import Live
+from headwater.server.options import ServerOptions
+
+_KEPT = 8  # states of the graph in memory
+
+
+class KnownGraph:
+    """A state of the graph with what pictures need of it, read once."""
+
+    def __init__(self, graph: LineageGraph) -> None:
+        self.graph = graph
+        self._neighbours: dict[frozenset[Kind], Neighbours] = {}
+
+    @property
+    def number(self) -> int:
+        return self.graph.state.number
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each dataset: table, view, file, …"""
+        rows = self.graph.state.read(DATASETS, ["dataset", "kind"])
+        known = dict(zip(rows.column(0).to_pylist(), rows.column(1).to_pylist()))
+        return dict.fromkeys(self.graph.index.datasets, "table") | {
+            name: kind or "table" for name, kind in known.items()
+        }
+
+    @cached_property
+    def columns(self) -> dict[str, dict[str, str | None]]:
+        """The columns of each dataset in order, with their types; those that only edges know come last."""
+        found: dict[str, dict[str, str | None]] = {}
+        rows = self.graph.state.read(COLUMNS, ["dataset", "position", "column", "type"])
+        triples = zip(*(rows.column(at).to_pylist() for at in range(4)))
+        for dataset, _, column, type in sorted(
+            triples, key=lambda row: (row[0], row[1] is None, row[1] or 0, row[2])
+        ):
+            found.setdefault(dataset, {})[column] = type
+        for dataset, column in self.graph.index.nodes:
+            if column != "*":
+                found.setdefault(dataset, {}).setdefault(column)
+        return found
+
+    def neighbours(self, kinds: Collection[Kind] = tuple(Kind)) -> Neighbours:
+        """Which datasets are joined by edges of some kinds."""
+        wanted = frozenset(kinds)
+        known = self._neighbours.get(wanted)
+        if known is None:
+            known = self._neighbours[wanted] = Neighbours(self.graph.index, wanted)
+        return known
+
+
+class Service:
+    """One warehouse, served. REQUIRES: `start` before the first request, `stop` after the last."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self.options = options
+        self.warehouse = Warehouse(options.warehouse)
+        self.store = GraphStore(self.warehouse)
+        self.live = Live(self.latest)
+        self.intake = Intake(self.store)
+        self._graphs: OrderedDict[int, KnownGraph] = OrderedDict()
+        self._lock = Lock()
+
+    def latest(self) -> int:
+        """The number of the latest state of the graph, 0 when there is none."""
+        snapshot = self.store.table(HARVESTS).snapshot() if self.store.exists else None
+        return snapshot.snapshot_id if snapshot is not None else 0
+
+    def graph(self, at: str | None = None) -> KnownGraph:
+        """The graph now or as of a moment. RAISES: NotFoundError, UsageError."""
+        snapshot = self.store.table(HARVESTS).snapshot(at or None) if self.store.exists else None
+        if snapshot is None:
+            raise NotFoundError(
+                "there is no lineage in this warehouse yet",
+                hint="`headwater harvest PATH` reads SQL files, and jobs may post OpenLineage events here",
+            )
+        number = snapshot.snapshot_id
+        with self._lock:
+            known = self._graphs.get(number)
+            if known is None:
+                known = self._graphs[number] = KnownGraph(LineageGraph(self.store.state(number)))
+                while len(self._graphs) > _KEPT:
+                    self._graphs.popitem(last=False)
+            self._graphs.move_to_end(number)
+        return known

@@ -1,0 +1,196 @@
+"""The API: what the graph and the lake know comes out as it is."""
+
+from xml.etree import ElementTree
+
+
+def test_datasets_are_listed_with_their_neighbours(ask):
+    found = ask("/datasets", like="STG")
+    assert found["total"] == 2
+    assert found["datasets"][1] == {
+        "name": "stg.orders",
+        "kind": "table",
+        "columns": 3,
+        "upstream": 1,
+        "downstream": 2,
+    }
+    assert ask("/datasets", limit=1, offset=1)["datasets"][0]["name"] == "mart.revenue"
+
+
+def test_columns_of_a_dataset(ask):
+    found = ask("/columns", name="raw.orders")
+    assert [each["name"] for each in found["columns"]] == SCHEMA_ORDERS
+    assert found["downstream"] == ["stg.orders"]
+    assert found["in_lake"]
+    assert "did you mean `raw.orders`" in ask("/columns", 404, name="raw.ordes")["error"]["hint"]
+
+
+SCHEMA_ORDERS = ["id", "customer_id", "amount", "status", "note"]
+
+
+def test_answers_of_the_graph(ask):
+    edges = ask("/trace", name="mart.revenue.total", influence="value")["edges"]
+    assert {edge["source"]["column"] for edge in edges} == {"cents", "amount"}
+    assert ask("/impact", name="raw.customers.email", depth=1, influence="value")["edges"]
+    assert ask("/path", source="raw.orders", target="mart.counts")["edges"]
+    assert ask("/select", name="1+stg.orders")["starts"]
+    assert ask("/search", text="email")[0]["column"] == "email"
+    assert ask("/trace", 400, name="x", influence="nothing")["error"]["code"] == "usage"
+    assert ask("/trace", 400, name="raw.orders", nonsense="1")["error"]["code"] == "usage"
+
+
+def test_states_and_their_difference(ask):
+    states = ask("/states")["states"]
+    assert [state["number"] for state in states[:2]] == [1, 2]
+    added = ask("/diff", before="1", after="2")["datasets"]["added"]
+    assert added == ["mart.counts", "mart.revenue"]
+    assert ask("/datasets", at="1")["total"] == 4
+    assert ask("/datasets", 404, at="99")["error"]["code"] == "not-found"
+
+
+def test_an_edge_tells_where_it_is_written(ask):
+    edge = ask("/edge", source="raw.orders", target="stg.orders", source_column="amount")["edges"][0]
+    sql = edge["sql"]
+    assert (edge["file"], edge["line"], edge["expression"]) == ("staging.sql", 2, "amount * 100")
+    assert sql["text"][sql["start"] : sql["end"]] == "amount"
+
+
+# ------------------------------------------------------------------------------------------------- pictures
+
+
+def boxes_of(picture):
+    return {box["id"]: box for box in picture["boxes"]}
+
+
+def test_a_picture_opens_at_one_step_and_counts_what_it_hides(ask):
+    picture = ask("/picture", select="1+stg.orders+0")
+    boxes = boxes_of(picture)
+    assert set(boxes) == {"stg.orders", "raw.orders"}
+    assert (boxes["stg.orders"]["before"], boxes["stg.orders"]["after"]) == (0, 2)
+    ElementTree.fromstring(picture["svg"])
+    opened = boxes_of(ask("/picture", select="1+stg.orders+0", open="stg.orders>"))
+    assert set(opened) == {"stg.orders", "raw.orders", "mart.counts", "mart.revenue"}
+    assert opened["mart.revenue"]["before"] == 1
+    again = boxes_of(ask("/picture", select="1+stg.orders+0", open=["stg.orders>", "<mart.revenue"]))
+    assert "stg.customers" in again
+
+
+def test_columns_that_take_part_come_first(ask):
+    picture = boxes_of(ask("/picture", select="1+stg.orders"))
+    assert picture["raw.orders"]["ports"] == ["id", "customer_id", "amount", "status"]
+    assert picture["raw.orders"]["more"] == 1
+    whole = boxes_of(ask("/picture", select="1+stg.orders", whole="raw.orders"))["raw.orders"]
+    assert (whole["ports"][-1], whole["more"]) == ("note", 0)
+    folded = boxes_of(ask("/picture", select="1+stg.orders", flip="raw.orders"))["raw.orders"]
+    assert (folded["ports"], folded["folded"]) == ([], True)
+    assert all(box["folded"] for box in ask("/picture", select="1+stg.orders", level="table")["boxes"])
+
+
+def test_kinds_are_filtered(ask):
+    def kinds(**query):
+        lines = ask("/picture", select="1+stg.orders", **query)["lines"]
+        return {edge[2] for line in lines for edge in line["edges"]}
+
+    assert kinds() == {"IDENTITY", "TRANSFORMATION", "FILTER"}
+    assert kinds(kind=["IDENTITY"]) == {"IDENTITY"}
+
+
+def test_a_comparison_is_coloured(ask):
+    picture = ask("/picture", select="stg.orders+1", since="1")
+    assert 'class="box table added"' in picture["svg"]
+    back = ask("/picture", select="stg.orders+1", at="1", since="2")
+    assert 'class="box table removed"' in back["svg"]
+    assert "mart.revenue" in boxes_of(back)
+
+
+def test_boxes_keep_their_order_when_one_is_opened(ask):
+    first = boxes_of(ask("/picture", select="stg.*", level="table"))
+    after = boxes_of(ask("/picture", select="stg.*", level="table", open=["stg.orders>", "stg.customers>"]))
+    before = first["stg.orders"]["y"] < first["stg.customers"]["y"]
+    assert (after["stg.orders"]["y"] < after["stg.customers"]["y"]) is before
+
+
+def test_groups_are_framed(ask):
+    svg = ask("/picture", select="2+mart.revenue", group="true")["svg"]
+    assert svg.count('class="group"') == 3
+
+
+def test_pictures_are_files_too(client):
+    begins = {"svg": "<svg", "html": "<!doctype html>", "mermaid": "flowchart", "dot": "digraph", "csv": "target,"}
+    for format, begin in begins.items():
+        query = {"select": "1+stg.orders", "format": format}
+        response = client.get("/api/v1/picture", params=query)
+        assert response.text.startswith(begin)
+        assert "attachment" in response.headers["content-disposition"]
+
+
+# ---------------------------------------------------------------------------------------------------- lake
+
+
+def test_tables_of_the_warehouse(ask):
+    names = [each["table"] for each in ask("/tables")["tables"]]
+    assert names[0] == "raw.orders"
+    assert "lineage.edges" in names
+    table = ask("/table", table="raw.orders")
+    assert [column["name"] for column in table["schema"]["columns"]] == ["id", "amount", "note", "status"]
+    assert table["schema"]["columns"][0]["key"]
+    assert sum(level["files"] for level in table["levels"]) == table["files"] == 2
+    assert [len(each["columns"]) for each in ask("/schemas", table="raw.orders")] == [3, 4]
+
+
+def test_snapshots_say_what_made_them(ask):
+    found = ask("/snapshots", table="raw.orders")["snapshots"]
+    assert [each["snapshot"] for each in found] == [2, 1]
+    assert found[0]["operation"] == "INSERT"
+    assert "VALUES (2, 25" in found[0]["sql"]
+
+
+def test_rows_now_and_then(ask):
+    assert ask("/rows", table="raw.orders", limit=2) == {
+        "columns": ["id", "amount", "note", "status"],
+        "types": ["int64", "double", "string", "string"],
+        "rows": [[1, 10.0, "a", None], [2, 25.0, "b", None]],
+        "cut": True,
+        "message": None,
+    }
+    assert ask("/rows", table="raw.orders", at="1")["rows"][1] == [2, 20.0, "b"]
+    assert ask("/files", table="raw.orders")["total"] == 2
+    assert ask("/table", 404, table="raw.nothing")["error"]["code"] == "not-found"
+    assert ask("/table", 400, table="../../etc/passwd")["error"]["code"] == "usage"
+
+
+def test_sql_reads_and_does_no_more(client):
+    def run(sql):
+        response = client.post("/api/v1/sql", json={"sql": sql})
+        return response.status_code, response.json()
+
+    status, answer = run("SELECT sum(amount) AS total FROM raw.orders")
+    assert (status, answer["rows"]) == (200, [[65.0]])
+    for sql in (
+        "DELETE FROM raw.orders",
+        "CREATE DATABASE x",
+        "COPY (SELECT 1) TO '/tmp/x.csv'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT 1; DROP TABLE raw.orders",
+        "SET threads = 8",
+        "ATTACH '/tmp/x.db'",
+        "INSTALL httpfs",
+    ):
+        status, answer = run(sql)
+        assert status == 400, (sql, answer)
+    status, answer = run("SELECT nothing FROM raw.orders")
+    assert (status, answer["error"]["place"]["start"]) == (400, 7)
+    assert run("SELECT 9007199254740993 AS n")[1]["rows"] == [["9007199254740993"]]
+
+
+def test_a_query_ends_when_its_time_is_over(estate):
+    from tests.server.conftest import client_of
+
+    from headwater.query.bounds import Bounds
+    from headwater.server.options import Limits
+
+    limits = Limits(sql=Bounds(rows=5, seconds=0.2))
+    with client_of(estate, limits=limits) as client:
+        slow = client.post("/api/v1/sql", json={"sql": "SELECT count(*) FROM range(10000000000), range(1000)"})
+        assert slow.status_code == 408
+        many = client.post("/api/v1/sql", json={"sql": "SELECT * FROM range(100)"}).json()
+        assert (len(many["rows"]), many["cut"]) == (5, True)
