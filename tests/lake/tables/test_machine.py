@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from headwater import Warehouse
 from headwater.files import MemoryFiles
 from headwater.lake.evolution import AddColumn, DropColumn, MoveColumn, RenameColumn, WidenColumn
+from headwater.lake.snapshot import Operation
 from headwater.lake.tables import Compare, In
 from headwater.model.types import BIGINT, INT, STRING
 
@@ -78,6 +79,9 @@ class TableMachine(RuleBasedStateMachine):
     def landed(self, snapshot):
         assert snapshot.schema_id == self.schema.id
         self.moments[snapshot.snapshot_id] = Moment(self.schema, dict(self.rows))
+        for id in range(snapshot.snapshot_id + 1, self.table.snapshot().snapshot_id + 1):
+            assert self.table.snapshot(id).operation is Operation.COMPACT  # which the write has brought about
+            self.moments[id] = Moment(self.schema, dict(self.rows))
 
     @rule(some=st.lists(st.tuples(parts, keys, numbers), max_size=8))
     def write(self, some):
