@@ -69,8 +69,6 @@ class PlanReader:
         found = _Found(self.input_visitors)
         outputs = self.outputs(plan, found.issues)
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs))
-        for one in earlier:
-            inputs |= dict.fromkeys(found.at_every_node(one.root, []))
         for builder in self.builders:
             if builder.is_defined_at(plan.root):
                 made = builder.apply(plan.root, execution)
@@ -222,7 +220,7 @@ _REWRITTEN = frozenset({"ReplaceData", "WriteDelta"})
 
 def _target_nodes(command: Node) -> Iterator[Node]:
     """The nodes by which a command names what it writes to."""
-    for field_name in ("table", "originalTable", "relation", "name"):
+    for field_name in ("table", "originalTable", "relation", "logicalRelation", "name"):
         value = command.get(field_name)
         if isinstance(value, Node):
             yield from value.walk()

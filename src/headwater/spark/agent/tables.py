@@ -4,6 +4,7 @@ The rules are OpenLineage's: a table of the session catalog is the place where i
 symlink; a table behind JDBC is named by its server; a table of another catalog by what that catalog is.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -105,7 +106,7 @@ def _symlink(session: Any, parts: tuple[str, ...], kind: str = "TABLE") -> Ident
 def named_table(session: Any, parts: list[str]) -> PlanDataset:
     """A table by its name alone. One that is not there (any more) is where the catalog would have put it."""
     if len(parts) > 2 and parts[0] != SESSION_CATALOG:
-        return PlanDataset(DatasetName(parts[0], ".".join(parts[1:])), TableName(tuple(parts)))
+        return catalog_name(session, parts[0], parts[1:])
     names = tuple(parts[-2:]) if len(parts) > 1 else (str(session.catalog().currentDatabase()), parts[0])
     state = session.sessionState()
     identifier = state.sqlParser().parseTableIdentifier(".".join(f"`{part}`" for part in names))
@@ -115,6 +116,21 @@ def named_table(session: Any, parts: list[str]) -> PlanDataset:
         uri = str(state.catalog().defaultTablePath(identifier).toString())
         name = path_name(uri, whole_table=False)
         return PlanDataset(name, TableName(names), (), (_symlink(session, names),), uri)
+
+
+def catalog_name(session: Any, catalog: str, parts: Sequence[str]) -> PlanDataset:
+    """A table of another catalog by its name alone, before it is there or after it is gone: by the settings of its
+    catalog, so that it has the name it has while it is there."""
+    conf = session.conf()
+    table, name = TableName((catalog, *parts)), ".".join(parts)
+    prefix = f"spark.sql.catalog.{catalog}"
+    url, warehouse = conf.get(f"{prefix}.url", None), conf.get(f"{prefix}.warehouse", None)
+    if url is not None and str(url).startswith("jdbc:"):
+        found = jdbc_name(str(url), name)
+        return PlanDataset(found, table, uri=found.namespace, layer="jdbc")
+    if warehouse is not None and "headwater" in str(conf.get(prefix, None)):
+        return PlanDataset(lake_name(str(warehouse), ".".join(parts[-2:])), table, layer="headwater")
+    return PlanDataset(DatasetName(catalog, name), table)
 
 
 def named_view(session: Any, parts: list[str]) -> PlanDataset:
@@ -139,6 +155,8 @@ def v2_table(
     kind = class_name(table)
     if kind == "V1Table":
         return catalog_table(session, table.v1Table())
+    if kind == "RowLevelOperationTable":  # a table, dressed up to be rewritten
+        return v2_table(session, table.table(), catalog=catalog, identifier=identifier, options=options)
     parts = _parts(table, catalog, identifier)
     properties = _properties(table)
     schema = _columns(table)

@@ -5,7 +5,14 @@ from typing import Any, Literal
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.scala import class_name, lookup, option
-from headwater.spark.agent.tables import SESSION_CATALOG, catalog_table, file_dataset, named_table, v2_table
+from headwater.spark.agent.tables import (
+    SESSION_CATALOG,
+    catalog_name,
+    catalog_table,
+    file_dataset,
+    named_table,
+    v2_table,
+)
 from headwater.spark.agent.visitors.inputs import DataSourceV2RelationVisitor, LogicalRelationDatasetBuilder
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
@@ -55,7 +62,7 @@ def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
         table = live.catalog().loadTable(live.identifier())
         return v2_table(context.session, table, catalog=live.catalog(), identifier=live.identifier())
     except Exception:  # before the fact, or after a drop, there is only the name
-        return named_table(context.session, [catalog, *parts])
+        return catalog_name(context.session, catalog, parts)
 
 
 @register

@@ -1,0 +1,78 @@
+"""Lake tables through Spark's catalog: versions of what is read and written, and lineage in the snapshot itself."""
+
+import pytest
+from tests.spark.agent.conftest import columns, shown
+
+import headwater
+from headwater.spark import connect
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def lake(watch, tmp_path_factory):
+    """A warehouse as the catalog `hw`, with a table of two snapshots."""
+    warehouse = tmp_path_factory.mktemp("lake")
+    connect(watch.spark, str(warehouse))
+    watch.spark.sql("CREATE NAMESPACE IF NOT EXISTS hw.shop")
+    watch.spark.sql("CREATE TABLE hw.shop.orders (id INT, amount INT, city STRING)")
+    watch.spark.sql("INSERT INTO hw.shop.orders VALUES (1, 10, 'Bonn'), (2, 20, 'Bern')")
+    watch.spark.sql("INSERT INTO hw.shop.orders VALUES (3, 30, 'Bonn')")
+    return warehouse
+
+
+def versions(datasets) -> list[str | None]:
+    return [each["facets"].get("version", {}).get("datasetVersion") for each in datasets]
+
+
+def test_versions_of_inputs_and_outputs(watch, lake):
+    event = watch.run(
+        "CREATE TABLE hw.shop.sums AS SELECT city, sum(amount) AS total FROM hw.shop.orders GROUP BY city"
+    )
+    (source,), (made,) = event["inputs"], event["outputs"]
+    assert (source["namespace"], source["name"]) == (f"headwater:{lake}", "shop.orders")
+    assert (made["namespace"], made["name"]) == (f"headwater:{lake}", "shop.sums")
+    assert columns(event) == {"city": {"shop.orders.city"}, "total": {"shop.orders.amount"}}
+    snapshots = headwater.Warehouse(str(lake)).table("shop.orders").snapshots()
+    assert versions(event["inputs"]) == [str(max(each.snapshot_id for each in snapshots))]
+    assert versions(event["outputs"])[0] is not None
+
+
+def test_time_travel_is_an_older_version(watch, lake):
+    oldest = min(each.snapshot_id for each in headwater.Warehouse(str(lake)).table("shop.orders").snapshots())
+    event = watch.run(
+        lambda: (
+            watch.spark.sql(f"SELECT * FROM hw.shop.orders VERSION AS OF {oldest}")
+            .write.mode("overwrite")
+            .saveAsTable("old")
+        )
+    )
+    assert versions(event["inputs"]) == [str(oldest)]
+    watch.spark.sql("DROP TABLE old")
+
+
+def test_the_snapshot_itself_knows_its_origin(watch, lake):
+    watch.spark.sql("CREATE TABLE hw.shop.copy (id INT, twice INT)")
+    event = watch.run("INSERT INTO hw.shop.copy SELECT id, amount * 2 FROM hw.shop.orders WHERE city = 'Bonn'")
+    snapshot = headwater.Warehouse(str(lake)).table("shop.copy").snapshots()[-1]
+    assert snapshot.origin is not None
+    assert snapshot.origin.run_id == event["run"]["runId"]
+    edges = {(each.column, each.source, each.kind) for each in snapshot.origin.columns}
+    assert edges == {("id", "id", "IDENTITY"), ("twice", "amount", "TRANSFORMATION"), ("*", "city", "FILTER")}
+    (source,) = snapshot.origin.inputs
+    assert str(source.snapshot_id) == versions(event["inputs"])[0]
+    assert versions(event["outputs"]) == [str(snapshot.snapshot_id)]
+
+
+def test_changes_of_rows(watch, lake):
+    watch.spark.sql(
+        "CREATE TABLE hw.shop.goods (id INT NOT NULL, n INT, k STRING) TBLPROPERTIES ('primary-key' = 'id')"
+    )
+    watch.spark.sql("INSERT INTO hw.shop.goods SELECT id, amount, city FROM hw.shop.orders")
+    event = watch.run(
+        "MERGE INTO hw.shop.goods g USING u ON g.id = u.x "
+        "WHEN MATCHED THEN UPDATE SET n = u.y WHEN NOT MATCHED THEN INSERT (id, n, k) VALUES (u.x, u.y, u.z)"
+    )
+    assert shown(event) == "u -> shop.goods"
+    found = columns(event)
+    assert (found["n"] - {"shop.goods.n"}, found["k"] - {"shop.goods.k"}) == ({"u.y"}, {"u.z"})
