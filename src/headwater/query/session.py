@@ -116,7 +116,9 @@ class Session:
     def _retried(self, statement: Statement, parameters: Any) -> Result:
         """Carry out a statement; again on the new state, when others changed the rows that it is to change."""
         for attempt in range(ATTEMPTS):
-            fresh = replace(statement, tree=statement.tree.copy())  # carrying out one writes into it
+            fresh = statement
+            if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
+                fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
             names = Names(self.warehouse, self.database, fresh)
             try:
                 return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
