@@ -108,12 +108,21 @@ class Flaky(HeadwaterSource):
         return FlakyWriter(super().writer(schema, overwrite).task)
 
 
-def slowly(batches):
-    """Rows as they come, but the first attempts of some tasks take their time, so that Spark starts second ones."""
+def numbers(spark, pause):
+    """The numbers below `ROWS`, in tasks that each pause before they begin."""
+
+    def rows(part):
+        pause()
+        yield from ((each,) for each in part)
+
+    return spark.createDataFrame(spark.sparkContext.parallelize(range(ROWS), TASKS).mapPartitions(rows), "id long")
+
+
+def sometimes_long():
+    """The first attempts of some tasks take their time, so that Spark starts second ones."""
     context = TaskContext.get()
     if context.partitionId() % 6 == 5 and context.attemptNumber() == 0:
         time.sleep(6)
-    yield from batches
 
 
 def cluster(folder, master):
@@ -137,20 +146,14 @@ def cluster(folder, master):
     answers = [plain(map(tuple, lake.sql(query).collect())) for query in QUERIES]
     (folder / "answers.json").write_text(json.dumps(answers, default=str))
     spark.dataSource.register(Flaky)
-    rows = spark.range(0, ROWS, numPartitions=TASKS).mapInArrow(slowly, "id long")
+    rows = numbers(spark, sometimes_long)
     place = {"warehouse": str(folder / "wh"), "table": "db.flaky"}
     rows.write.format("flaky").options(**place).mode("append").save()
     (folder / "writing").touch()
-    slow = spark.range(0, ROWS, numPartitions=TASKS).mapInArrow(_slower, "id long")
-    slow.withColumn("s", f.lit("x")).writeTo("hw.db.killed").append()
+    numbers(spark, lambda: time.sleep(0.25)).withColumn("s", f.lit("x")).writeTo("hw.db.killed").append()
     lake.sql("UPDATE db.killed SET s = 'y' WHERE id % 2 = 0")
     lake.sql("DELETE FROM db.killed WHERE id >= 3990")
     spark.stop()
-
-
-def _slower(batches):
-    time.sleep(0.25)
-    yield from batches
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.connector.metric.CustomMetric;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.Scan;
@@ -63,6 +64,9 @@ final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, Sup
     if (!saysWhen && !options.containsKey("timestamp") && !options.containsKey("at")) {
       batch.put("snapshot", table.version());
       batch.put("schema-id", table.facts.get("schema_id").asText());
+    }
+    if (!options.containsKey("parallelism")) {
+      batch.put("parallelism", String.valueOf(SparkContext.getOrCreate().defaultParallelism()));
     }
     if (encoded.size() > 0) {
       batch.put("filters", filters());

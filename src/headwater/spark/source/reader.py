@@ -21,6 +21,8 @@ from headwater.spark.source.types import arrow_of, counted, fitted
 
 _LEASED_BYTES = 256 << 20  # a scan of more than this takes so long that its snapshot is leased beforehand
 _LEASE_SECONDS = 6 * 3600
+_OPENING = 1 << 20  # bytes that could be read in the time it takes to open a file
+_LEAST = 4 << 20
 LATEST = -1
 """The schema to read by: that of now. A moment of the past is read by the schema it had."""
 _COUNT_ROWS = 1 << 20
@@ -60,7 +62,7 @@ class TableReader(DataSourceReader):
             table = place.open()
             at = stored_at(place, table)
             if options.text("from") is None:
-                return [Parts(part) for part in self._splits(table, at)]
+                return _packed(list(self._splits(table, at)), options)
             wanted = wanted_changes(table, options)
             return [Parts(part) for part in plan_changes(table, at, wanted)] if wanted is not None else []
 
@@ -106,6 +108,24 @@ def read_partition(partition: InputPartition, schema: pa.Schema) -> Iterator[pa.
             batches = read_changes(part, schema.names)
         for batch in batches:
             yield fitted(batch, schema)
+
+
+def _packed(parts: list[SplitPart], options: Options) -> list[InputPartition]:
+    """Parts put together so that each core has some, but none that is not worth a task."""
+    most = options.number("split-bytes", SPLIT_BYTES)
+    whole = sum(part.split.bytes + _OPENING * len(part.split.files) for part in parts)
+    target = min(most, max(_LEAST, whole // max(1, options.number("parallelism", 1))))
+    tasks: list[InputPartition] = []
+    pack: list[SplitPart] = []
+    size = 0
+    for part in parts:
+        own = part.split.bytes + _OPENING * len(part.split.files)
+        if pack and size + own > target:
+            tasks.append(Parts(*pack))
+            pack, size = [], 0
+        pack.append(part)
+        size += own
+    return [*tasks, Parts(*pack)] if pack else tasks
 
 
 def reader_for(options: Options, schema: StructType) -> TableReader:
