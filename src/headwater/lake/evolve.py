@@ -4,7 +4,6 @@ A column the file does not have reads as its default; one of another type is cas
 left out. Names play no part.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from headwater.lake.batch import SortedBatch
 from headwater.lake.row import python_value
 from headwater.lake.types import arrow_type
 from headwater.model.schema import Field
+from headwater.model.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,14 @@ class Adapter:
 
     sources: tuple[int | None, ...]  # for each wanted column, the position of the file's column
     fields: tuple[Field, ...]
+    types: tuple[DataType | None, ...]  # for each wanted column, the type the file has it in
 
     def values(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
         """One row."""
-        pairs = zip(self.sources, self.fields)
-        return tuple(field.default if at is None else _cast_value(stored[at], field) for at, field in pairs)
+        return tuple(
+            field.default if at is None or type is None else _cast_value(stored[at], type, field)
+            for at, field, type in zip(self.sources, self.fields, self.types)
+        )
 
     def batch(self, stored: SortedBatch) -> SortedBatch:
         """Many rows."""
@@ -48,7 +51,8 @@ def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapte
     if same:
         return None
     positions = {field.id: at for at, field in enumerate(file_fields)}
-    return Adapter(tuple(positions.get(field.id) for field in wanted), wanted)
+    sources = tuple(positions.get(field.id) for field in wanted)
+    return Adapter(sources, wanted, tuple(None if at is None else file_fields[at].type for at in sources))
 
 
 def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:
@@ -68,12 +72,7 @@ def _cast(column: Any, field: Field, wanted: pa.DataType) -> Any:
         raise SchemaError(f"older rows of column `{field.name}` cannot be read as {field.type}: {err}") from err
 
 
-def _cast_value(value: Any, field: Field) -> Any:
-    convert: Callable[[Any], Any] | None = _PLAIN.get(str(field.type))
-    if value is None or (convert is not None and isinstance(value, int | float)):
-        return value if value is None or convert is None else convert(value)
-    wanted = arrow_type(field.type)
-    return python_value(_cast(pa.array([value]), field, wanted)[0])
-
-
-_PLAIN: dict[str, Callable[[Any], Any]] = {"BIGINT": int, "INT": int, "SMALLINT": int, "DOUBLE": float}
+def _cast_value(value: Any, type: DataType, field: Field) -> Any:
+    if value is None or type == field.type:
+        return value
+    return python_value(_cast(pa.array([value], arrow_type(type)), field, arrow_type(field.type))[0])
