@@ -6,7 +6,9 @@ import pytest
 
 import headwater
 from headwater.errors import NotFoundError
-from headwater.graph import stale, why
+from headwater.graph import GraphStore, LineageGraph, stale, why
+from headwater.graph.origins import ingest_origins
+from headwater.graph.tables import RUN_INPUTS
 from headwater.lake.tables import Warehouse
 
 
@@ -89,3 +91,29 @@ def test_why_after_many_random_runs(session, lake):
     assert read <= log["shop.silver"]
     now = why(lake, "shop.silver")[0]
     assert {version.snapshot_id for version, _ in now.inputs} == log["shop.silver"]
+
+
+def test_origins_become_part_of_the_graph(session, lake):
+    store = GraphStore(lake)
+    session.sql("INSERT INTO shop.raw SELECT id + 10, amount, note FROM shop.raw")
+    _, count = ingest_origins(store)
+    assert count == 4
+    graph = LineageGraph(store.state())
+    found = {str(node) for node in graph.trace("shop.gold.total").nodes}
+    assert {"shop.clean.amount", "shop.raw.amount"} <= found
+    reads = {
+        (row["dataset"], row["version"]) for row in graph.state.read(RUN_INPUTS).to_pylist() if row["role"] == "input"
+    }
+    assert {("shop.raw", "1"), ("shop.clean", "1")} <= reads
+    assert all(not dataset.startswith("lineage.") for dataset in graph.index.datasets)
+
+
+def test_origins_twice_change_nothing(session, lake):
+    store = GraphStore(lake)
+    ingest_origins(store)
+    before = store.state()
+    ingest_origins(store)
+    assert store.state().pins == before.pins
+    session.sql("UPDATE shop.raw SET amount = 5 WHERE id = 1")
+    ingest_origins(store)
+    assert store.state().pins != before.pins

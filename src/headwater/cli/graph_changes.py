@@ -173,18 +173,26 @@ def _plain(made: "Made") -> dict[str, Any]:
     return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs}
 
 
-@command("ingest", examples=("headwater ingest events.ndjson", "headwater ingest logs/*.ndjson --strict"))
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@command("ingest", examples=("headwater ingest events.ndjson", "headwater ingest --origins"))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--origins", is_flag=True, help="Also what the snapshots of the warehouse say of themselves.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if some line is no event.")
 @click.pass_obj
-def ingest(flags: Flags, files: tuple[Path, ...], strict: bool) -> int:
-    """Bring OpenLineage events into the graph, one a line. Events may come twice and in any order."""
+def ingest(flags: Flags, files: tuple[Path, ...], origins: bool, strict: bool) -> int:
+    """Bring OpenLineage events into the graph, one a line, and with --origins what lake snapshots were made from.
+
+    Events may come twice and in any order.
+    """
     from headwater.events import Event, read_events
     from headwater.graph.observed import ingest as ingest_events
+    from headwater.graph.origins import ingest_origins
 
+    if not files and not origins:
+        raise UsageError("there is nothing to ingest", hint="name files of events, or --origins")
     bad: list[InputError] = []
     count = 0
     store = open_graph_store(flags)
+    told = ingest_origins(store)[1] if origins else 0
     for file in files:
         events: list[Event] = []
         try:
@@ -203,7 +211,9 @@ def ingest(flags: Flags, files: tuple[Path, ...], strict: bool) -> int:
     if len(bad) > 20:
         click.echo(f"… and {len(bad) - 20:,} more", err=True)
     if flags.json:
-        print_json({"events": count, "refused": len(bad)})
+        print_json({"events": count, "refused": len(bad), "origins": told})
     elif not flags.quiet:
-        click.echo(f"{count:,} events, {len(bad):,} refused")
+        click.echo(
+            f"{count:,} events, {len(bad):,} refused" + (f", {told:,} origins of snapshots" if origins else "")
+        )
     return 1 if bad and strict else 2 if bad and not count else 0

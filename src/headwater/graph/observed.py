@@ -205,11 +205,16 @@ def ingest(store: GraphStore, events: Iterable[Event], *, source: str = "events"
             for key, row in said.rows[spec.name].items():
                 there = facts.rows[spec.name].get(key)
                 facts.rows[spec.name][key] = row if there is None else _merge(spec, there, row)
+    return bring_in(store, facts, kind="ingest", source=source, count=count), bad
+
+
+def bring_in(store: GraphStore, facts: Facts, *, kind: str, source: str, count: int) -> str:
+    """Merge observed facts with what is there, and write what is new in one change; returns its id."""
     if store.exists:
         _reconcile(store, facts)
-    change = Change(facts, record={"kind": "ingest", "sources": [source], "edges": len(facts.rows[EDGES.name])})
-    change.record["statements"] = count
-    return (store.apply(change) if len(facts) else change.id), bad
+    record = {"kind": kind, "sources": [source], "statements": count, "edges": len(facts.rows[EDGES.name])}
+    change = Change(facts, record=record)
+    return store.apply(change) if len(facts) else change.id
 
 
 def _reconcile(store: GraphStore, facts: Facts) -> None:
