@@ -1,6 +1,11 @@
 """What all tests share."""
 
 import pytest
+from hypothesis import settings
+
+# Machines are noisy: how long an example takes says nothing.
+settings.register_profile("headwater", deadline=None)
+settings.load_profile("headwater")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -71,7 +71,7 @@ def apply(tree: LSMTree, kind: str, what: Any) -> None:
 
 @pytest.mark.parametrize("engine", MergeEngine)
 @given(operations=st.lists(operation, max_size=25))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_engines_against_a_model(engine: MergeEngine, operations: list[tuple[str, Any]]) -> None:
     options = {
         "merge-engine": engine.value,

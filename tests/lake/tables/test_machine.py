@@ -280,9 +280,7 @@ def test_a_table_is_one_dictionary_per_snapshot(partitioned, options, examples):
     machine = type("Machine", (TableMachine,), {"partitioned": partitioned, "options": small | options})
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(max_examples=examples, stateful_step_count=25, suppress_health_check=list(HealthCheck)),
     )
 
 
