@@ -1,10 +1,12 @@
 """A served warehouse: a small estate in the graph, in two states, and a lake table with a history."""
 
+import shutil
 import subprocess
 import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,6 +19,7 @@ from headwater.server.app import create_app
 from headwater.server.options import ServerOptions
 from headwater.text import Source
 
+ROOT = Path(__file__).parent.parent.parent
 SCHEMA = {
     "raw.orders": ["id", "customer_id", "amount", "status", "note"],
     "raw.customers": ["id", "email", "name"],
@@ -114,3 +117,47 @@ def _is_healthy(url):
             return answer.status == 200
     except OSError:
         return False
+
+
+def find_browser():
+    """A Chromium or Chrome of this machine, None if there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+    return next(filter(None, map(shutil.which, names)), mac if Path(mac).exists() else None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser."""
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium or Chrome on this machine: the page was not tested")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory):
+    """The shop's warehouse in a server of its own; where it is."""
+    lake = tmp_path_factory.mktemp("shop") / "lake"
+    subprocess.run([sys.executable, ROOT / "examples" / "shop_warehouse.py", lake], check=True, capture_output=True)
+    with serving(lake) as (_, url):
+        yield url
+
+
+@pytest.fixture
+def page(browser, shop):
+    """A page that must not complain."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if "Content Security" in message.text else None)
+    page.base = shop
+    yield page
+    context.close()
+    assert problems == []

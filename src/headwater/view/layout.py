@@ -28,7 +28,7 @@ _NARROWEST, _WIDEST = 90.0, 280.0
 _GAP_X, _GAP_Y = 90.0, 22.0
 _SWEEPS = 10
 BADGE_WIDTH = 34.0  # of a count beside a title
-FOLD_WIDTH = 18.0  # of the mark that opens and closes a box
+FOLD_WIDTH = 15.0  # of the mark that opens and closes a box
 _FRAME_PADDING, _FRAME_TITLE = 12.0, 20.0
 _GROUP_GAP = 2 * _FRAME_PADDING + _FRAME_TITLE
 

@@ -25,6 +25,7 @@ from headwater.view.style import STYLE
 
 _MARGIN = 24.0
 _REACH = 40.0  # how far a line that goes back to the left swings out
+_CLOSE = 11.0  # how far above its box a line runs that comes back to it: half the space between boxes
 _INSET = 12.0
 
 
@@ -123,7 +124,7 @@ def _line(number: int, line: Line, boxes: dict[str, Box], layout: Layout) -> str
     first = (start.x + start.width, start.y + _offset(boxes, line.source))
     last = (end.x, end.y + _offset(boxes, line.target))
     if _goes_back(line, layout):
-        path = _around(first, last)
+        path = _around(first, last, over=start.y - _CLOSE if start == end else None)
     else:
         path = _through([first, *layout.bends.get(number, ()), last])
     title = f"<title>{escape(line.title)}</title>" if line.title else ""
@@ -149,10 +150,12 @@ def _through(points: list[tuple[float, float]]) -> str:
     return path
 
 
-def _around(first: tuple[float, float], last: tuple[float, float]) -> str:
-    """A path back to the left: out on the right, over, and in from the left."""
+def _around(first: tuple[float, float], last: tuple[float, float], *, over: float | None = None) -> str:
+    """A path back to the left: out on the right, over (a box, close to it, if it is the same), in from the left."""
     (x0, y0), (x1, y1) = first, last
-    right, left, over = x0 + _REACH, x1 - _REACH, min(y0, y1) - _REACH
+    reach = _REACH / 2 if over is not None else _REACH
+    right, left = x0 + reach, x1 - reach
+    over = min(y0, y1) - _REACH if over is None else over
     return (
         f"M{x0:.1f} {y0:.1f}C{right:.1f} {y0:.1f} {right:.1f} {over:.1f} {x0:.1f} {over:.1f}"
         f"L{x1:.1f} {over:.1f}C{left:.1f} {over:.1f} {left:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"

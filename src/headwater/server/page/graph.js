@@ -1,0 +1,293 @@
+// The lineage view: the picture, what stands around it, and how it answers to mouse, fingers and keys.
+
+import { get, isAbort } from "./api.js";
+import { Canvas } from "./canvas.js";
+import { add, fill, h, notice, problem } from "./dom.js";
+import { counted } from "./format.js";
+import { welcome } from "./home.js";
+import { Panel } from "./panel.js";
+import { Picture } from "./picture.js";
+import { around, change, go, query } from "./place.js";
+import { Timeline } from "./timeline.js";
+import { Toolbar } from "./toolbar.js";
+import { Walker } from "./walking.js";
+
+const SHOWN = ["select", "open", "level", "flip", "whole", "kind", "group", "at", "since"];
+
+const LOCKS = ["from", "lock", "table"];
+
+/** @returns {import("./main.js").View} */
+export function graphView() {
+  const view = new GraphView();
+  view.moved();
+  return view;
+}
+
+class GraphView {
+  constructor() {
+    this.cover = h("div.cover");
+    this.spoken = h("div.spoken", { "aria-live": "polite" });
+    this.stage = h("div.stage", { tabindex: "0", "aria-label": "Picture of the lineage. Arrow keys walk along it." });
+    this.canvas = new Canvas(this.stage);
+    this.toolbar = new Toolbar(this.canvas);
+    this.panel = new Panel(() => this.letGo(), (box) => this.focus(box));
+    this.timeline = new Timeline();
+    add(this.stage, this.cover, legend(), this.spoken);
+    this.element = h("div.graph", {}, this.toolbar.element, h("div.middle", {}, this.stage, this.panel.element), this.timeline.element);
+    /** @type {Picture | null} */
+    this.picture = null;
+    this.walker = new Walker();
+    this.drawnFor = "";
+    /** @type {AbortController | null} */
+    this.asking = null;
+    /** @type {string | null} the box that keeps its place when the picture changes */
+    this.anchor = null;
+    this.stage.addEventListener("click", (event) => this.onClick(event));
+    this.stage.addEventListener("dblclick", (event) => this.onDoubleClick(event));
+    this.stage.addEventListener("mousemove", (event) => this.onHover(event));
+    this.stage.addEventListener("mouseleave", () => this.preview(null));
+    this.resized = () => this.picture && this.canvas.place();
+    window.addEventListener("resize", this.resized);
+  }
+
+  closed() {
+    this.asking?.abort();
+    window.removeEventListener("resize", this.resized);
+  }
+
+  refreshed() {
+    this.timeline.load();
+    if (!query().get("at")) this.draw(true);
+  }
+
+  /** The address has changed: draw anew what it says, and show again what is locked. */
+  moved() {
+    this.toolbar.update();
+    this.timeline.update();
+    const select = query().get("select");
+    if (!select) return this.begin();
+    const wanted = SHOWN.map((name) => query().getAll(name).join("\u0001")).join("\u0000");
+    if (wanted !== this.drawnFor) this.draw(false);
+    else this.restore();
+  }
+
+  /** Without a selection, begin with the table that most hangs on. */
+  async begin() {
+    fill(this.cover, notice("loading", "Reading the graph"));
+    try {
+      const { datasets } = await get("/datasets", { limit: 1000 });
+      const busiest = datasets.sort((/** @type {any} */ a, /** @type {any} */ b) => b.upstream + b.downstream - a.upstream - a.downstream)[0];
+      if (busiest) go("/graph", { select: around(busiest.name) }, { replace: true });
+      else fill(this.cover, welcome());
+    } catch (error) {
+      fill(this.cover, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+    }
+  }
+
+  /** @param {boolean} again the same look at a new state */
+  async draw(again) {
+    const params = query();
+    this.drawnFor = SHOWN.map((name) => params.getAll(name).join("\u0001")).join("\u0000");
+    this.asking?.abort();
+    this.asking = new AbortController();
+    const slow = window.setTimeout(() => fill(this.cover, notice("loading", "Drawing")), this.picture ? 400 : 50);
+    try {
+      const look = Object.fromEntries(SHOWN.map((name) => [name, params.getAll(name)]));
+      this.display(await get("/picture", look, this.asking.signal), again);
+      fill(this.cover);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.canvas.svg?.remove();
+      this.picture = null;
+      fill(this.cover, problem(error));
+    } finally {
+      window.clearTimeout(slow);
+    }
+  }
+
+  /**
+   * @param {import("./picture.js").Drawn} drawn
+   * @param {boolean} again
+   */
+  display(drawn, again) {
+    const before = this.picture;
+    const kept = this.anchor !== null ? before?.boxes.get(this.anchor) : again ? before?.drawn.boxes[0] : null;
+    this.canvas.show(drawn.svg);
+    const svg = /** @type {SVGSVGElement} */ (this.canvas.svg);
+    svg.classList.add(document.documentElement.getAttribute("data-theme") ?? "light");
+    this.picture = new Picture(drawn, svg);
+    if (LOCKS.some((name) => query().has(name))) this.panel.element.hidden = false; // it takes room from the picture
+    const now = kept ? this.picture.boxes.get(kept.id) : null;
+    if (kept && now) {
+      this.canvas.x += (kept.x - now.x) * this.canvas.scale;
+      this.canvas.y += (kept.y - now.y) * this.canvas.scale;
+      this.canvas.place();
+    } else {
+      this.canvas.fit();
+      const start = this.picture.boxes.get(drawn.starts[0]?.dataset);
+      if (this.canvas.scale < 0.45 && start) {
+        this.canvas.scale = 0.7;
+        this.canvas.reveal(start, { centre: true });
+      }
+    }
+    this.anchor = null;
+    this.element.dataset.state = String(drawn.state);
+    this.toolbar.tell(`${counted(drawn.boxes.length, "table")}, ${counted(drawn.lines.length, "line")}${drawn.cut ? " (cut: there are more)" : ""}`);
+    this.picture.point(this.walker.cursor);
+    this.restore();
+  }
+
+  // ------------------------------------------------------------------------------------------- what is locked
+
+  /** Lock again what the address says is locked. */
+  restore() {
+    if (!this.picture) return;
+    const params = query();
+    const [from, to, lock, table] = ["from", "to", "lock", "table"].map((name) => params.get(name));
+    if (from !== null && to !== null) {
+      const line = this.picture.lineBetween(from, params.get("from_column"), to, params.get("to_column"));
+      this.picture.light(line >= 0 ? this.picture.wayOf({ kind: "line", line }) : null, true);
+      this.panel.showEdge({ source: from, source_column: params.get("from_column"), target: to, target_column: params.get("to_column") });
+    } else if (lock !== null) {
+      const named = this.picture.named(lock);
+      if (named) this.picture.light(this.picture.ways.of(named.box, named.column), true);
+      if (named?.column) this.panel.showColumn(named.box, named.column);
+    } else if (table !== null) {
+      this.picture.light(this.picture.boxes.has(table) ? this.picture.ways.of(table, null) : null, true);
+      this.panel.showDataset(table);
+    } else {
+      this.picture.light(null);
+      this.panel.close();
+      return;
+    }
+    const box = this.picture.boxes.get(to ?? table ?? (lock !== null ? this.picture.named(lock)?.box ?? "" : ""));
+    const sheet = window.matchMedia("(max-width: 760px)").matches; // there the panel lies over the picture
+    if (box) this.canvas.reveal(box, { covered: sheet ? this.stage.clientHeight * 0.62 : 0 });
+  }
+
+  /** @param {Record<string, string | null>} what */
+  lock(what) {
+    const nothing = { from: null, from_column: null, to: null, to_column: null, lock: null, table: null };
+    change({ ...nothing, ...what });
+  }
+
+  letGo() {
+    if (LOCKS.some((name) => query().has(name))) this.lock({});
+    else this.preview(null);
+  }
+
+  /** @param {string} box */
+  focus(box) {
+    go("/graph", { select: around(box), level: query().get("level"), at: query().get("at") });
+  }
+
+  // ----------------------------------------------------------------------------------------- mouse and fingers
+
+  /** @param {MouseEvent} event */
+  onClick(event) {
+    if (this.canvas.dragged || !this.picture) return;
+    const pointed = this.picture.at(event);
+    if (!pointed) return this.letGo();
+    if (pointed.kind === "line") this.lockLine(pointed.line);
+    else if (pointed.kind === "port") this.lock({ lock: `${pointed.box}.${pointed.column}` });
+    else if (pointed.kind === "box") this.lock({ table: pointed.box });
+    else if (pointed.kind === "fold") this.fold(pointed.box);
+    else if (pointed.kind === "more") this.append("whole", pointed.box);
+    else this.append("open", pointed.kind === "before" ? `<${pointed.box}` : `${pointed.box}>`, pointed.box);
+  }
+
+  /** @param {number} number */
+  lockLine(number) {
+    const line = /** @type {Picture} */ (this.picture).drawn.lines[number];
+    this.lock({ from: line.source.box, from_column: line.source.port, to: line.target.box, to_column: line.target.port });
+  }
+
+  /** @param {MouseEvent} event */
+  onDoubleClick(event) {
+    const pointed = this.picture?.at(event);
+    if (pointed?.kind === "box") this.focus(pointed.box);
+  }
+
+  /** @param {MouseEvent} event */
+  onHover(event) {
+    if (event.buttons || !this.picture) return;
+    const pointed = this.picture.at(event);
+    this.stage.classList.toggle("pointing", pointed !== null);
+    this.preview(pointed);
+  }
+
+  /** @param {import("./picture.js").Pointed | null} pointed */
+  preview(pointed) {
+    if (!this.picture || this.picture.svg.classList.contains("locked")) return;
+    const worth = pointed && ["line", "port", "box"].includes(pointed.kind);
+    this.picture.light(worth ? this.picture.wayOf(pointed) : null);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} value
+   * @param {string} [anchor]
+   */
+  append(name, value, anchor = value) {
+    this.anchor = anchor;
+    const values = query().getAll(name);
+    if (!values.includes(value)) change({ [name]: [...values, value] });
+  }
+
+  /** @param {string} box */
+  fold(box) {
+    this.anchor = box;
+    const flipped = query().getAll("flip");
+    change({ flip: flipped.includes(box) ? flipped.filter((each) => each !== box) : [...flipped, box] });
+  }
+
+  /** @param {string} box */
+  expand(box) {
+    const here = this.picture?.boxes.get(box);
+    if (!here) return;
+    const sides = [here.before ? `<${box}` : "", here.after ? `${box}>` : ""].filter(Boolean);
+    if (!sides.length) return this.fold(box);
+    this.anchor = box;
+    change({ open: [...new Set([...query().getAll("open"), ...sides])] });
+  }
+
+  // ---------------------------------------------------------------------------------------------------- keys
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { picture, walker } = this;
+    if (event.key === "Escape") this.letGo();
+    else if (!picture) return false;
+    else if (event.key.startsWith("Arrow")) this.walk(picture, event.key);
+    else if (event.key === "f") this.canvas.fit();
+    else if (event.key === "+" || event.key === "=") this.canvas.zoom(1.25);
+    else if (event.key === "-") this.canvas.zoom(0.8);
+    else if (!walker.cursor) return false;
+    else if (event.key === "Enter") this.expand(walker.cursor.box);
+    else if (event.key === "c") this.fold(walker.cursor.box);
+    else if (event.key === " ") {
+      const { box, column } = walker.cursor;
+      this.lock(column === null ? { table: box } : { lock: `${box}.${column}` });
+    } else return false;
+    return true;
+  }
+
+  /**
+   * @param {Picture} picture
+   * @param {string} key
+   */
+  walk(picture, key) {
+    if (!this.walker.step(picture, key) || !this.walker.cursor) return;
+    const { box, column } = this.walker.cursor;
+    picture.point(this.walker.cursor);
+    this.preview(column === null ? { kind: "box", box } : { kind: "port", box, column });
+    const place = picture.boxes.get(box);
+    if (place) this.canvas.reveal(place);
+    fill(this.spoken, column === null ? `table ${box}` : `column ${column} of ${box}`);
+  }
+}
+
+function legend() {
+  const kinds = [["value", "makes the value"], ["condition", "decides the value"], ["row", "decides the rows"]];
+  return h("ul.legend", { "aria-label": "Lines" }, kinds.map(([kind, what]) => h("li", {}, h(`span.sample.${kind}`), what)));
+}

@@ -1,0 +1,56 @@
+// Rows and columns of values.
+
+import { h } from "./dom.js";
+import { count } from "./format.js";
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: any) => import("./dom.js").Child} show
+ * @property {boolean} [number]
+ * @property {string} [about]
+ */
+
+/**
+ * @param {Column[]} columns
+ * @param {any[]} rows
+ * @param {(row: any) => (() => void) | null} [onRow]
+ */
+export function grid(columns, rows, onRow = () => null) {
+  const head = h("tr", {}, columns.map((each) => h("th", { scope: "col", class: each.number ? "number" : null, title: each.about }, each.title)));
+  const body = rows.map((row) => {
+    const act = onRow(row);
+    const cells = columns.map((each) => h("td", { class: each.number ? "number" : null, "data-title": each.title }, each.show(row)));
+    const keys = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && act) act(); };
+    return h("tr", act ? { class: "active", tabindex: "0", onclick: act, onkeydown: keys } : {}, cells);
+  });
+  return h("div.scroll", {}, h("table.grid", {}, h("thead", {}, head), h("tbody", {}, body)));
+}
+
+/**
+ * Rows as a query gives them.
+ * @param {{columns: string[], types: string[], rows: any[][], cut: boolean}} result
+ */
+export function valueGrid(result) {
+  const columns = result.columns.map((title, at) => ({
+    title,
+    about: result.types[at],
+    number: /^(u?int|float|double|decimal)/.test(result.types[at]),
+    show: (/** @type {any[]} */ row) => cell(row[at]),
+  }));
+  return grid(columns, result.rows);
+}
+
+/** @param {any} value */
+function cell(value) {
+  if (value === null) return h("span.null", {}, "null");
+  return typeof value === "number" ? (Number.isInteger(value) ? count(value) : String(value)) : String(value);
+}
+
+/**
+ * Facts with their names.
+ * @param {[string, import("./dom.js").Child][]} pairs
+ */
+export function facts(pairs) {
+  return h("dl.facts", {}, pairs.filter(([, value]) => value !== null && value !== "").map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}

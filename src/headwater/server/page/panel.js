@@ -1,0 +1,204 @@
+// What is known of what was clicked: an edge with its SQL, a column with its steps, a table with its columns.
+
+import { get } from "./api.js";
+import { fill, h, notice, problem } from "./dom.js";
+import { ago, moment } from "./format.js";
+import { around, change, query } from "./place.js";
+import { showLit, sqlBlock } from "./sqltext.js";
+
+/**
+ * @typedef {{source: string, source_column: string | null, target: string, target_column: string | null}} Ends
+ */
+
+export class Panel {
+  /**
+   * @param {() => void} onClose
+   * @param {(box: string) => void} onFocus
+   */
+  constructor(onClose, onFocus) {
+    this.onFocus = onFocus;
+    this.title = h("h2");
+    this.body = h("div.body");
+    const close = h("button.quiet", { onclick: onClose, "aria-label": "Close", title: "Close (Esc)" }, "✕");
+    this.element = h("aside.panel", { hidden: true, "aria-label": "Details" }, h("header", {}, this.title, close), this.body);
+    this.shown = "";
+  }
+
+  close() {
+    this.element.hidden = true;
+    this.shown = "";
+  }
+
+  /**
+   * Show something, unless it is shown already.
+   * @param {string} key
+   * @param {(Node | string)[]} title
+   * @param {() => Promise<(Node | string | false | null)[]>} load
+   */
+  async open(key, title, load) {
+    const now = `${key}\u0000${query().get("at") ?? ""}`;
+    if (this.shown === now) return;
+    this.shown = now;
+    this.element.hidden = false;
+    fill(this.title, title);
+    fill(this.body, notice("loading", "Reading"));
+    try {
+      const parts = await load();
+      if (this.shown !== now) return;
+      fill(this.body, parts);
+      for (const block of this.body.querySelectorAll("pre.sql")) showLit(/** @type {HTMLElement} */ (block));
+    } catch (error) {
+      if (this.shown === now) fill(this.body, problem(error));
+    }
+  }
+
+  /** @param {Ends} ends */
+  showEdge(ends) {
+    const title = [name(ends.source, ends.source_column), h("span.arrow", {}, " → "), name(ends.target, ends.target_column)];
+    return this.open(`edge ${JSON.stringify(ends)}`, title, async () => {
+      const { edges } = await get("/edge", { ...ends, at: query().get("at") });
+      if (!edges.length) return [notice("empty", "This edge is not there at this moment")];
+      return [h("ul.edges", {}, grouped(edges).map(edgeItem))];
+    });
+  }
+
+  /**
+   * @param {string} dataset
+   * @param {string} column
+   */
+  showColumn(dataset, column) {
+    return this.open(`column ${dataset}.${column}`, [name(dataset, column)], async () => {
+      const at = query().get("at");
+      const wanted = { name: `${dataset}.${column}`, at };
+      const [made, used] = await Promise.all([get("/trace", wanted), get("/impact", wanted)]);
+      return [
+        stepList("Made of", made, true), stepList("Used by", used, false),
+        h("p.actions", {}, h("button", { onclick: () => this.onFocus(`${dataset}.${column}`) }, "Show only this column")),
+      ];
+    });
+  }
+
+  /** @param {string} dataset */
+  showDataset(dataset) {
+    return this.open(`dataset ${dataset}`, [name(dataset, null)], async () => {
+      const found = await get("/columns", { name: dataset, at: query().get("at") });
+      return [
+        h("p.faint", {}, found.kind, found.upstream.length ? ` · made of ${found.upstream.length}` : "", found.downstream.length ? ` · used by ${found.downstream.length}` : ""),
+        h("p.actions", {},
+          h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
+          found.in_lake && h("a.button", { href: `/tables?table=${encodeURIComponent(dataset)}`, "data-link": "" }, "Open table")),
+        neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
+        h("h3", {}, `Columns (${found.columns.length})`),
+        h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
+          h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }) }, each.name),
+          h("span.type", {}, each.type ?? "")))),
+      ];
+    });
+  }
+}
+
+/**
+ * @param {string} dataset
+ * @param {string | null} column
+ */
+function name(dataset, column) {
+  return h("span.full-name", { title: column === null ? dataset : `${dataset}.${column}` },
+    column === null ? h("b", {}, dataset) : [h("span.faint", {}, `${dataset}.`), h("b", {}, column)]);
+}
+
+/**
+ * @param {string} title
+ * @param {string[]} names
+ */
+function neighbours(title, names) {
+  if (!names.length) return false;
+  return h("div", {}, h("h3", {}, title), h("ul.names", {}, names.map((each) => h("li", {},
+    h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, each)))));
+}
+
+/**
+ * The steps of a way, nearest first, each with how and where.
+ * @param {string} title
+ * @param {any} answer
+ * @param {boolean} up
+ */
+function stepList(title, answer, up) {
+  /** @type {Map<string, number>} */
+  const distance = new Map();
+  for (const node of [...answer.nodes].reverse()) { // nearest last: of a dataset as a whole, the nearest column counts
+    distance.set(`${node.dataset}\u0000${node.column ?? ""}`, node.distance);
+    distance.set(node.dataset, node.distance);
+  }
+  const end = up ? "target" : "source";
+  const far = (/** @type {any} */ step) => distance.get(`${step[end].dataset}\u0000${step[end].column ?? ""}`) ?? distance.get(step[end].dataset) ?? 0;
+  const steps = [...answer.edges].sort((a, b) => far(a) - far(b) || rank(a) - rank(b));
+  return h("section.steps", {}, h("h3", {}, `${title} (${steps.length})`),
+    steps.length ? h("ol", {}, steps.slice(0, 60).map(stepItem)) : h("p.faint", {}, "nothing that is known"),
+    steps.length > 60 && h("p.faint", {}, `… and ${steps.length - 60} more`));
+}
+
+/** @param {any} step */
+function rank(step) {
+  return ["value", "condition", "row"].indexOf(step.influence);
+}
+
+/** @param {any} step */
+function stepItem(step) {
+  const open = () => change({
+    lock: null, table: null, from: step.source.dataset, from_column: step.source.column, to: step.target.dataset, to_column: step.target.column,
+  });
+  return h("li", {},
+    h("button.step", { onclick: open, title: "Show where it is written" },
+      h("span.ends", {}, name(step.source.dataset, step.source.column), " → ", name(step.target.dataset, step.target.column)),
+      chip(step.kind, step.influence),
+      step.expression && h("code.expression", {}, step.expression),
+      step.file && h("span.place", {}, step.line ? `${step.file}:${step.line}` : step.file)));
+}
+
+/**
+ * @param {string} kind
+ * @param {string} influence
+ */
+function chip(kind, influence) {
+  return h(`span.chip.${influence}`, {}, kind.toLowerCase().replace("_", " "));
+}
+
+/**
+ * Edges of one statement that differ only in their kind are told together.
+ * @param {any[]} edges
+ */
+function grouped(edges) {
+  /** @type {Map<string, any[]>} */
+  const groups = new Map();
+  for (const edge of edges.sort((a, b) => rank(a) - rank(b))) {
+    const key = [edge.statement, edge.source_column, edge.target_column, edge.expression].join("\u0000");
+    groups.set(key, [...(groups.get(key) ?? []), edge]);
+  }
+  return [...groups.values()];
+}
+
+/** @param {any[]} edges of one statement and pair */
+function edgeItem(edges) {
+  const [edge] = edges;
+  const lit = edges.find((each) => each.sql?.start !== null)?.sql ?? edge.sql;
+  return h("li", {},
+    h("div.ends", {}, name(edge.source, edge.source_column), h("span.arrow", {}, " → "), name(edge.target, edge.target_column)),
+    h("div.chips", {}, edges.map((each) => chip(each.kind, each.influence)), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
+    edge.approximate && h("p.doubt", {}, `In doubt: ${edge.approximate}`),
+    edge.expression && h("code.expression", {}, edge.expression),
+    edge.file && h("p.place", {}, edge.line ? `${edge.file}:${edge.line}` : edge.file),
+    lit && sqlBlock(lit.text, lit.start, lit.end),
+    lit?.cut && h("p.faint", {}, "A part of the statement."),
+    edge.run && runLine(edge.run, edge.target));
+}
+
+/**
+ * @param {any} run
+ * @param {string} target
+ */
+function runLine(run, target) {
+  return h("p.run", {}, h(`span.state.${String(run.state).toLowerCase()}`, {}, run.state ?? ""), " ",
+    h("a", { href: `/runs?run=${encodeURIComponent(run.run)}`, "data-link": "" }, run.job ?? run.run),
+    h("span.faint", { title: moment(run.ended ?? run.started) }, ` ${ago(run.ended ?? run.started)}`),
+    run.snapshot && h("a.snapshot", { href: `/tables?table=${encodeURIComponent(target)}&tab=snapshots`, "data-link": "" }, ` snapshot ${run.snapshot}`));
+}

@@ -1,0 +1,425 @@
+"""The page in a real browser: every gesture does what it says, and no name becomes code."""
+
+import json
+import re
+from urllib.parse import quote
+
+import pytest
+from tests.server.conftest import harvest, serving
+
+pytestmark = pytest.mark.ui
+
+
+def wait(page, condition, argument=None):
+    page.wait_for_function(condition, arg=argument, timeout=15_000)
+
+
+def boxes(page):
+    return set(page.eval_on_selector_all(".stage .box", "found => found.map(each => each.id.slice(4))"))
+
+
+def drawn(page, *names):
+    wait(page, "names => names.every(name => document.getElementById('box-' + name))", list(names))
+
+
+def graph(page, select, **more):
+    query = "".join(f"&{name}={quote(value)}" for name, value in more.items())
+    page.goto(f"{page.base}graph?select={quote(select, safe='')}{query}")
+    page.wait_for_selector(".stage .box")
+
+
+def lit(page):
+    return set(page.eval_on_selector_all(".stage .line.on", "found => found.map(each => each.id)"))
+
+
+def test_the_home_page_lists_what_there_is(page):
+    page.goto(page.base)
+    page.wait_for_selector(".card")
+    assert "staging" in page.inner_text(".groups")
+    page.click("text=revenue")
+    drawn(page, "mart.revenue", "staging.lines")
+
+
+def test_search_by_slash_and_by_selector(page):
+    page.goto(page.base)
+    page.wait_for_selector(".card")
+    page.keyboard.press("/")
+    page.keyboard.type("amount_e")
+    page.wait_for_selector("#found li[data-select]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    drawn(page, "staging.lines")
+    assert "select=1%2Bstaging.lines.amount_eur%2B1" in page.url
+    page.keyboard.press("/")
+    page.keyboard.type("1+mart.revenue")
+    page.keyboard.press("Enter")
+    drawn(page, "mart.revenue", "staging.customers")
+    assert "select=1%2Bmart.revenue" in page.url
+
+
+def test_a_table_opens_at_one_step_and_further_by_its_counts(page):
+    graph(page, "1+mart.revenue+1")
+    assert boxes(page) == {"mart.revenue", "staging.lines", "staging.customers"}
+    before = page.locator("[id='box-staging.lines'] .frame").bounding_box()
+    page.click("[id='box-staging.lines'] .badge.before")
+    drawn(page, "raw.orders", "raw.order_items")
+    wait(page, "() => !document.querySelector(\"[id='box-staging.lines'] .badge.before\")")
+    after = page.locator("[id='box-staging.lines'] .frame").bounding_box()
+    assert abs(before["x"] - after["x"]) < 2, "the clicked box keeps its place"
+    assert abs(before["y"] - after["y"]) < 2
+    page.go_back()
+    wait(page, "() => !document.getElementById('box-raw.orders')")
+
+
+def test_columns_open_per_table_with_the_linked_ones_first(page):
+    graph(page, "1+staging.customers")
+    texts = page.locator("[id='box-raw.customers'] .port").all_text_contents()
+    assert not any("name" in text for text in texts), "it takes no part"
+    page.click("[id='box-raw.customers'] .more")
+    wait(page, "() => document.getElementById('port-raw.customers-name')")
+    page.click("[id='box-raw.customers'] .fold")
+    wait(page, "() => !document.getElementById('port-raw.customers-id')")
+    page.click("text=Tables >> nth=1")
+    wait(page, "() => !document.querySelector('.stage .port')")
+
+
+def test_hover_previews_click_locks_escape_clears(page):
+    graph(page, "2+mart.revenue")
+    page.hover("[id='port-mart.revenue-revenue']")
+    wait(page, "() => document.querySelector('.hw.lit:not(.locked)')")
+    previewed = lit(page)
+    assert previewed
+    page.hover("[id='port-raw.customers-email']")
+    wait(page, "() => document.querySelector('[id=\"port-raw.customers-email\"].on')")
+    assert lit(page) != previewed
+    page.click("[id='port-mart.revenue-revenue']")
+    wait(page, "() => document.querySelector('.hw.locked')")
+    assert lit(page) == previewed
+    assert "lock=mart.revenue.revenue" in page.url
+    page.wait_for_selector(".panel .step")
+    assert "ROUND(SUM(d.revenue), 2)" in page.inner_text(".panel")
+    page.hover("[id='port-raw.customers-email']")
+    assert lit(page) == previewed, "what is locked stays"
+    page.keyboard.press("Escape")
+    wait(page, "() => !document.querySelector('.hw.lit')")
+    assert page.locator(".panel:visible").count() == 0
+
+
+def test_kinds_are_filtered_and_drawn_apart(page):
+    graph(page, "1+staging.lines")
+    dashes = "name => getComputedStyle(document.querySelector('.stage .line.' + name)).strokeDasharray"
+    assert page.evaluate(dashes, "value") == "none"
+    assert page.evaluate(dashes, "condition") != "none"
+    page.click(".kind button:has-text('Rows')")
+    wait(page, "() => !document.querySelector('.stage .line.row')")
+    assert "kind=IDENTITY" in page.url
+    page.click(".kind:has-text('Values') summary")
+    page.click("label:has-text('identity')")
+    wait(page, "() => document.querySelectorAll('.stage .line.value').length === 4")
+
+
+def test_an_edge_shows_its_sql_with_the_place_lit(page):
+    graph(page, "1+staging.lines")
+    line = page.evaluate(
+        """() => {
+          const line = document.querySelector('.stage .line.condition');
+          const point = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM());
+          return [point.x, point.y];
+        }"""
+    )
+    page.mouse.click(*line)
+    page.wait_for_selector(".panel pre.sql mark")
+    assert page.inner_text(".panel mark") == "o.currency"
+    assert "models/1_staging.sql:10" in page.inner_text(".panel")
+    assert "IFF(o.currency = 'EUR', 1, r.to_eur)" in page.inner_text(".panel .expression")
+    page.reload()
+    page.wait_for_selector(".panel pre.sql mark")
+    assert lit(page), "the address says it all"
+
+
+def test_an_observed_edge_names_its_run_and_snapshot(page):
+    graph(page, "1+mart.segments", **{"from": "staging.customers", "from_column": "country", "to": "mart.segments"})
+    page.wait_for_selector(".panel .run")
+    assert "nightly/segments" in page.inner_text(".panel .run")
+    assert "snapshot 5" in page.inner_text(".panel .run")
+
+
+def test_the_past_and_what_changed_since(page):
+    graph(page, "1+mart.revenue+1")
+    page.wait_for_selector(".timeline input[type=range]")
+    assert page.locator("[id='port-mart.revenue-latest']").count() == 1
+    page.locator(".timeline input[type=range]").press("ArrowLeft")
+    wait(page, "() => !document.getElementById('port-mart.revenue-latest')")
+    assert "at=3" in page.url
+    page.locator(".timeline input[type=range]").press("ArrowRight")
+    wait(page, "() => document.getElementById('port-mart.revenue-latest')")
+    page.click("text=Compare")
+    page.wait_for_selector(".stage .line.added")
+    page.wait_for_selector(".stage .line.changed")
+    assert "since=3" in page.url
+    assert "added" in page.inner_text(".diff-legend")
+
+
+def test_groups(page):
+    graph(page, "2+mart.revenue")
+    page.click(".toolbar > .toggle:has-text('Group')")
+    page.wait_for_selector(".stage .group")
+    assert "group=true" in page.url
+
+
+def test_the_keyboard_walks_opens_and_helps(page):
+    graph(page, "1+mart.revenue+1")
+    page.keyboard.press("ArrowRight")
+    wait(page, "() => document.querySelector('[id=\"box-mart.revenue\"].cursor')")
+    page.keyboard.press("ArrowDown")
+    wait(page, "() => document.querySelector('[id=\"port-mart.revenue-day\"].cursor')")
+    page.keyboard.press("ArrowLeft")
+    wait(page, "() => document.querySelector('[id=\"port-staging.lines-day\"].cursor')")
+    assert "column day of staging.lines" in page.text_content(".spoken")
+    page.keyboard.press("Enter")
+    drawn(page, "raw.orders")
+    page.keyboard.press("Space")
+    page.wait_for_selector(".hw.locked")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    wait(page, "() => !document.getElementById('port-staging.lines-day')")
+    page.keyboard.press("?")
+    assert "walk" in page.inner_text("dialog")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+
+
+@pytest.mark.parametrize("format", ["svg", "png", "html", "csv", "json", "mermaid", "dot"])
+def test_the_picture_can_be_taken_along(page, format):
+    graph(page, "1+staging.lines")
+    page.click(".export summary")
+    with page.expect_download() as caught:
+        page.click(f"[data-format={format}]")
+    data = caught.value.path().read_bytes()
+    begins = {
+        "svg": b"<svg",
+        "png": b"\x89PNG",
+        "html": b"<!doctype",
+        "csv": b"target",
+        "json": b"{",
+        "dot": b"digraph",
+    }
+    assert data.startswith(begins.get(format, b"flowchart"))
+
+
+def test_the_saved_page_works_without_a_server(page, tmp_path):
+    graph(page, "2+mart.revenue")
+    page.click(".export summary")
+    with page.expect_download() as caught:
+        page.click("[data-format=html]")
+    file = tmp_path / "lineage.html"
+    file.write_bytes(caught.value.path().read_bytes())
+    page.goto(file.as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("to_eur")
+    assert "1 found" in page.inner_text("output")
+    page.click("[id='port-raw.exchange_rates-to_eur']")
+    page.wait_for_selector(".hw.locked .line.on")
+    page.keyboard.press("Escape")
+    wait(page, "() => !document.querySelector('.line.on')")
+
+
+def test_the_warehouse_can_be_browsed(page):
+    page.goto(f"{page.base}tables")
+    page.click("text=raw.orders")
+    page.wait_for_selector("h1:has-text('raw.orders')")
+    assert "+ channel STRING" in page.inner_text(".history")
+    page.click("[role=tab]:has-text('Snapshots')")
+    page.wait_for_selector("text=snapshot 3")
+    assert "made from" in page.inner_text(".history")
+    page.click("[role=tab]:has-text('Levels')")
+    page.wait_for_selector("svg.levels rect")
+    assert page.locator("svg.levels rect").count() == 3
+    page.click("[role=tab]:has-text('Files')")
+    page.wait_for_selector("text=.sst")
+    page.click("[role=tab]:has-text('Rows')")
+    page.wait_for_selector("text=cancelled")
+    page.click("[role=tab]:has-text('Snapshots')")
+    page.click("text=rows as of then >> nth=2")
+    page.wait_for_selector("text=As of snapshot 1")
+    assert page.locator("text=cancelled").count() == 0
+
+
+def test_runs_have_states_and_durations(page):
+    page.goto(f"{page.base}runs")
+    page.wait_for_selector(".grid tbody tr")
+    assert page.locator(".grid tbody tr").count() == 10
+    assert "1 min 17 s" in page.inner_text(".grid")
+    page.select_option("select", "FAIL")
+    wait(page, "() => document.querySelectorAll('.grid tbody tr').length === 1")
+    page.click(".grid tbody tr")
+    page.wait_for_selector(".panel .error-text")
+    assert "staging.customers" in page.inner_text(".panel")
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".panel", state="hidden")
+
+
+def test_issues_are_listed_and_filtered(page):
+    page.goto(f"{page.base}issues")
+    page.wait_for_selector(".issues li")
+    assert "did you mean `raw.order_items`?" in page.inner_text(".issues")
+    page.select_option("select", "UNKNOWN_TABLE")
+    wait(page, "() => document.querySelectorAll('.issues li').length === 1")
+    page.click("button:has-text('Errors')")
+    page.wait_for_selector("text=No issue is like that")
+
+
+def test_sql_is_asked_and_only_reads(page):
+    page.goto(f"{page.base}sql")
+    page.fill("textarea", "SELECT count(*) AS n FROM raw.orders")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("td:has-text('5,200')")
+    page.fill("textarea", "DROP TABLE raw.orders")
+    page.click("text=Run >> nth=-1")
+    page.wait_for_selector("text=only queries are answered here")
+
+
+def test_dark_and_light(page):
+    graph(page, "1+staging.lines")
+    colour = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.click("#theme")
+    assert page.evaluate(colour) != light
+    page.reload()
+    page.wait_for_selector(".stage .box")
+    assert page.evaluate(colour) != light, "the choice is remembered"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_cut_or_overlaps(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    for path in ("", "graph?select=1%2Bstaging.lines%2B1", "tables?table=raw.orders", "runs", "issues", "sql"):
+        page.goto(page.base + path)
+        page.wait_for_load_state("networkidle")
+        wide = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, f"{path} is wider than the window"
+    graph(page, "1+staging.lines+1")
+    too_long = page.evaluate(
+        """() => [...document.querySelectorAll('.stage .box')].flatMap(box => {
+          const frame = box.querySelector('.frame').getBoundingClientRect();
+          return [...box.querySelectorAll('text')].filter(text => {
+            const at = text.getBoundingClientRect();
+            return at.right > frame.right + 1 || at.left < frame.left - 1;
+          }).map(text => text.textContent);
+        })"""
+    )
+    assert too_long == []
+
+
+def test_states_of_loading_emptiness_and_error(page, tmp_path):
+    page.goto(f"{page.base}graph?select=nothing.like_this")
+    page.wait_for_selector(".notice.error")
+    page.route("**/api/v1/runs*", lambda route: route.abort())
+    page.goto(f"{page.base}runs")
+    page.wait_for_selector("text=The server does not answer")
+    with serving(tmp_path / "lake") as (_, url):
+        for path, text in (
+            ("", "No lineage here yet"),
+            ("graph", "No lineage here yet"),
+            ("tables", "No tables yet"),
+        ):
+            page.goto(url + path)
+            page.wait_for_selector(f"text={text}")
+
+
+def test_the_page_follows_the_graph(page, tmp_path):
+    from headwater.graph import GraphStore
+
+    with serving(tmp_path / "lake") as (_, url):
+        page.goto(url)
+        page.wait_for_selector("text=No lineage here yet")
+        store = GraphStore(str(tmp_path / "lake"))
+        harvest(store, ("a.sql", "CREATE TABLE new.b AS SELECT x FROM new.a"), schema=None)
+        page.wait_for_selector(".card", timeout=20_000)
+        page.goto(f"{url}graph?select=1%2Bnew.b")
+        drawn(page, "new.a", "new.b")
+        harvest(store, ("a.sql", "CREATE TABLE new.b AS SELECT x, y FROM new.a"), schema=None)
+        wait(page, "() => document.getElementById('port-new.b-y')")
+
+
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    '"><svg onload=window.hacked=1>',
+    "‮desrever‬",
+    "tab\tand\nline",
+    "x" * 300,
+    "'; DROP TABLE students; --",
+    "${window.hacked=1}",
+    "javascript:window.hacked=1",
+    "表名·Ünïcødé",
+]
+
+
+def test_hostile_names_stay_text(page, tmp_path):
+    from headwater.graph import Change, GraphStore
+    from headwater.graph.facts import Facts, add_edge
+    from headwater.graph.tables import COLUMNS, DATASETS, ISSUES, STATEMENTS
+    from headwater.model.edges import ColumnRef, Edge, Kind
+    from headwater.model.names import TableName
+
+    facts = Facts()
+    target = TableName.of("safe", "target")
+    for number, name in enumerate(HOSTILE):
+        source = TableName.of(name)
+        add_edge(
+            facts, Edge(ColumnRef(source, name), ColumnRef(target, name), Kind.TRANSFORMATION, name), "s", file=name
+        )
+        facts.add(DATASETS, dataset=name, kind=name)
+        facts.add(COLUMNS, dataset=name, column=name, type=name)
+        facts.add(
+            ISSUES, statement="s", number=number, code=name, severity="error", message=name, hint=name, file=name
+        )
+    sql = "SELECT '" + "<script>window.hacked=1</script>" * 300_000 + "'"
+    facts.add(
+        STATEMENTS, statement="s", source="x.sql", number=0, text=sql, status="resolved", type="<b>", line=1, start=0
+    )
+    GraphStore(str(tmp_path / "lake")).apply(Change(facts, record={"kind": HOSTILE[0], "sources": HOSTILE}))
+    assert len(sql) > 9_000_000
+    with serving(tmp_path / "lake") as (_, url):
+        page.goto(url)
+        page.wait_for_selector(".card")
+        page.goto(f"{url}graph?select=1%2Bsafe.target&level=column")
+        page.wait_for_selector(".stage .box")
+        assert page.locator(".stage .box").count() == len(HOSTILE) + 1
+        for name in HOSTILE[:3]:
+            page.goto(
+                f"{url}graph?select=1%2Bsafe.target&from={quote(name)}&from_column={quote(name)}&to=safe.target"
+            )
+            page.wait_for_selector(".panel pre.sql")
+        page.goto(f"{url}issues")
+        page.wait_for_selector(".issues li")
+        assert page.evaluate("() => window.hacked") is None
+        response = page.request.get(f"{url}api/v1/edge?source={quote(HOSTILE[0])}&target=safe.target")
+        assert len(response.body()) < 100_000, "of 10 MB of SQL a part is sent"
+
+
+def test_a_token_is_asked_for(page, estate):
+    with serving(estate, "--token", "correct horse battery") as (_, url):
+        page.goto(f"{url}graph")
+        assert page.url.endswith("/login")
+        page.fill("input", "correct horse battery")
+        page.click("button")
+        page.wait_for_selector(".card")
+        cookie = next(each for each in page.context.cookies() if each["name"] == "headwater")
+        assert cookie["httpOnly"]
+        assert cookie["sameSite"] == "Strict"
+
+
+def test_printing_leaves_the_controls_out(page):
+    graph(page, "1+staging.lines")
+    page.emulate_media(media="print")
+    assert not page.locator(".toolbar").is_visible()
+    assert page.locator(".stage svg").is_visible()
+
+
+def test_no_script_is_inline(page):
+    text = page.request.get(page.base).text()
+    assert not re.search(r"<script(?![^>]*src=)", text)
+    assert not re.search(r"\son\w+=|style=", text)
+    assert json.loads(page.request.get(f"{page.base}api/v1/openapi.json").text())["openapi"].startswith("3.1")
