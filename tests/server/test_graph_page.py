@@ -1,0 +1,198 @@
+"""The lineage view in a real browser: every gesture does what it says."""
+
+import pytest
+from tests.server.browsing import boxes, drawn, graph, lit, wait
+
+pytestmark = pytest.mark.ui
+
+
+def test_the_home_page_lists_what_there_is(page):
+    page.goto(page.base)
+    page.wait_for_selector(".card")
+    assert "staging" in page.inner_text(".groups")
+    page.click("text=revenue")
+    drawn(page, "mart.revenue", "staging.lines")
+
+
+def test_search_by_slash_and_by_selector(page):
+    page.goto(page.base)
+    page.wait_for_selector(".card")
+    page.keyboard.press("/")
+    page.keyboard.type("amount_e")
+    page.wait_for_selector("#found li[data-select]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    drawn(page, "staging.lines")
+    assert "select=1%2Bstaging.lines.amount_eur%2B1" in page.url
+    page.keyboard.press("/")
+    page.keyboard.type("1+mart.revenue")
+    page.keyboard.press("Enter")
+    drawn(page, "mart.revenue", "staging.customers")
+    assert "select=1%2Bmart.revenue" in page.url
+
+
+def test_a_table_opens_at_one_step_and_further_by_its_counts(page):
+    graph(page, "1+mart.revenue+1")
+    assert boxes(page) == {"mart.revenue", "staging.lines", "staging.customers"}
+    before = page.locator("[id='box-staging.lines'] .frame").bounding_box()
+    page.click("[id='box-staging.lines'] .badge.before")
+    drawn(page, "raw.orders", "raw.order_items")
+    wait(page, "() => !document.querySelector(\"[id='box-staging.lines'] .badge.before\")")
+    after = page.locator("[id='box-staging.lines'] .frame").bounding_box()
+    assert abs(before["x"] - after["x"]) < 2, "the clicked box keeps its place"
+    assert abs(before["y"] - after["y"]) < 2
+    page.go_back()
+    wait(page, "() => !document.getElementById('box-raw.orders')")
+
+
+def test_columns_open_per_table_with_the_linked_ones_first(page):
+    graph(page, "1+staging.customers")
+    texts = page.locator("[id='box-raw.customers'] .port").all_text_contents()
+    assert not any("name" in text for text in texts), "it takes no part"
+    page.click("[id='box-raw.customers'] .more")
+    wait(page, "() => document.getElementById('port-raw.customers-name')")
+    page.click("[id='box-raw.customers'] .fold")
+    wait(page, "() => !document.getElementById('port-raw.customers-id')")
+    page.click("text=Tables >> nth=1")
+    wait(page, "() => !document.querySelector('.stage .port')")
+
+
+def test_hover_previews_click_locks_escape_clears(page):
+    graph(page, "2+mart.revenue")
+    page.hover("[id='port-mart.revenue-revenue']")
+    wait(page, "() => document.querySelector('.hw.lit:not(.locked)')")
+    previewed = lit(page)
+    assert previewed
+    page.hover("[id='port-raw.customers-email']")
+    wait(page, "() => document.querySelector('[id=\"port-raw.customers-email\"].on')")
+    assert lit(page) != previewed
+    page.click("[id='port-mart.revenue-revenue']")
+    wait(page, "() => document.querySelector('.hw.locked')")
+    assert lit(page) == previewed
+    assert "lock=mart.revenue.revenue" in page.url
+    page.wait_for_selector(".panel .step")
+    assert "ROUND(SUM(d.revenue), 2)" in page.inner_text(".panel")
+    page.hover("[id='port-raw.customers-email']")
+    assert lit(page) == previewed, "what is locked stays"
+    page.keyboard.press("Escape")
+    wait(page, "() => !document.querySelector('.hw.lit')")
+    assert page.locator(".panel:visible").count() == 0
+
+
+def test_kinds_are_filtered_and_drawn_apart(page):
+    graph(page, "1+staging.lines")
+    dashes = "name => getComputedStyle(document.querySelector('.stage .line.' + name)).strokeDasharray"
+    assert page.evaluate(dashes, "value") == "none"
+    assert page.evaluate(dashes, "condition") != "none"
+    page.click(".kind button:has-text('Rows')")
+    wait(page, "() => !document.querySelector('.stage .line.row')")
+    assert "kind=IDENTITY" in page.url
+    page.click(".kind:has-text('Values') summary")
+    page.click("label:has-text('identity')")
+    wait(page, "() => document.querySelectorAll('.stage .line.value').length === 4")
+
+
+def test_an_edge_shows_its_sql_with_the_place_lit(page):
+    graph(page, "1+staging.lines")
+    line = page.evaluate(
+        """() => {
+          const line = document.querySelector('.stage .line.condition');
+          const point = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM());
+          return [point.x, point.y];
+        }"""
+    )
+    page.mouse.click(*line)
+    page.wait_for_selector(".panel pre.sql mark")
+    assert page.inner_text(".panel mark") == "o.currency"
+    assert "models/1_staging.sql:10" in page.inner_text(".panel")
+    assert "IFF(o.currency = 'EUR', 1, r.to_eur)" in page.inner_text(".panel .expression")
+    page.reload()
+    page.wait_for_selector(".panel pre.sql mark")
+    assert lit(page), "the address says it all"
+
+
+def test_an_observed_edge_names_its_run_and_snapshot(page):
+    graph(page, "1+mart.segments", **{"from": "staging.customers", "from_column": "country", "to": "mart.segments"})
+    page.wait_for_selector(".panel .run")
+    assert "nightly/segments" in page.inner_text(".panel .run")
+    assert "snapshot 5" in page.inner_text(".panel .run")
+
+
+def test_the_past_and_what_changed_since(page):
+    graph(page, "1+mart.revenue+1")
+    page.wait_for_selector(".timeline input[type=range]")
+    assert page.locator("[id='port-mart.revenue-latest']").count() == 1
+    page.locator(".timeline input[type=range]").press("ArrowLeft")
+    wait(page, "() => !document.getElementById('port-mart.revenue-latest')")
+    assert "at=3" in page.url
+    page.locator(".timeline input[type=range]").press("ArrowRight")
+    wait(page, "() => document.getElementById('port-mart.revenue-latest')")
+    page.click("text=Compare")
+    page.wait_for_selector(".stage .line.added")
+    page.wait_for_selector(".stage .line.changed")
+    assert "since=3" in page.url
+    assert "added" in page.inner_text(".diff-legend")
+
+
+def test_groups(page):
+    graph(page, "2+mart.revenue")
+    page.click(".toolbar > .toggle:has-text('Group')")
+    page.wait_for_selector(".stage .group")
+    assert "group=true" in page.url
+
+
+def test_the_keyboard_walks_opens_and_helps(page):
+    graph(page, "1+mart.revenue+1")
+    page.keyboard.press("ArrowRight")
+    wait(page, "() => document.querySelector('[id=\"box-mart.revenue\"].cursor')")
+    page.keyboard.press("ArrowDown")
+    wait(page, "() => document.querySelector('[id=\"port-mart.revenue-day\"].cursor')")
+    page.keyboard.press("ArrowLeft")
+    wait(page, "() => document.querySelector('[id=\"port-staging.lines-day\"].cursor')")
+    assert "column day of staging.lines" in page.text_content(".spoken")
+    page.keyboard.press("Enter")
+    drawn(page, "raw.orders")
+    page.keyboard.press("Space")
+    page.wait_for_selector(".hw.locked")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    wait(page, "() => !document.getElementById('port-staging.lines-day')")
+    page.keyboard.press("?")
+    assert "walk" in page.inner_text("dialog")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+
+
+@pytest.mark.parametrize("format", ["svg", "png", "html", "csv", "json", "mermaid", "dot"])
+def test_the_picture_can_be_taken_along(page, format):
+    graph(page, "1+staging.lines")
+    page.click(".export summary")
+    with page.expect_download() as caught:
+        page.click(f"[data-format={format}]")
+    data = caught.value.path().read_bytes()
+    begins = {
+        "svg": b"<svg",
+        "png": b"\x89PNG",
+        "html": b"<!doctype",
+        "csv": b"target",
+        "json": b"{",
+        "dot": b"digraph",
+    }
+    assert data.startswith(begins.get(format, b"flowchart"))
+
+
+def test_the_saved_page_works_without_a_server(page, tmp_path):
+    graph(page, "2+mart.revenue")
+    page.click(".export summary")
+    with page.expect_download() as caught:
+        page.click("[data-format=html]")
+    file = tmp_path / "lineage.html"
+    file.write_bytes(caught.value.path().read_bytes())
+    page.goto(file.as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("to_eur")
+    assert "1 found" in page.inner_text("output")
+    page.click("[id='port-raw.exchange_rates-to_eur']")
+    page.wait_for_selector(".hw.locked .line.on")
+    page.keyboard.press("Escape")
+    wait(page, "() => !document.querySelector('.line.on')")
