@@ -82,7 +82,9 @@ def analyze(
 def analyze_sources(
     sources: Iterable[Source], request: Request, *, progress: Callable[[Source], None] = lambda source: None
 ) -> AnalyzeResult:
-    """The lineage of several texts in order, as if they were one script; `progress` is told of each when it begins.
+    """The lineage of several texts in order; `progress` is told of each when it begins.
+
+    Each text sees the tables that those before it have made, but not their temporary tables, nor what they USE.
 
     RAISES: DialectError, SchemaError, InputError.
     """
@@ -94,36 +96,36 @@ def analyze_sources(
     first = 0
     for source in sources:
         progress(source)
+        resolver.begin_script()
         kept[source.name] = source
-        rendered = _rendered(source, request.template)
-        issues += rendered.issues
-        text = Source(rendered.text, source.name)
+        text = rendered(source, request.template)
+        issues += text.issues
         last = -1
         for lineage in analyze_script(
-            text, front_end, resolver, output=request.output, time_limit=request.time_limit
+            Source(text.text, source.name), front_end, resolver, output=request.output, time_limit=request.time_limit
         ):
             last = lineage.index
-            lineage = _moved(lineage, rendered, first, source.name)
+            lineage = moved_to_template(lineage, text, first, source.name)
             issues += lineage.issues
             statements.append(restrict(lineage, request.reading, collapse=request.collapse))
         first += last + 1
     return AnalyzeResult(tuple(statements), tuple(issues), request.reading, resolver, kept)
 
 
-def _rendered(source: Source, options: TemplateOptions | None) -> Rendered:
+def rendered(source: Source, options: TemplateOptions | None) -> Rendered:
     """The SQL of a source. A text that only looks like a template, and is none, is SQL as it stands."""
     if options is None or not is_template(source.text):
         return Rendered(source.text, source)
     # imported when it is first needed: Jinja takes a tenth of a second, and most texts are no templates
-    rendered: Rendered = import_module("headwater.analysis.rendering").render(source, options)
-    return rendered if rendered.text else dataclasses.replace(rendered, text=source.text)
+    made: Rendered = import_module("headwater.analysis.rendering").render(source, options)
+    return made if made.text else dataclasses.replace(made, text=source.text)
 
 
-def _moved(lineage: StatementLineage, rendered: Rendered, first: int, name: str | None) -> StatementLineage:
+def moved_to_template(lineage: StatementLineage, text: Rendered, first: int, name: str | None) -> StatementLineage:
     """A statement numbered through all sources, with its places in the template."""
 
     def place(span: Span | None) -> Span | None:
-        return None if span is None else rendered.span(span)
+        return None if span is None else text.span(span)
 
     index = first + lineage.index
     lineage = dataclasses.replace(
@@ -135,14 +137,14 @@ def _moved(lineage: StatementLineage, rendered: Rendered, first: int, name: str 
             for issue in lineage.issues
         ),
     )
-    if not rendered.starts:
+    if not text.starts:
         return lineage
     return dataclasses.replace(
         lineage,
         span=place(lineage.span),
         target_span=place(lineage.target_span),
         sources=tuple(
-            dataclasses.replace(table, spans=tuple(map(rendered.span, table.spans))) for table in lineage.sources
+            dataclasses.replace(table, spans=tuple(map(text.span, table.spans))) for table in lineage.sources
         ),
         columns=tuple(dataclasses.replace(column, span=place(column.span)) for column in lineage.columns),
         edges=tuple(

@@ -1,1 +1,1 @@
-"""Work that runs on Spark: upkeep of tables, and moving data in and out of them."""
+"""Work that runs on Spark: a whole SQL estate into the graph, upkeep of tables, moving data in and out of them."""

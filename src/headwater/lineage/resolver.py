@@ -12,7 +12,7 @@ Position matters: the resolver is asked before a statement's own effects are app
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from datetime import UTC, datetime
 from typing import assert_never
 
@@ -44,11 +44,11 @@ from headwater.model.names import CaseRule, TableName, fold
 from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
-_Key = tuple[str, ...]
+TableKey = tuple[str, ...]  # the folded parts of a name
 _HOMES = {"postgres": "public", "redshift": "public", "snowflake": "public", "tsql": "dbo", "duckdb": "main"}
 """The schema in which an engine looks for a table named without one."""
 _MOST_IMPORTS = 8
-_IMPORTS: dict[tuple[int, CaseRule, Callable[[], str]], tuple[SchemaMetadata, dict[_Key, KnownTable]]] = {}
+_IMPORTS: dict[tuple[int, CaseRule, Callable[[], str]], tuple[SchemaMetadata, dict[TableKey, KnownTable]]] = {}
 
 
 def _utc_now() -> str:
@@ -65,14 +65,22 @@ class SchemaResolver:
         dialect: str | None = None,
         now: Callable[[], str] = _utc_now,
     ) -> None:
-        self.schema = schema or SchemaMetadata()
+        self.schema = self._given = schema or SchemaMetadata()
         self.case = self.schema.case_sensitivity.rule(dialect)
         self._home = _HOMES.get(dialect or "")
         self._now = now
-        self._imported = self._imported_tables()
-        self._implied: dict[_Key, KnownTable] = {}
-        self._moved: dict[_Key, KnownTable | None] = {}  # imported tables the text has renamed, swapped
-        self._spelled: dict[_Key, TableName] = {}
+        self._imported: MutableMapping[TableKey, KnownTable] = self._imported_tables()
+        self._implied: MutableMapping[TableKey, KnownTable] = {}
+        self._moved: MutableMapping[TableKey, KnownTable | None] = {}  # imported tables the text has renamed, swapped
+        self._spelled: MutableMapping[TableKey, TableName] = {}
+        self._temporary: set[TableKey] = set()
+
+    def begin_script(self) -> None:
+        """Another script begins: what belonged to the session of the last, temporary tables and USE, is gone."""
+        self.schema = self._given
+        for key in self._temporary:
+            self._implied.pop(key, None)
+        self._temporary.clear()
 
     def learn(self, table: SchemaTable) -> KnownTable:
         """Take in a table as if it had been given with the schema."""
@@ -82,8 +90,9 @@ class SchemaResolver:
     def fork(self) -> "SchemaResolver":
         """The same knowledge, to go on separately: what is applied to one is not seen by the other."""
         other = copy.copy(self)
-        other._imported, other._implied = dict(self._imported), dict(self._implied)
-        other._moved, other._spelled = dict(self._moved), dict(self._spelled)
+        other._imported, other._implied = copy.copy(self._imported), copy.copy(self._implied)
+        other._moved, other._spelled = copy.copy(self._moved), copy.copy(self._spelled)
+        other._temporary = set(self._temporary)
         return other
 
     # ------------------------------------------------------------------------------------------- lookups
@@ -190,9 +199,11 @@ class SchemaResolver:
         given = self._moved[key] if key in self._moved else self._imported.get(key)
         if given is not None and not effect.temporary:
             return self._conflict(given, effect.columns, effect.span) if effect.complete else []
-        known = self._implied.get(key)
-        if known is not None and effect.keeps_existing and known.resolution is Resolution.IMPLIED:
+        known = self._implied.get(key) if effect.keeps_existing else None
+        if known is not None and known.resolution is Resolution.IMPLIED:
             return []
+        if effect.temporary:
+            self._temporary.add(key)
         self._implied[key] = KnownTable(
             self._spelled.setdefault(key, name),
             effect.columns,
@@ -281,14 +292,17 @@ class SchemaResolver:
                 return
 
     def _replace(self, old: KnownTable, new: KnownTable) -> None:
-        for place in (self._imported, self._moved):
-            for key, table in place.items():
-                if table is old:
-                    place[key] = new
+        for key in [key for key, table in self._imported.items() if table is old]:
+            self._imported[key] = new
+        for key in [key for key, table in self._moved.items() if table is old]:
+            self._moved[key] = new
 
     # --------------------------------------------------------------------------------------------- names
 
-    def _imported_tables(self) -> dict[_Key, KnownTable]:
+    def _imported_tables(self) -> MutableMapping[TableKey, KnownTable]:
+        return dict(self._shared_imports())
+
+    def _shared_imports(self) -> dict[TableKey, KnownTable]:
         """The given tables by the names they can be asked for; worked out once for a schema that is used often."""
         key = (id(self.schema), self.case, self._now)
         kept = _IMPORTS.get(key)
@@ -297,9 +311,9 @@ class SchemaResolver:
                 _IMPORTS.pop(next(iter(_IMPORTS)), None)
             tables = {name: known for table in self.schema.tables for name, known in self._import(table)}
             kept = _IMPORTS[key] = (self.schema, tables)  # the schema is held, so that its id stays its own
-        return dict(kept[1])
+        return kept[1]
 
-    def _import(self, table: SchemaTable) -> Iterator[tuple[_Key, KnownTable]]:
+    def _import(self, table: SchemaTable) -> Iterator[tuple[TableKey, KnownTable]]:
         columns = tuple(
             ColumnDefinition(
                 column.name,
@@ -328,7 +342,7 @@ class SchemaResolver:
             parts = (schema.default_catalog, *parts)
         return name if parts == name.parts else TableName(parts)
 
-    def _candidates(self, name: TableName, quoted: tuple[bool, ...]) -> Iterator[_Key]:
+    def _candidates(self, name: TableName, quoted: tuple[bool, ...]) -> Iterator[TableKey]:
         """The keys a name may have, the most particular first: temporary, default, search path, as written."""
         own = self._fold(name.parts, quoted)
         if len(own) == 1:
@@ -349,7 +363,7 @@ class SchemaResolver:
         if len(own) == 3 and not self.schema.default_catalog:
             yield own[1:]  # the given schema does not speak of catalogs
 
-    def _fold(self, parts: tuple[str, ...], quoted: tuple[bool, ...] = ()) -> _Key:
+    def _fold(self, parts: tuple[str, ...], quoted: tuple[bool, ...] = ()) -> TableKey:
         case = self.case.tables
         if not quoted:
             return tuple([fold(part, case) for part in parts])

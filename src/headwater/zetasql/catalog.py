@@ -160,8 +160,10 @@ def _folder(folders: dict[Path, Any], path: Path) -> Any:
 def _fill_table(table: Any, entry: TableEntry) -> None:
     table.name = entry.path[-1]
     table.full_name = entry.full_name
-    seen = set()
+    seen: set[str] = set()
     for name, kind in entry.columns:
+        if name.lower() in seen:  # wrong DDL: the engine would refuse the catalog, and with it every statement
+            continue
         seen.add(name.lower())
         table.column.add(name=name).type.MergeFromString(_type_or_string(kind))
     pseudo = PARTITION_COLUMNS + (WILDCARD_COLUMNS if entry.wildcard else ())

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from headwater.errors import EngineCrashError, TimeLimitError
+from headwater.errors import EngineCrashError, InputError, TimeLimitError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import parse_parts
 from headwater.text import Source
@@ -97,7 +97,8 @@ class Reader:
 
     def _resolve(self, request: Any, text: str, *, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
         try:
-            answer, refusal = self._first_try(request, resolver) if self.catalog.entries else (None, None)
+            at_hand = self.catalog.entries and not _altered(text)  # the answer to an ALTER does not name its table
+            answer, refusal = self._first_try(request, resolver) if at_hand else (None, None)
             if answer is None:
                 before = self.catalog.catalog()
                 self._look_up(text, resolver, inner)
@@ -168,12 +169,18 @@ class Reader:
         if not inner and self._script_paths is None:
             self._script_paths = self._tables_of_script()
         paths = self._script_paths if self._script_paths and not inner else self.table_names(text)
-        self.catalog.add_tables(paths, resolver)
+        self.catalog.add_tables([*paths, *_altered(text)], resolver)
+        self.catalog.add_tables(self._named_in(text), resolver)
         columns = sum(len(entry.columns) for entry in self.catalog.entries.values())
         if columns > _KEPT_COLUMNS:
             wanted = {tuple(part.lower() for part in path) for path in paths}
             self.catalog.entries = {key: entry for key, entry in self.catalog.entries.items() if key in wanted}
         _kept.setdefault(self.engine, {})[self.dialect] = dict(self.catalog.entries)
+
+    def _named_in(self, text: str) -> list[Path]:
+        """Paths of earlier texts whose names are in this one: what they meant then, they need not mean now."""
+        here = text.lower()
+        return [each.path for key, each in self.catalog.entries.items() if key[-1].rpartition(".")[2] in here]
 
     def _tables_of_script(self) -> list[Path]:
         """All tables that the script names; none when they are too many, or when some statement is wrong."""
@@ -198,6 +205,20 @@ class Reader:
             return read_error(err, place.source, place.start, size)
         failure = read_error(err, Source(text), 0, size)
         return CannotResolve(failure.reason, failure.message)
+
+
+_ALTER = re.compile(r"\s*ALTER\s+(?:TABLE|VIEW|MATERIALIZED\s+VIEW)\s+(?:IF\s+EXISTS\s+)?([^\s;]+)", re.IGNORECASE)
+
+
+def _altered(text: str) -> list[Path]:
+    """The table that an ALTER names: ZetaSQL does not count it among the tables of a text."""
+    match = _ALTER.match(text)
+    if match is None:
+        return []
+    try:
+        return [parse_parts(match.group(1))]
+    except InputError:
+        return []
 
 
 @lru_cache(4)

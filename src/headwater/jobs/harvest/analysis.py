@@ -1,0 +1,138 @@
+"""One unit analysed: what runs in a Spark task, or in this process. The same unit and slice give the same answer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from headwater.analysis.door import moved_to_template, rendered
+from headwater.analysis.engines import Engine, open_front_end
+from headwater.analysis.template import TemplateOptions
+from headwater.errors import Severity
+from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement
+from headwater.graph.store import arrow_schema
+from headwater.graph.tables import DATASETS, EDGES, ISSUES, STATEMENTS
+from headwater.jobs.harvest.units import Shift, Unit
+from headwater.lineage.effects import SchemaEffect
+from headwater.lineage.effects_wire import decode_effects, encode_effects
+from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.script import FrontEnd, analyze_script
+from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolver, digest
+from headwater.lineage.statement import StatementLineage
+from headwater.text import Source
+
+FACTS = (DATASETS, STATEMENTS, EDGES, ISSUES)
+OUTCOMES = pa.schema(
+    [
+        pa.field("index", pa.int64()),
+        pa.field("sight", pa.binary()),
+        pa.field("effects", pa.binary()),
+        pa.field("count", pa.int32()),
+        pa.field("findings", pa.int32()),
+        *(pa.field(spec.name, pa.list_(pa.struct(list(arrow_schema(spec))))) for spec in FACTS),
+    ]
+)
+"""What a batch of units comes back as: one row a unit, its rows for the graph as lists."""
+_FINDINGS = (Severity.ERROR, Severity.WARNING)
+_ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all units of a harvest share. Picklable."""
+
+    schemas: dict[str | None, SchemaMetadata]  # by dialect
+    engine: Engine = "auto"
+    template: TemplateOptions | None = field(default_factory=TemplateOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A unit to be analysed with what it can see."""
+
+    index: int
+    unit: Unit
+    part: Slice
+
+
+def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
+    """Analyse units, each on its own."""
+    hashes = Hashes()
+    rows = [_analyse(task, setting, hashes) for task in tasks]
+    return pa.RecordBatch.from_pylist(rows, OUTCOMES)
+
+
+def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
+    unit = task.unit
+    front_end, dialect = open_front_end(unit.script.dialect, setting.engine)  # new, so that it knows no script
+    resolver = WatchedResolver(setting.schemas[unit.script.dialect], dialect, task.part)
+    _tell(front_end, unit, resolver)
+    source = Source(unit.text, unit.script.name)
+    text = rendered(source, setting.template if unit.whole else None)
+    lineages: list[StatementLineage] = []
+    for lineage in analyze_script(Source(text.text, source.name), front_end, resolver):
+        lineages.append(moved_to_template(lineage, text, 0, source.name))
+    sight = resolver.sight(hashes)
+    facts = _facts(unit, source, lineages, digest(unit.fingerprint.encode(), msgspec.msgpack.encode(sight)))
+    add_issues(facts, unit.script.name, text.issues)
+    issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
+    return {
+        "index": task.index,
+        "sight": msgspec.msgpack.encode(sight),
+        "effects": encode_effects(resolver.told),
+        "count": len({lineage.index for lineage in lineages}),
+        "findings": sum(issue.severity in _FINDINGS for issue in issues),
+        **{spec.name: [_shifted(row, unit.shift) for row in facts.of(spec)] for spec in FACTS},
+    }
+
+
+def _tell(front_end: FrontEnd[Any], unit: Unit, resolver: WatchedResolver) -> None:
+    """Let the front end know the functions that earlier scripts have defined."""
+    apart = resolver.fork()
+    for text in unit.prelude:
+        source = Source(text)
+        for piece in front_end.split(source):
+            if piece.kind in _ROUTINES:
+                front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))
+
+
+def _facts(unit: Unit, source: Source, lineages: list[StatementLineage], fingerprint: str) -> Facts:
+    facts = Facts()
+    script = unit.script
+    for index, same in groupby(lineages, key=lambda each: each.index):
+        place = StatementPlace(
+            unit.number + index, source, script.dialect, fingerprint=fingerprint, user=script.user, time=script.time
+        )
+        add_statement(facts, same, place)
+    return facts
+
+
+def _shifted(row: Row, shift: Shift) -> Row:
+    """A row whose places are those of the script."""
+    if row.get("line") is None:
+        return row
+    moved = {name: max(0, row[name] + shift.start) for name in ("start", "end") if row.get(name) is not None}
+    line = row["line"]
+    moved["line"] = max(1, line + shift.line)
+    if row.get("column") is not None and line == 1 and "severity" in row:
+        moved["column"] = row["column"] + shift.column
+    return row | moved
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the analysis of a unit says about the schema; its rows for the graph are kept elsewhere."""
+
+    fingerprint: str
+    sight: bytes
+    effects: bytes
+    count: int
+    findings: int
+    place: tuple[int, int] | None = None  # of its rows for the graph; None when those are in the graph already
+
+    def trace(self) -> Trace:
+        effects: tuple[SchemaEffect, ...] = decode_effects(self.effects)
+        return Trace(msgspec.msgpack.decode(self.sight, type=Sight), effects)

@@ -1,0 +1,87 @@
+"""The order of scripts: each after those that make what it reads, otherwise as they are named.
+
+A folder says nothing about the order in which its files run. A script that reads a table which only a later one
+makes comes after that one. Scripts that wait for each other in a circle keep the order of their names; what they read
+too early is then unknown to them, and said to be.
+"""
+
+import heapq
+import re
+from collections.abc import Sequence
+
+from headwater.jobs.harvest.units import Script
+
+_READS = re.compile(
+    r"""\b(?:FROM|JOIN|USING)\s+(?:ONLY\s+|LATERAL\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)
+      | \bref\(\s*(?:['"][^'"]*['"]\s*,\s*)?['"]([^'"]+)['"]""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAKES = re.compile(
+    r"""\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TRANSIENT\s+|MATERIALIZED\s+|EXTERNAL\s+|SECURE\s+|DYNAMIC\s+)*
+        (?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUOTES = str.maketrans("", "", '`"[] \t\r\n')
+
+
+def in_order(scripts: Sequence[Script]) -> list[Script]:
+    """The scripts in the order in which they are to be read. Temporary tables bind nobody."""
+    makes = [_made(script) for script in scripts]
+    makers: dict[str, list[int]] = {}
+    for at, names in enumerate(makes):
+        for name in names:
+            makers.setdefault(name.rpartition(".")[2], []).append(at)
+    before: list[set[int]] = [set() for _ in scripts]
+    for at, script in enumerate(scripts):
+        for name in _read(script) - makes[at]:
+            same = [maker for maker in makers.get(name.rpartition(".")[2], ()) if _alike(name, makes[maker])]
+            earlier = [maker for maker in same if maker < at]
+            later = [maker for maker in same if maker > at]
+            if earlier:
+                before[at].add(earlier[-1])
+                for maker in later[:1]:  # who makes it anew comes after who reads it as it was
+                    before[maker].add(at)
+            elif later:
+                before[at].add(later[0])
+    return [scripts[at] for at in _sorted(before)]
+
+
+def _sorted(before: list[set[int]]) -> list[int]:
+    after: list[list[int]] = [[] for _ in before]
+    waiting = [len(each) for each in before]
+    for at, others in enumerate(before):
+        for other in others:
+            after[other].append(at)
+    free = [at for at, count in enumerate(waiting) if not count]
+    heapq.heapify(free)
+    done: dict[int, None] = {}
+    rest = iter(range(len(before)))
+    while len(done) < len(before):
+        at = heapq.heappop(free) if free else next(at for at in rest if at not in done)
+        if at in done:
+            continue
+        done[at] = None
+        for each in after[at]:
+            waiting[each] -= 1
+            if not waiting[each] and each not in done:
+                heapq.heappush(free, each)
+    return list(done)
+
+
+def _made(script: Script) -> frozenset[str]:
+    if script.makes is not None:
+        return frozenset({_plain(script.makes)})
+    return frozenset(_plain(match[1]) for match in _MAKES.finditer(script.text))
+
+
+def _read(script: Script) -> frozenset[str]:
+    return frozenset(_plain(match[1] or match[2]) for match in _READS.finditer(script.text))
+
+
+def _plain(name: str) -> str:
+    return name.translate(_QUOTES).lower()
+
+
+def _alike(name: str, made: frozenset[str]) -> bool:
+    """Whether a name can mean one of some: one may have more parts than the other."""
+    return any(name == each or each.endswith(f".{name}") or name.endswith(f".{each}") for each in made)

@@ -1,0 +1,167 @@
+"""Scripts cut into units: the stretches of text that are analysed on their own.
+
+A unit is one statement where its script is plain: statements of the usual kinds, one after another. Where statements
+share more than the schema (variables, functions, blocks, a template), the unit is the whole script. Cutting looks at
+the text alone, quickly; should a unit turn out to be other than one statement, its script becomes one unit.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+
+from headwater.analysis.template import is_template
+from headwater.lineage.slices import digest
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text that is harvested: a file, an entry of a query log, a model."""
+
+    name: str
+    text: str
+    dialect: str | None
+    root: str  # what was named on the command line
+    makes: str | None = None  # the table of a model, which is a bare SELECT
+    user: str | None = None
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """From places in a unit's text to places in its script."""
+
+    start: int = 0
+    line: int = 0
+    column: int = 0  # on the first line
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A stretch of a script that is analysed on its own."""
+
+    script: Script
+    number: int  # of its first statement in the script
+    text: str
+    shift: Shift = field(default_factory=Shift)
+    whole: bool = True
+    prelude: tuple[str, ...] = ()  # scripts before it that define functions it calls
+
+    @property
+    def id(self) -> str:
+        return f"{self.script.name}#{self.number}"
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text, in lower case: the tables it names are among them."""
+        return frozenset(_WORD.findall(self.text.lower()))
+
+    @cached_property
+    def creates(self) -> frozenset[str]:
+        """The first words of the names of tables whose columns it seems to define or change."""
+        found = frozenset(_last_word(match[1]) for match in _CREATES.finditer(self.text))
+        return found | {_last_word(self.script.makes)} if self.script.makes else found
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The words of tables it may look up: all of its words, but for a name that it only creates."""
+        if self.whole or len(self.creates) != 1 or _KEEPS.match(self.text):
+            return self.words
+        (name,) = self.creates
+        again = len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.text.lower())) > 1
+        return self.words if again else self.words - self.creates
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that its analysis depends on, but for the schema."""
+        script = self.script
+        parts = (script.dialect or "", script.makes or "", script.user or "", str(script.time or ""))
+        place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}"
+        return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *self.prelude)))
+
+
+_WORD = re.compile(r"[\w$]+")
+_NAME = r"((?:[`\"\[]?[\w$#@-]+[`\"\]]?\s*\.\s*)*[`\"\[]?[\w$#@.-]+[`\"\]]?)"
+_CREATES = re.compile(
+    rf"""\b(?:
+      CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:(?:GLOBAL|LOCAL)\s+)?(?:TEMP(?:ORARY)?|TRANSIENT|VOLATILE|UNLOGGED|EXTERNAL
+        |MATERIALIZED|SECURE|RECURSIVE|SNAPSHOT|DYNAMIC|FOREIGN|STREAMING|LIVE)?\s*(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?
+      | ALTER\s+(?:TABLE|VIEW)\s+(?:IF\s+EXISTS\s+)? | DROP\s+(?:TABLE|VIEW|MATERIALIZED\s+VIEW)\s+(?:IF\s+EXISTS\s+)?
+      | RENAME\s+(?:TABLE\s+)?(?:TO\s+)? | SWAP\s+WITH\s+ | SELECT\b[^;]{{0,2000}}?\bINTO\s+
+    ){_NAME}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_KEEPS = re.compile(r"\s*(?:CREATE\s[^;(]*\bIF\s+NOT\s+EXISTS\b|ALTER|DROP)", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"""(?: \( | (?:SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|TRUNCATE|DROP\s+(?:TABLE|VIEW)|ALTER\s+TABLE)\b
+      | CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+|TRANSIENT\s+)?
+        (?:TABLE(?!\s+FUNCTION)|VIEW|MATERIALIZED\s+VIEW)\b )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
+_BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
+_ODD = re.compile(r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)", re.IGNORECASE)
+_WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables
+_ROUTINE = re.compile(
+    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
+    rf"(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}",
+    re.IGNORECASE,
+)
+
+
+def _last_word(name: str) -> str:
+    words = _WORD.findall(name.lower())
+    return words[-1] if words else ""
+
+
+def cut_units(script: Script) -> list[Unit]:
+    """The units of a script, in order."""
+    if script.makes is not None:
+        prefix = f"CREATE VIEW {script.makes} AS\n"
+        return [Unit(script, 0, prefix + script.text, Shift(-len(prefix), -1))]
+    if (script.dialect or "") in _WHOLE_DIALECTS or is_template(script.text) or _ODD.search(script.text):
+        return [whole_unit(script)]
+    pieces = list(_pieces(script.text))
+    if not pieces or not all(_PLAIN.match(script.text, start, end) for start, end in pieces):
+        return [whole_unit(script)]
+    units = []
+    line, at = 0, 0
+    for number, (start, end) in enumerate(pieces):
+        line += script.text.count("\n", at, start)
+        at = start
+        column = start - (script.text.rfind("\n", 0, start) + 1)
+        units.append(Unit(script, number, script.text[start:end].rstrip(), Shift(start, line, column), whole=False))
+    return units
+
+
+def whole_unit(script: Script) -> Unit:
+    """A script as one unit."""
+    return Unit(script, 0, script.text)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The ranges between semicolons that hold more than blanks and comments."""
+    begin = 0
+    for end in (*(match.start() for match in _PARTS.finditer(text) if match.group() == ";"), len(text)):
+        blank = _BLANK.match(text, begin, end)
+        start = blank.end() if blank else begin
+        if start < end:
+            yield start, end
+        begin = end + 1
+
+
+def with_preludes(units: list[Unit]) -> list[Unit]:
+    """The same units, each knowing the scripts before it that define functions it names.
+
+    Functions of GoogleSQL outlive the script that makes them.
+    """
+    makers: dict[str, Unit] = {}
+    result = []
+    for unit in units:
+        needed = {id(makers[word]): makers[word] for word in unit.words & makers.keys()}
+        found = replace(unit, prelude=tuple(each.text for each in needed.values())) if needed else unit
+        result.append(found)
+        for match in _ROUTINE.finditer(unit.text) if unit.whole else ():
+            makers[_last_word(match[1])] = unit
+    return result

@@ -1,0 +1,113 @@
+"""Units resolved in waves, with the answer that reading the scripts in order would give.
+
+Each round replays what is known of all units, in order, on an empty schema. A unit whose analysis saw the schema that
+is there at its place is settled for now. One that did not, or was not analysed yet, is analysed in this round with
+the schema at its place, unless it seems to wait for a table that a unit before it is yet to define. What a unit not
+yet analysed will do is guessed from its text, or from its last analysis; a wrong guess costs another round for whom
+it misled, and nothing else. When a round has nothing to analyse, every unit has seen what it must see.
+
+In each round the first unit that is not settled has only settled ones before it, so it is settled after that: there
+are never more rounds than units, and usually as many as the longest chain of tables.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from headwater.jobs.harvest.analysis import Outcome, Task
+from headwater.jobs.harvest.units import Unit, whole_unit
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.slices import Hashes, ReplayedResolver, Trace
+
+_TRIES = 3  # of a unit with nothing unsettled before it, after which its last answer stands
+
+RunTasks = Callable[[list[Task], list[Unit]], Iterable[tuple[int, Outcome]]]
+"""Analyses tasks of some units and returns an outcome for each, by index, in any order."""
+
+
+@dataclass
+class Waves:
+    """The units of one dialect, in order, on their way to being settled."""
+
+    units: list[Unit]
+    schema: SchemaMetadata
+    dialect: str
+    outcomes: dict[int, Outcome] = field(default_factory=dict)  # of earlier harvests, and as they are found
+    rounds: int = 0
+    analysed: int = 0
+    recut: set[str] = field(default_factory=set)  # scripts that became one unit
+    _traces: dict[int, tuple[Outcome, Trace]] = field(default_factory=dict)
+    _tries: dict[int, int] = field(default_factory=dict)
+    _hashes: Hashes = field(default_factory=Hashes)
+
+    def settle(self, run: RunTasks) -> SchemaResolver:
+        """Analyse what must be; returns the schema after all units."""
+        while True:
+            schema, ready = self._replay()
+            if not ready:
+                return schema
+            self.rounds += 1
+            self.analysed += len(ready)
+            for task in ready:
+                self._tries[task.index] = self._tries.get(task.index, 0) + 1
+            for index, outcome in run(ready, self.units):
+                self.outcomes[index] = outcome
+            self._recut()
+
+    def _replay(self) -> tuple[ReplayedResolver, list[Task]]:
+        """The schema after all units as far as they are known, and the units to analyse now."""
+        schema = ReplayedResolver(self.schema, self.dialect, self._hashes)
+        unsettled: set[str] = set()
+        ready: list[Task] = []
+        name: str | None = None
+        for index, unit in enumerate(self.units):
+            if unit.script.name != name:
+                schema.begin_script()
+                name = unit.script.name
+            trace = self._trace(index)
+            first = not unsettled and not ready
+            if trace is not None and (schema.fits(trace.sight) or (first and self._tries.get(index, 0) >= _TRIES)):
+                unsettled -= unit.creates
+            else:
+                if unsettled.isdisjoint(unit.reads):
+                    ready.append(self._task(index, unit, schema, trace))
+                unsettled |= unit.creates
+            if trace is not None:
+                schema.replay(trace)
+        return schema, ready
+
+    def _task(self, index: int, unit: Unit, schema: ReplayedResolver, trace: Trace | None) -> Task:
+        before = (trace.sight,) if trace is not None else ()
+        return Task(index, unit, schema.cut(unit.words, before))
+
+    def _trace(self, index: int) -> Trace | None:
+        outcome = self.outcomes.get(index)
+        if outcome is None:
+            return None
+        kept = self._traces.get(index)
+        if kept is None or kept[0] is not outcome:
+            kept = self._traces[index] = outcome, outcome.trace()
+        return kept[1]
+
+    def _recut(self) -> None:
+        """Make one unit of each script whose units are not one statement each: it was cut at the wrong places."""
+        wrong = {
+            self.units[index].script.name
+            for index, outcome in self.outcomes.items()
+            if outcome.count != 1 and not self.units[index].whole
+        }
+        if not wrong:
+            return
+        self.recut |= wrong
+        units: list[Unit] = []
+        outcomes: dict[int, Outcome] = {}
+        for index, unit in enumerate(self.units):
+            if unit.script.name not in wrong:
+                if index in self.outcomes:
+                    outcomes[len(units)] = self.outcomes[index]
+                units.append(unit)
+            elif unit.number == 0:
+                units.append(whole_unit(unit.script))
+        self.units, self.outcomes = units, outcomes
+        self._traces.clear()
+        self._tries.clear()

@@ -1,0 +1,69 @@
+"""Waves give what reading the scripts in order gives, whatever the scripts do to each other."""
+
+import random
+
+import pytest
+
+from headwater.analysis.door import Request
+from headwater.analysis.schemas import import_schema
+from headwater.graph.collect import collect
+from headwater.graph.facts import Facts, add_schema
+from headwater.graph.store import arrow_schema
+from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS
+from headwater.jobs.harvest.analysis import Setting
+from headwater.jobs.harvest.runner import Runner, decode_task, encode_task
+from headwater.jobs.harvest.units import Script, cut_units, with_preludes
+from headwater.jobs.harvest.waves import Waves
+from headwater.text import Source
+from tests.jobs import estates
+
+ESTATES = [
+    *((seed, "postgres", schema) for seed in range(18) for schema in (False, True)),
+    *((seed, "snowflake", True) for seed in range(100, 110)),
+    *((seed, "bigquery", True) for seed in range(200, 212)),
+]
+
+
+def in_waves(texts, dialect, schema, shuffle=None):
+    """The rows that waves give, with the waves."""
+    scripts = [Script(name, text, dialect, ".") for name, text in texts]
+    units = [unit for script in scripts for unit in cut_units(script)]
+    if dialect == "bigquery":
+        units = with_preludes(units)
+    given = import_schema(schema, dialect)
+    runner = Runner(Setting({dialect: given}))
+    waves = Waves(units, given, dialect)
+
+    def run(tasks, units):
+        tasks = [decode_task(encode_task(task)) for task in tasks]
+        if shuffle is not None:
+            shuffle.shuffle(tasks)
+        return runner.run(tasks, units)
+
+    facts = Facts()
+    add_schema(facts, waves.settle(run).resolved())
+    places = [outcome.place for outcome in waves.outcomes.values()]
+    rows = {spec: runner.rows(spec, places) for spec in (STATEMENTS, EDGES, ISSUES)}
+    rows[COLUMNS] = facts.to_arrow(COLUMNS, arrow_schema(COLUMNS))
+    return rows, waves
+
+
+def in_order(texts, dialect, schema):
+    facts = collect([Source(text, name) for name, text in texts], Request(dialect=dialect, schema=schema))
+    return {spec: facts.to_arrow(spec, arrow_schema(spec)) for spec in (STATEMENTS, EDGES, ISSUES, COLUMNS)}
+
+
+def plain(table, spec):
+    rows = [{name: value for name, value in row.items() if name != "fingerprint"} for row in table.to_pylist()]
+    return sorted(rows, key=lambda row: tuple(str(row[name]) for name in spec.key))
+
+
+@pytest.mark.property
+@pytest.mark.parametrize(("seed", "dialect", "given"), ESTATES)
+def test_waves_equal_sequence(seed, dialect, given):
+    texts = estates.scripts(seed, dialect=dialect)
+    schema = estates.SCHEMA if given else None
+    rows, waves = in_waves(texts, dialect, schema, random.Random(seed))
+    for spec, expected in in_order(texts, dialect, schema).items():
+        assert plain(rows[spec], spec) == plain(expected, spec), "\n".join(text for _, text in texts)
+    assert waves.rounds <= len(waves.units)
