@@ -1,5 +1,7 @@
-"""Small estates that are made to be difficult: tables made anew, altered, renamed and dropped, read too early, shadowed
-by temporary ones, known from nothing but their use."""
+"""Small estates that are made to be difficult.
+
+Tables are made anew, altered, renamed, dropped, read too early, shadowed by temporary ones, known by their use alone.
+"""
 
 import random
 

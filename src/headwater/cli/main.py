@@ -23,6 +23,7 @@ COMMANDS = {
     "drift": "headwater.cli.graph_changes:drift",
     "explain": "headwater.cli.explain:explain",
     "harvests": "headwater.cli.graph:harvests",
+    "harvest": "headwater.cli.harvest:harvest",
     "impact": "headwater.cli.graph:impact",
     "ingest": "headwater.cli.graph_changes:ingest",
     "jobs": "headwater.cli.jobs:jobs",

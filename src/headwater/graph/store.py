@@ -5,11 +5,11 @@ record in `lineage.harvests` that names the snapshot of each table; readers go b
 newest in a table. Until the record is there, nobody sees any of the change.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -35,8 +35,13 @@ class Change:
     facts: Facts = field(default_factory=Facts)
     removed: dict[str, list[Key]] = field(default_factory=dict)
     record: Row = field(default_factory=dict)
-    origins: Mapping[str, Origin] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)  # rows besides the facts, where there are many
+    origin: "OriginOf | None" = None
     id: str = field(default_factory=new_run_id)
+
+
+OriginOf: TypeAlias = Callable[[TableSpec, Mapping[str, int]], Origin]
+"""Where the rows of a table come from, given the snapshots of those written before it."""
 
 
 class GraphStore:
@@ -72,11 +77,12 @@ class GraphStore:
         for spec in FACT_TABLES:
             table = self.table(spec)
             removed = change.removed.get(spec.name, [])
-            if change.facts.rows[spec.name] or removed:
+            rows = _rows(change, spec)
+            if len(rows) or removed:
                 table.write(
-                    change.facts.to_arrow(spec, arrow_schema(spec)),
+                    rows,
                     deletes=_keys(spec, removed),
-                    origin=change.origins.get(spec.name),
+                    origin=change.origin(spec, snapshots) if change.origin is not None else None,
                     commit_user=_USER,
                     commit_id=f"{change.id}-{spec.name}",
                 )
@@ -160,6 +166,11 @@ def arrow_schema(spec: TableSpec) -> pa.Schema:
     return pa.schema(
         [pa.field(each.name, arrow_type(each.type), nullable=each.nullable) for each in model_schema(spec).fields]
     )
+
+
+def _rows(change: Change, spec: TableSpec) -> pa.Table:
+    rows = change.facts.to_arrow(spec, arrow_schema(spec))
+    return pa.concat_tables([rows, change.tables[spec.name]]) if spec.name in change.tables else rows
 
 
 def _keys(spec: TableSpec, keys: Sequence[Key]) -> Any:

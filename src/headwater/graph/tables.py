@@ -168,5 +168,26 @@ HARVESTS = TableSpec(
     ),
 )
 
-FACT_TABLES = (DATASETS, COLUMNS, STATEMENTS, EDGES, RUNS, RUN_INPUTS, ISSUES)
+UNITS = TableSpec(
+    "units",
+    "Stretches of SQL text that were analysed on their own, with what they saw of the schema and did to it: "
+    "what a harvest needs in order not to analyse them again.",
+    ("unit",),
+    (
+        ("unit", "STRING NOT NULL", "the id of its first statement"),
+        ("root", "STRING", "the folder, file or log it was found in, as it was named"),
+        ("source", "STRING", "the file or log entry it is from"),
+        ("number", "INT", "the number of its first statement there"),
+        ("count", "INT", "how many statements it is"),
+        ("fingerprint", "STRING", "of its text, its place, its dialect and how it was read"),
+        ("sight", "BINARY", "what it saw of the schema, as MessagePack"),
+        ("effects", "BINARY", "what it did to the schema, as MessagePack"),
+        ("findings", "INT", "how many errors and warnings it has"),
+        ("harvest", "STRING", "the harvest that analysed it"),
+    ),
+)
+
+FACT_TABLES = (UNITS, STATEMENTS, DATASETS, COLUMNS, EDGES, RUNS, RUN_INPUTS, ISSUES)
+"""In the order in which they are written: a unit that is there says that its rows are being written."""
+
 ALL_TABLES = (*FACT_TABLES, HARVESTS)

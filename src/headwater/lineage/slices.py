@@ -7,7 +7,7 @@ is the one that a reader of the scripts in order would have made; when not, it i
 """
 
 import hashlib
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -172,6 +172,13 @@ class WatchedResolver(SchemaResolver):
         spelled = {key: self._layer("spelled").own.get(key, name) for key, name in self._spellings.items()}
         named = tuple((key, name.parts) for key, name in sorted(spelled.items()) if isinstance(name, TableName))
         return Sight(layers, named, self._namespace)
+
+    def hashes_of(self, names: Set[TableName], hashes: Hashes) -> list[str]:
+        """The hashes of those of some tables that were seen, in order: a front end may look at others in passing."""
+        tables = [
+            table for seen in self._lookups.values() for table in seen.values() if isinstance(table, KnownTable)
+        ]
+        return sorted({hashes.of(table) for table in tables if table.name in names})
 
     def _hash(self, hashes: Hashes, name: str, key: Key) -> str:
         if key == EVERYTHING:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from headwater.analysis.template import TemplateOptions
 from headwater.errors import Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement
 from headwater.graph.store import arrow_schema
-from headwater.graph.tables import DATASETS, EDGES, ISSUES, STATEMENTS
+from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.units import Shift, Unit
 from headwater.lineage.effects import SchemaEffect
 from headwater.lineage.effects_wire import decode_effects, encode_effects
@@ -24,7 +25,7 @@ from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolve
 from headwater.lineage.statement import StatementLineage
 from headwater.text import Source
 
-FACTS = (DATASETS, STATEMENTS, EDGES, ISSUES)
+FACTS = (STATEMENTS, EDGES, ISSUES)
 OUTCOMES = pa.schema(
     [
         pa.field("index", pa.int64()),
@@ -36,6 +37,7 @@ OUTCOMES = pa.schema(
     ]
 )
 """What a batch of units comes back as: one row a unit, its rows for the graph as lists."""
+_VERSION = version("headwater")
 _FINDINGS = (Severity.ERROR, Severity.WARNING)
 _ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
 
@@ -46,7 +48,14 @@ class Setting:
 
     schemas: dict[str | None, SchemaMetadata]  # by dialect
     engine: Engine = "auto"
-    template: TemplateOptions | None = field(default_factory=TemplateOptions)
+    template: TemplateOptions = field(default_factory=TemplateOptions)
+
+    def mark(self, unit: Unit) -> str:
+        """A hash of a unit and of how it is read: an analysis with the same mark and sight is the same."""
+        template = self.template
+        reading = f"{_VERSION} {self.engine} {template.schema} {template.incremental}"
+        variables = repr(sorted(template.variables.items())) if unit.whole else ""
+        return digest(unit.fingerprint.encode(), reading.encode(), variables.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,10 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
     for lineage in analyze_script(Source(text.text, source.name), front_end, resolver):
         lineages.append(moved_to_template(lineage, text, 0, source.name))
     sight = resolver.sight(hashes)
-    facts = _facts(unit, source, lineages, digest(unit.fingerprint.encode(), msgspec.msgpack.encode(sight)))
+    used = {table.name for lineage in lineages for table in lineage.sources}
+    used |= {lineage.target for lineage in lineages if lineage.target is not None}
+    schema = resolver.hashes_of(used, hashes)
+    facts = _facts(unit, source, lineages, digest(setting.mark(unit).encode(), *map(str.encode, schema)))
     add_issues(facts, unit.script.name, text.issues)
     issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
     return {

@@ -48,7 +48,7 @@ class Runner:
             plain = table.select(["index", "sight", "effects", "count", "findings"]).to_pylist()
             for row, each in enumerate(plain):
                 index = each.pop("index")
-                yield index, Outcome(units[index].fingerprint, **each, place=(number, row))
+                yield index, Outcome(self.setting.mark(units[index]), **each, place=(number, row))
             self.progress(len(plain))
 
     def _here(self, tasks: list[Task]) -> Iterator[pa.Table]:

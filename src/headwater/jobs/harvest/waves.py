@@ -48,8 +48,8 @@ class Waves:
                 return schema
             self.rounds += 1
             self.analysed += len(ready)
-            for task in ready:
-                self._tries[task.index] = self._tries.get(task.index, 0) + 1
+            first = ready[0].index  # everything before it is settled
+            self._tries[first] = self._tries.get(first, 0) + 1
             for index, outcome in run(ready, self.units):
                 self.outcomes[index] = outcome
             self._recut()

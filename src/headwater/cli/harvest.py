@@ -1,0 +1,116 @@
+"""`headwater harvest`: a whole SQL estate into the graph."""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headwater.cli.graph import open_graph_store
+from headwater.cli.inputs import complete_dialect, parse_variables
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json
+
+if TYPE_CHECKING:
+    from headwater.jobs.harvest.harvest import Progress, Summary
+    from headwater.jobs.harvest.sources import Estate
+
+
+@command(
+    "harvest",
+    examples=(
+        "headwater harvest models/ --dialect snowflake --schema schema.sql",
+        "headwater harvest bigquery=sql/bq snowflake=sql/sf target/manifest.json",
+        "headwater harvest query_log.parquet --dialect redshift --master local[4]",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, metavar="[DIALECT=]PATH...")
+@click.option("-d", "--dialect", shell_complete=complete_dialect, help="The SQL dialect of paths that name none.")
+@click.option("-s", "--schema", metavar="FILE", help="Known tables: JSON, information_schema CSV, DDL, a warehouse.")
+@click.option(
+    "--engine", type=click.Choice(["auto", "zetasql", "sqlglot"]), default="auto", show_default=True, hidden=True
+)
+@click.option("--master", metavar="URL", help="Run on this Spark. Default: local[*], and only if it is worth it.")
+@click.option("--var", "variables", metavar="NAME=VALUE", multiple=True, help="A variable of a template.")
+@click.option("--strict", is_flag=True, help="Exit code 1 if there are errors or warnings.")
+@click.pass_obj
+def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict: bool, **options: Any) -> int:
+    """Bring the lineage of SQL files, dbt projects and query logs into the warehouse.
+
+    A path is a folder of .sql files, a dbt project or its manifest.json, a query log (Parquet, CSV or JSON with a
+    column `query`), or a file of OpenLineage events. Only what has changed since the last harvest is analysed; what
+    is no longer there loses its lineage. `headwater trace`, `impact` and `diff` then answer questions.
+    """
+    from headwater.analysis.template import TemplateOptions
+    from headwater.jobs.harvest.harvest import HarvestOptions
+    from headwater.jobs.harvest.harvest import harvest as run_harvest
+    from headwater.jobs.harvest.sources import read_estate
+
+    estate = read_estate(paths, dialect or flags.settings.dialect)
+    with _shown(flags) as progress:
+        summary = run_harvest(
+            open_graph_store(flags),
+            estate,
+            HarvestOptions(
+                schema=options["schema"] or flags.settings.schema,
+                engine=options["engine"],
+                template=TemplateOptions(parse_variables(options["variables"])),
+                master=options["master"],
+                progress=progress,
+            ),
+        )
+    refused = _ingest(flags, estate)
+    _say(flags, summary, estate)
+    return 1 if strict and (summary.findings or refused) else 0
+
+
+def _ingest(flags: Flags, estate: "Estate") -> int:
+    from headwater.errors import InputError
+    from headwater.events import read_events
+    from headwater.graph.observed import ingest
+
+    refused = 0
+    for file in estate.events:
+        with file.open("rb") as lines:
+            read = list(read_events(lines, str(file)))
+        events = [each for each in read if not isinstance(each, InputError)]
+        _, bad = ingest(open_graph_store(flags), events, source=str(file))
+        refused += len(bad) + len(read) - len(events)
+    return refused
+
+
+def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
+    if flags.json:
+        print_json(dataclasses.asdict(summary) | {"events": [str(file) for file in estate.events]})
+        return
+    if flags.quiet:
+        return
+    click.echo(
+        f"{summary.statements:,} statements in {summary.scripts:,} scripts, {summary.analysed:,} analysed in "
+        f"{summary.waves} waves, {summary.removed:,} removed\n"
+        f"{summary.edges:,} edges written, {summary.findings:,} findings, {summary.seconds:.1f} s"
+    )
+    if summary.findings:
+        where = "severity <> 'info'"
+        click.echo(f'hint: headwater sql -e "SELECT file, line, message FROM lineage.issues WHERE {where}"', err=True)
+
+
+@contextmanager
+def _shown(flags: Flags) -> Iterator[Callable[["Progress"], None]]:
+    """A function to call with the progress; it draws a bar if somebody can see it."""
+    if flags.quiet or flags.json or not flags.settings.progress or not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True, no_color=not flags.use_color(sys.stderr)), transient=True) as bar:
+        task = bar.add_task("harvesting")
+
+        def show(progress: "Progress") -> None:
+            text = f"{progress.scripts:,} scripts, wave {progress.wave}"
+            bar.update(task, total=progress.units, completed=progress.analysed, description=text)
+
+        yield show

@@ -1,0 +1,178 @@
+"""The harvest: scripts in, one change of the graph out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from headwater.analysis.engines import Engine, open_front_end
+from headwater.analysis.schemas import SchemaLike, import_schema
+from headwater.analysis.template import TemplateOptions
+from headwater.graph.facts import Facts, Key, add_schema
+from headwater.graph.store import Change, GraphStore, arrow_schema
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS, UNITS, TableSpec
+from headwater.jobs.harvest import records
+from headwater.jobs.harvest.analysis import Outcome, Setting
+from headwater.jobs.harvest.order import in_order
+from headwater.jobs.harvest.origins import origin_of
+from headwater.jobs.harvest.runner import Runner
+from headwater.jobs.harvest.sources import Estate
+from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
+from headwater.jobs.harvest.waves import Waves
+
+_GOOGLE = ("bigquery", "spanner")
+
+
+@dataclass(frozen=True)
+class HarvestOptions:
+    """How to harvest: everything but the texts and where lineage is kept."""
+
+    schema: SchemaLike = None
+    engine: Engine = "auto"
+    template: TemplateOptions = field(default_factory=TemplateOptions)
+    master: str | None = None  # of Spark; None: as is best
+    progress: Callable[["Progress"], None] = lambda progress: None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a harvest is."""
+
+    scripts: int
+    units: int
+    analysed: int
+    wave: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a harvest did."""
+
+    harvest: str
+    scripts: int
+    statements: int
+    analysed: int  # statements
+    removed: int  # statements
+    edges: int  # written
+    issues: int  # written
+    findings: int  # errors and warnings in all that was harvested, now or earlier
+    waves: int
+    seconds: float
+
+
+def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = None) -> Summary:
+    """Bring the lineage of an estate into the graph, in one change; of what is there already, only what has changed.
+
+    Statements that were there under the same roots and are no more lose their lineage.
+    RAISES: DialectError, SchemaError, InputError.
+    """
+    options = options or HarvestOptions()
+    started = datetime.now(UTC)
+    scripts = estate.scripts
+    memory = records.recall(store, estate.roots)
+    settled = settle(scripts, options, memory)
+    change = _change(store, settled, memory)
+    change.origin = origin_of(change.id, estate.roots)
+    edges, issues = (len(change.tables[spec.name]) for spec in (EDGES, ISSUES))
+    now = {unit.id for unit, _ in settled.outcomes}
+    outcomes = [outcome for _, outcome in settled.outcomes]
+    removed = sum(record.outcome.count for id, record in memory.there.items() if id not in now)
+    change.record = {
+        "kind": "harvest",
+        "sources": list(estate.roots),
+        "dialects": sorted({script.dialect or "generic" for script in scripts}),
+        "started": started,
+        "statements": sum(outcome.count for outcome in outcomes),
+        "analysed": sum(outcome.count for outcome in outcomes if outcome.place is not None),
+        "removed": removed,
+        "edges": edges,
+        "issues": issues,
+        "waves": settled.waves,
+    }
+    store.apply(change)
+    return Summary(
+        harvest=change.id,
+        scripts=len(scripts),
+        findings=sum(outcome.findings for outcome in outcomes),
+        seconds=(datetime.now(UTC) - started).total_seconds(),
+        **{name: change.record[name] for name in _COUNTED},
+    )
+
+
+_COUNTED = ("statements", "analysed", "removed", "edges", "issues", "waves")
+
+
+@dataclass
+class Settled:
+    """Scripts after analysis: what each unit came to, the rows of those analysed now, and the schema in the end."""
+
+    runner: Runner
+    outcomes: list[tuple[Unit, Outcome]] = field(default_factory=list)
+    schema: Facts = field(default_factory=Facts)
+    waves: int = 0
+
+    def rows(self, spec: TableSpec) -> pa.Table:
+        return self.runner.rows(spec, [each.place for _, each in self.outcomes if each.place is not None])
+
+
+def settle(scripts: Sequence[Script], options: HarvestOptions, memory: records.Memory) -> Settled:
+    """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
+    dialects = list(dict.fromkeys(script.dialect for script in scripts))
+    schemas = {dialect: import_schema(options.schema, dialect) for dialect in dialects}
+    settled = Settled(Runner(Setting(schemas, options.engine, options.template), options.master))
+    total = 0
+    for dialect in dialects:
+        units = _units([script for script in scripts if script.dialect == dialect], dialect)
+        total += len(units)
+        waves = Waves(units, schemas[dialect], open_front_end(dialect, "sqlglot")[1])
+        for index, unit in enumerate(units):
+            known = memory.known.get(unit.id)
+            if known is not None and known.fingerprint == settled.runner.setting.mark(unit):
+                waves.outcomes[index] = known
+        done = [0]
+
+        def report(count: int, waves: Waves = waves, done: list[int] = done, total: int = total) -> None:
+            done[0] += count
+            options.progress(Progress(len(scripts), total, done[0], waves.rounds))
+
+        settled.runner.progress = report
+        add_schema(settled.schema, waves.settle(settled.runner.run).resolved())
+        settled.outcomes += [(unit, waves.outcomes[index]) for index, unit in enumerate(waves.units)]
+        settled.waves = max(settled.waves, waves.rounds)
+    return settled
+
+
+def _units(scripts: Sequence[Script], dialect: str | None) -> list[Unit]:
+    units = [unit for script in in_order(scripts) for unit in cut_units(script)]
+    return with_preludes(units) if dialect in _GOOGLE else units
+
+
+def _change(store: GraphStore, settled: Settled, memory: records.Memory) -> Change:
+    """What is to be written and removed so that the graph is what the scripts say."""
+    change = Change()
+    fresh = [(unit, outcome) for unit, outcome in settled.outcomes if outcome.place is not None]
+    now = {unit.id for unit, _ in settled.outcomes}
+    touched = {unit.id for unit, _ in fresh}
+    over = [record for id, record in memory.there.items() if id in touched or id not in now]
+    stays = [
+        id
+        for record in memory.there.values()
+        if record.unit in now and record.unit not in touched
+        for id in record.statements
+    ]
+    statements = [id for record in over for id in record.statements]
+    tables = {spec.name: settled.rows(spec) for spec in records.REPLACED}
+    removed: dict[str, list[Key]] = {UNITS.name: [(record.unit,) for record in over if record.unit not in now]}
+    for spec in records.REPLACED:
+        removed[spec.name] = records.gone(store, spec, statements, tables[spec.name])
+    names = records.names_of(store, memory, tables[STATEMENTS.name], stays)
+    columns, removed[COLUMNS.name] = records.changed_columns(store, settled.schema.of(COLUMNS), names)
+    known = [key[0] for key in settled.schema.rows[DATASETS.name]]
+    datasets, removed[DATASETS.name] = records.changed_datasets(store, names, known)
+    tables[DATASETS.name] = pa.Table.from_pylist(datasets, arrow_schema(DATASETS))
+    tables[COLUMNS.name] = pa.Table.from_pylist(columns, arrow_schema(COLUMNS))
+    units = list(records.unit_rows(fresh, change.id))
+    tables[UNITS.name] = pa.Table.from_pylist(units, arrow_schema(UNITS))
+    change.tables, change.removed = tables, removed
+    return change

@@ -1,0 +1,197 @@
+"""What earlier harvests know: units that need not be analysed again, and rows that are to go.
+
+A harvest that died has left rows that no reader sees, until the next change shows the tables as they then are. So
+what is to be written and removed is worked out against the tables as they are, not as readers see them; and a unit
+counts as known only if its record is the one that readers see.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.errors import NotFoundError
+from headwater.graph.facts import Key, Row
+from headwater.graph.store import GraphStore
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, TableSpec
+from headwater.jobs.harvest.analysis import Outcome
+from headwater.lake.predicates import In
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRecord:
+    """A unit as an earlier harvest left it."""
+
+    unit: str
+    root: str
+    source: str
+    number: int
+    outcome: Outcome
+    harvest: str
+
+    @property
+    def statements(self) -> list[str]:
+        """The ids under which its rows stand; those of the script itself are under the name of the script."""
+        own = [f"{self.source}#{self.number + at}" for at in range(self.outcome.count)]
+        return [*own, self.source] if self.number == 0 else own
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The units of some roots: those in the tables, and of those the ones to go by."""
+
+    there: dict[str, UnitRecord]
+    known: dict[str, Outcome]
+
+
+def recall(store: GraphStore, roots: Iterable[str]) -> Memory:
+    """What is known of units under some roots."""
+    wanted = tuple(sorted(set(roots)))
+    if not store.exists or not store.warehouse.has_table(UNITS.full_name):
+        return Memory({}, {})
+    there = _records(store.table(UNITS).to_arrow(where=In("root", wanted)))
+    try:
+        pins = store.state().pins
+    except NotFoundError:  # not one harvest has come to its end
+        pins = {}
+    seen = pins.get(UNITS.name)
+    latest = store.table(UNITS).snapshot()
+    if latest is None or seen == latest.snapshot_id:
+        return Memory(there, {id: record.outcome for id, record in there.items()})
+    shown = _records(store.table(UNITS).to_arrow(where=In("root", wanted), at=seen)) if seen is not None else {}
+    return Memory(there, {id: record.outcome for id, record in there.items() if shown.get(id) == record})
+
+
+def _records(table: pa.Table) -> dict[str, UnitRecord]:
+    found = {}
+    for row in table.to_pylist():
+        outcome = Outcome(row["fingerprint"], row["sight"], row["effects"], row["count"], row["findings"])
+        place = row["unit"], row["root"], row["source"], row["number"]
+        found[row["unit"]] = UnitRecord(*place, outcome, row["harvest"])
+    return found
+
+
+def unit_rows(units: Iterable[tuple[Any, Outcome]], harvest: str) -> Iterable[Row]:
+    """The rows of units that were analysed."""
+    for unit, outcome in units:
+        yield {
+            "unit": unit.id,
+            "root": unit.script.root,
+            "source": unit.script.name,
+            "number": unit.number,
+            "count": outcome.count,
+            "fingerprint": outcome.fingerprint,
+            "sight": outcome.sight,
+            "effects": outcome.effects,
+            "findings": outcome.findings,
+            "harvest": harvest,
+        }
+
+
+def gone(store: GraphStore, spec: TableSpec, statements: Iterable[str], written: pa.Table) -> list[Key]:
+    """The keys of rows that some statements had and that are not written anew."""
+    ids = tuple(sorted(set(statements)))
+    if not ids or not store.exists:
+        return []
+    there = store.table(spec).to_arrow(list(spec.key), where=In("statement", ids))
+    return sorted(_keys(there, spec) - _keys(written, spec))
+
+
+def _keys(table: pa.Table, spec: TableSpec) -> set[Key]:
+    return set(zip(*(table.column(name).to_pylist() for name in spec.key)))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The datasets that statements name, with their kind: those of this harvest, before and after, and of others.
+
+    `alone` says that there are no others: then what nobody names is nobody's.
+    """
+
+    before: dict[str, str]
+    after: dict[str, str]
+    others: dict[str, str]
+    alone: bool
+
+    def are_ours(self, dataset: str) -> bool:
+        """Whether this harvest alone has a say in a dataset that SQL text named."""
+        return self.alone or (dataset not in self.others and (dataset in self.before or dataset in self.after))
+
+
+def names_of(store: GraphStore, memory: Memory, statements: pa.Table, kept: Iterable[str]) -> Names:
+    """The datasets that statements name; `statements` are those written now, `kept` the ids of those that stay."""
+    after = _named(statements)
+    if not store.exists:
+        return Names({}, after, {}, alone=True)
+    present = store.table(STATEMENTS).to_arrow(["statement", "type", "target", "reads"])
+    ours = pa.array(sorted({id for record in memory.there.values() for id in record.statements}), pa.string())
+    stays = pa.array(sorted(kept), pa.string())
+    mine = pc.is_in(present.column("statement"), ours)
+    others = present.filter(pc.invert(mine))
+    after = _merged(after, _named(present.filter(pc.is_in(present.column("statement"), stays))))
+    return Names(_named(present.filter(mine)), after, _named(others), alone=not len(others))
+
+
+def _named(statements: pa.Table) -> dict[str, str]:
+    reads = statements.column("reads").combine_chunks()
+    names = [reads.flatten() if len(reads) else pa.array([], pa.string()), statements.column("target").unique()]
+    views = pc.match_substring(pc.utf8_upper(statements.column("type")), "VIEW")
+    kinds = {name: "table" for each in names for name in each.unique().to_pylist() if name is not None}
+    made = statements.filter(pc.fill_null(views, False)).column("target").unique().to_pylist()
+    return kinds | {name: "view" for name in made if name is not None}
+
+
+def _merged(*kinds: dict[str, str]) -> dict[str, str]:
+    """One of several, in which a view is a view."""
+    whole = {name: "table" for each in kinds for name in each}
+    return whole | {name: kind for each in kinds for name, kind in each.items() if kind == "view"}
+
+
+def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[list[Row], list[Key]]:
+    """Of the columns of the resolved schema, those that are new or different; and the keys of those to remove first:
+    those that are no more, and those of which less is known than was."""
+    if not store.exists:
+        return rows, []
+    there = {(row["dataset"], row["column"]): row for row in store.table(COLUMNS).to_arrow().to_pylist()}
+    now = {(row["dataset"], row["column"]): row for row in rows}
+    changed, removed = [], []
+    for key, row in now.items():
+        known = there.get(key)
+        row = row if known is None else row | {name: known[name] for name in ("description", "tags")}
+        if known != row:
+            changed.append(row)
+            if known is not None and any(row[name] is None and known[name] is not None for name in row):
+                removed.append(key)
+    tables = {dataset for dataset, _ in now}
+    for key, known in there.items():
+        mine = key[0] in tables or names.are_ours(key[0])
+        if key not in now and mine and known["origin"] in ("imported", "implied"):
+            removed.append(key)
+    return changed, sorted(removed)
+
+
+def changed_datasets(store: GraphStore, names: Names, known: Iterable[str]) -> tuple[list[Row], list[Key]]:
+    """The datasets that are new or of another kind, and the keys of those that nobody names any more.
+
+    `known` are those of the resolved schema. What events have told of a dataset stays as it is.
+    """
+    wanted = _merged(names.after, dict.fromkeys(known, "table"), names.others)
+    there: dict[str, Row] = {}
+    used: set[str] = set()
+    if store.exists:
+        there = {row["dataset"]: row for row in store.table(DATASETS).to_arrow().to_pylist()}
+        used = set(store.table(RUN_INPUTS).to_arrow(["dataset"]).column(0).to_pylist())
+    rows: list[Row] = [{"dataset": name, "namespace": None, "kind": kind} for name, kind in sorted(wanted.items())]
+    changed = [row for row in rows if (old := there.get(row["dataset"])) is None or _differs(old, row)]
+    gone = [name for name, row in there.items() if name not in wanted and row["namespace"] is None]
+    return changed, sorted((name,) for name in gone if names.are_ours(name) and name not in used)
+
+
+def _differs(old: Row, new: Row) -> bool:
+    return old["namespace"] is None and old["kind"] in ("table", "view") and old["kind"] != new["kind"]
+
+
+REPLACED = (STATEMENTS, EDGES, ISSUES)
+"""The tables whose rows belong to statements."""

@@ -1,0 +1,193 @@
+"""What an estate is made of: folders of SQL, dbt projects and manifests, query logs, files of events."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+
+from headwater.analysis.schemas import read_text
+from headwater.errors import InputError
+from headwater.jobs.harvest.units import Script
+from headwater.sql.dialects import dialect_names
+
+_TEXT = ("query_text", "query", "sql", "statement_text", "statement", "text")
+_USER = ("user_email", "user_name", "usename", "user", "username")
+_TIME = ("start_time", "creation_time", "started", "executed_at", "timestamp", "time", "ts")
+_ID = ("query_id", "job_id", "id")
+_LOGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """Everything that is harvested together."""
+
+    scripts: tuple[Script, ...]
+    roots: tuple[str, ...]  # what was named; what was found there earlier and is there no more, is removed
+    events: tuple[Path, ...] = ()
+
+
+def read_estate(names: Sequence[str], dialect: str | None = None) -> Estate:
+    """The texts that `PATH` or `DIALECT=PATH` name, in order.
+
+    RAISES: InputError when something cannot be read or is of no known kind.
+    """
+    scripts: list[Script] = []
+    roots: list[str] = []
+    events: list[Path] = []
+    for name in names:
+        own, path = _parted(name, dialect)
+        if _is_events(path):
+            events.append(path)
+            continue
+        roots.append(str(path))
+        scripts += _scripts_at(path, own)
+    seen: dict[str, Script] = {}
+    for script in scripts:
+        if script.name in seen:
+            raise InputError(f"{script.name} was named twice")
+        seen[script.name] = script
+    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events))
+
+
+def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
+    before, equals, path = name.partition("=")
+    if equals and before.lower() in dialect_names() and not Path(name).exists():
+        return before.lower(), Path(path)
+    return dialect, Path(name)
+
+
+def _scripts_at(path: Path, dialect: str | None) -> Iterator[Script]:
+    if path.is_dir():
+        found = sorted(path.rglob("*.sql"))
+        models = path / "models" if (path / "dbt_project.yml").is_file() else None
+        for file in found:
+            if models is None:
+                yield Script(str(file), read_text(file), dialect, str(path))
+            elif file.is_relative_to(models):  # macros, tests and snapshots are no models
+                yield Script(str(file), read_text(file), dialect, str(path), makes=file.stem)
+    elif path.name.endswith("manifest.json"):
+        yield from _models(path, dialect)
+    elif path.suffix.lower() in _LOGS:
+        yield from _entries(path, dialect)
+    else:
+        yield Script(str(path), read_text(path), dialect, str(path))
+
+
+# --------------------------------------------------------------------------------------------- dbt manifests
+
+
+class _Node(msgspec.Struct):
+    resource_type: str = ""
+    name: str = ""
+    alias: str | None = None
+    database: str | None = None
+    schema: str | None = None
+    relation_name: str | None = None
+    original_file_path: str = ""
+    language: str = "sql"
+    compiled_code: str | None = None
+    compiled_sql: str | None = None
+    raw_code: str | None = None
+    raw_sql: str | None = None
+    config: dict[str, Any] = {}
+
+
+class _Metadata(msgspec.Struct):
+    adapter_type: str | None = None
+
+
+class _Manifest(msgspec.Struct):
+    nodes: dict[str, _Node]
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+def _models(path: Path, dialect: str | None) -> Iterator[Script]:
+    """The models of a dbt project as its manifest has them: compiled where dbt has compiled them."""
+    try:
+        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
+    except OSError as err:
+        raise InputError(f"cannot read {path}: {err.strerror}") from err
+    except msgspec.DecodeError as err:
+        raise InputError(f"{path} is no dbt manifest: {err}") from err
+    dialect = dialect or manifest.metadata.adapter_type
+    for id, node in sorted(manifest.nodes.items()):
+        text = node.compiled_code or node.compiled_sql or node.raw_code or node.raw_sql
+        if node.resource_type not in ("model", "snapshot") or node.language != "sql" or not text:
+            continue
+        name = node.original_file_path or id
+        yield Script(name, text, dialect, str(path), makes=_relation(node))
+
+
+def _relation(node: _Node) -> str:
+    if node.relation_name:
+        return node.relation_name
+    return ".".join(part for part in (node.database, node.schema, node.alias or node.name) if part)
+
+
+# ------------------------------------------------------------------------------------------------ query logs
+
+
+def _entries(path: Path, dialect: str | None) -> Iterator[Script]:
+    """The texts of a query log, oldest first. A text that was run often is taken once, as it was run last."""
+    table = _read_log(path)
+    columns = {name.lower(): table.column(name).to_pylist() for name in table.column_names}
+    texts = _column(columns, _TEXT)
+    if texts is None:
+        raise InputError(f"{path} has no column with the text of queries", hint=f"name it {' or '.join(_TEXT[:3])}")
+    users, times, ids = (_column(columns, names) or [None] * len(texts) for names in (_USER, _TIME, _ID))
+    dialects = columns.get("dialect", [dialect] * len(texts))
+    moments = [_moment(time) for time in times]
+    order = sorted(range(len(texts)), key=lambda at: (moments[at] is not None, moments[at] or _NEVER, at))
+    last = set({texts[at]: at for at in order if texts[at]}.values())
+    for number, at in enumerate(at for at in order if at in last):
+        name = f"{path}:{ids[at] if ids[at] is not None else number}"
+        user = str(users[at]) if users[at] is not None else None
+        yield Script(name, texts[at], dialects[at] or dialect, str(path), user=user, time=moments[at])
+
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _read_log(path: Path) -> pa.Table:
+    try:
+        match path.suffix.lower():
+            case ".parquet":
+                return pyarrow.parquet.read_table(path)
+            case ".csv":
+                return pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True))
+            case _:
+                return pyarrow.json.read_json(path)
+    except (OSError, pa.ArrowInvalid) as err:
+        raise InputError(f"{path} cannot be read as a query log: {err}") from err
+
+
+def _column(columns: dict[str, list[Any]], names: Sequence[str]) -> list[Any] | None:
+    return next((columns[name] for name in names if name in columns), None)
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if isinstance(value, int | float):
+        value = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+def _is_events(path: Path) -> bool:
+    """Whether a file holds OpenLineage events: its first line has the time of one."""
+    if path.suffix.lower() not in (".ndjson", ".jsonl", ".json") or not path.is_file():
+        return False
+    with path.open("rb") as lines:
+        return b'"eventTime"' in lines.readline(1 << 20)
