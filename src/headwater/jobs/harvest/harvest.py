@@ -1,6 +1,7 @@
 """The harvest: scripts in, one change of the graph out."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -71,7 +72,8 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     started = datetime.now(UTC)
     scripts = estate.scripts
     memory = records.recall(store, estate.roots)
-    settled = settle(scripts, options, memory)
+    with closing(_runner(scripts, options)) as runner:
+        settled = settle(scripts, runner, memory, options.progress)
     change = _change(store, settled, memory)
     change.origin = origin_of(change.id, estate.roots)
     edges, issues = (len(change.tables[spec.name]) for spec in (EDGES, ISSUES))
@@ -116,13 +118,23 @@ class Settled:
         return self.runner.rows(spec, [each.place for _, each in self.outcomes if each.place is not None])
 
 
-def settle(scripts: Sequence[Script], options: HarvestOptions, memory: records.Memory) -> Settled:
-    """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
-    dialects = list(dict.fromkeys(script.dialect for script in scripts))
+def _runner(scripts: Sequence[Script], options: HarvestOptions) -> Runner:
+    dialects = dict.fromkeys(script.dialect for script in scripts)
     schemas = {dialect: import_schema(options.schema, dialect) for dialect in dialects}
-    settled = Settled(Runner(Setting(schemas, options.engine, options.template), options.master))
+    return Runner(Setting(schemas, options.engine, options.template), options.master)
+
+
+def settle(
+    scripts: Sequence[Script],
+    runner: Runner,
+    memory: records.Memory,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> Settled:
+    """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
+    settled = Settled(runner)
+    schemas = runner.setting.schemas
     total = 0
-    for dialect in dialects:
+    for dialect in schemas:
         units = _units([script for script in scripts if script.dialect == dialect], dialect)
         total += len(units)
         waves = Waves(units, schemas[dialect], open_front_end(dialect, "sqlglot")[1])
@@ -134,7 +146,7 @@ def settle(scripts: Sequence[Script], options: HarvestOptions, memory: records.M
 
         def report(count: int, waves: Waves = waves, done: list[int] = done, total: int = total) -> None:
             done[0] += count
-            options.progress(Progress(len(scripts), total, done[0], waves.rounds))
+            progress(Progress(len(scripts), total, done[0], waves.rounds))
 
         settled.runner.progress = report
         add_schema(settled.schema, waves.settle(settled.runner.run).resolved())

@@ -3,9 +3,9 @@
 Starting Spark takes longer than analysing a few hundred statements. The answers are the same either way.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,14 @@ from headwater.graph.store import arrow_schema
 from headwater.graph.tables import TableSpec
 from headwater.jobs.harvest.analysis import FACTS, OUTCOMES, Outcome, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.units import Unit
-from headwater.spark.java import find_java, spark_environment
+from headwater.jobs.session import LOCAL, spark_session
 
 SMALL = 200
 """A wave of fewer units stays in this process, unless a master was named."""
 SMALLEST = 24
 """So few stay here even then: a Spark job would cost more than it saves."""
 _BATCH = 64  # units analysed before their rows are handed on
+_SETTINGS = {"spark.driver.memory": "1g", "spark.rpc.message.maxSize": "512"}
 _TASKS_PER_CORE = 4  # so that cores that are done early find more to do
 
 
@@ -38,6 +39,7 @@ class Runner:
     tables: list[pa.Table] = field(default_factory=list)
     _spark: SparkSession | None = None
     _shared: Any = None
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def run(self, tasks: list[Task], units: list[Unit]) -> Iterator[tuple[int, Outcome]]:
         """The outcomes of tasks, by index."""
@@ -75,10 +77,17 @@ class Runner:
 
     @property
     def spark(self) -> SparkSession:
-        """The session, started when it is first needed."""
+        """The session, started when it is first needed and stopped with this runner, if nobody else runs one."""
         if self._spark is None:
-            self._spark = open_spark(self.master or "local[*]")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes
+                opened = spark_session(self.master or LOCAL, name="headwater harvest", settings=_SETTINGS)
+                self._spark = self._open.enter_context(opened)
         return self._spark
+
+    def close(self) -> None:
+        """Stop what was started."""
+        self._open.close()
 
     def rows(self, spec: TableSpec, places: list[tuple[int, int]]) -> pa.Table:
         """The rows for a table of the graph that stand at some places."""
@@ -105,21 +114,3 @@ def encode_task(task: Task) -> bytes:
 def decode_task(data: bytes) -> Task:
     """The task that `encode_task` was given."""
     return msgspec.msgpack.decode(data, type=Task)
-
-
-def open_spark(master: str) -> SparkSession:
-    """The running session, or a new quiet one on a master."""
-    os.environ |= spark_environment(find_java())
-    builder = SparkSession.builder.master(master).appName("headwater harvest")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.log.level": "ERROR",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.driver.memory": "1g",
-        "spark.rpc.message.maxSize": "512",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes
-        return builder.getOrCreate()
