@@ -50,14 +50,22 @@ class SparkSQLExecutionContext:
 
     @property
     def lineages(self) -> list[PlanLineage]:
-        """What is known of the plans, the outermost first."""
+        """What is known of the plans, the outermost first.
+
+        One that writes says it all: what runs inside it is how the engine does it (a table format reads its log). One
+        that only calls (`foreachBatch`) means what runs inside it.
+        """
+        known = self._known()
+        return known[:1] if known and known[0].outputs and self.executions.get(self.root) else known
+
+    def _known(self) -> list[PlanLineage]:
         in_order = sorted(self.executions.values(), key=lambda each: (each.id != self.root, each.id))
         return [each.lineage for each in in_order if each.lineage is not None]
 
     @property
     def plans(self) -> tuple[Plan, ...]:
         """The plans seen so far, outermost first; what is nested may take up their rows."""
-        return tuple(lineage.plan for lineage in self.lineages)
+        return tuple(lineage.plan for lineage in self._known())
 
     @property
     def inputs(self) -> list[PlanDataset]:

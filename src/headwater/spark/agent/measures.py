@@ -26,6 +26,8 @@ class Measure:
 
     def concerns(self, dataset: PlanDataset) -> bool:
         """Whether a scan is one of a dataset."""
+        if any("/_delta_log" in path for path in self.paths):  # a table's own book-keeping
+            return False
         if self.paths:
             first, own = path_name(self.paths[0], whole_table=False), dataset.name
             return first.namespace == own.namespace and f"{first.name}/".startswith(f"{own.name}/")

@@ -56,7 +56,7 @@ class Agent:
         except Exception:  # Spark has stopped, or is still busy: what is here already can be delivered
             log.debug("Spark's events did not come to rest.", exc_info=True)
         drained = self._worker.drain(max(0.0, deadline - time.monotonic()))
-        return self._worker._sink.flush(max(0.1, deadline - time.monotonic())) and drained
+        return self._worker.flush_sink(max(0.1, deadline - time.monotonic())) and drained
 
     def stop(self) -> Delivery:
         """Report what has happened so far, then take the listener off; the Spark goes on. Doing it twice is fine."""

@@ -134,6 +134,9 @@ _ROW_LEVEL: dict[str, Callable[[Lowering, Node, TableName], Write]] = {
     "MergeIntoTable": lower_merge,
     "UpdateTable": lower_update,
     "DeleteFromTable": lower_delete,
+    "MergeIntoCommand": lower_merge,
+    "UpdateCommand": lower_update,
+    "DeleteCommand": lower_delete,
 }
 
 
@@ -225,5 +228,6 @@ def _target_nodes(command: Node) -> Iterator[Node]:
         if isinstance(value, Node):
             yield from value.walk()
     if command.name in _ROW_LEVEL:
-        yield from command.children[0].walk()
+        target = command.get("target")
+        yield from (target if isinstance(target, Node) else command.children[0]).walk()
     yield from (child for child in command.children if child.name.startswith("Resolved"))

@@ -26,7 +26,7 @@ from headwater.spark.plan.node import Node
 
 _MOST_OPEN = 2000
 _STREAM_SECONDS = 60.0
-_VERSIONED = frozenset({"headwater", "iceberg", "delta"})
+_VERSIONED = frozenset({"headwater", "iceberg", "delta", None})  # None: one that was not there yet
 
 
 @dataclass

@@ -176,4 +176,18 @@ class Worker:
             self._bridge.detach()
         except Exception:  # Spark may be gone
             log.debug("The listener could not be taken off.", exc_info=True)
-        return self._sink.close()
+        return self._close_sink()
+
+    def _close_sink(self) -> Delivery:
+        """Close the sink; one that takes longer than it may is left to itself, and its events count as lost."""
+        closed: list[Delivery] = []
+        closing = threading.Thread(target=lambda: closed.append(self._sink.close()), daemon=True)
+        closing.start()
+        closing.join(self._options.flush_seconds)
+        return (
+            closed[0] if closed else Delivery(lost=self.counts.emitted, last_error="the sink did not close in time")
+        )
+
+    def flush_sink(self, timeout: float) -> bool:
+        """Wait for the sink to deliver what it has."""
+        return self._sink.flush(timeout)

@@ -442,6 +442,10 @@ public class PlanDump {
             out.append(",{\"id\":").append(((CommonExpressionDef) one).id().id()).append('}');
         } else if (one instanceof CommonExpressionRef) {
             out.append(",{\"id\":").append(((CommonExpressionRef) one).id().id()).append('}');
+        } else if (name(one).equals("DeltaMergeAction")) {
+            out.append(",{\"path\":");
+            value(((Product) one).productElement(0));
+            out.append('}');
         } else if (one instanceof UserDefinedExpression) {
             out.append(",{\"opaque\":true}");
         }

@@ -31,32 +31,52 @@ def lower_insert(
 
 def lower_delete(lowering: Lowering, node: Node, target: TableName) -> Write:
     """DELETE: nothing flows, but the condition decides which rows stay."""
-    scan = target_scan(node.children[0], target)
+    scan = target_scan(_target(node), target)
     influences = _influences(lowering, [node.get("condition")], Kind.FILTER, {})
     return Write("DELETE", target, (), (), influences, target_scan=scan)
 
 
 def lower_update(lowering: Lowering, node: Node, target: TableName) -> Write:
-    scan = target_scan(node.children[0], target)
-    assignments = tuple(_assigned(lowering, node.get("assignments") or (), {}))
+    """UPDATE: as Spark has it, with assignments, or as Delta Lake has it, with a value for every column."""
+    scan = target_scan(_target(node), target)
+    assignments = node.get("assignments")
+    if assignments is None:
+        keys = [attribute.id for attribute in scan.attributes]
+        assignments = [
+            ["Assignment", "", key, value] for key, value in zip(keys, node.get("updateExpressions") or ())
+        ]
     influences = _influences(lowering, [node.get("condition")], Kind.FILTER, {})
-    return Write("UPDATE", target, assignments, (), influences, target_scan=scan)
+    return Write(
+        "UPDATE", target, tuple(_assigned(lowering, assignments, {}, scan)), (), influences, target_scan=scan
+    )
+
+
+_ACTIONS = (
+    *("matchedActions", "notMatchedActions", "notMatchedBySourceActions"),
+    *("matchedClauses", "notMatchedClauses", "notMatchedBySourceClauses"),  # Delta Lake's
+)
 
 
 def lower_merge(lowering: Lowering, node: Node, target: TableName) -> Write:
     """MERGE: each action writes; ON and WHEN … AND decide which rows."""
-    target_node, source = node.children
+    source = node.get("source") or node.children[1]
     below = lowering.lower(source)
-    conditions: list[Encoded] = [node.get("mergeCondition")]
+    scan = target_scan(_target(node), target)
+    conditions: list[Encoded] = [node.get("mergeCondition") or node.get("condition")]
     assignments: list[Assignment] = []
-    for name in ("matchedActions", "notMatchedActions", "notMatchedBySourceActions"):
+    for name in _ACTIONS:
         for action in node.get(name) or ():
             parts = action[2:]
             conditions += [part for part in parts if not _is_assignment(part)]
-            assignments += _assigned(lowering, [part for part in parts if _is_assignment(part)], below.renamed)
+            assignments += _assigned(lowering, [part for part in parts if _is_assignment(part)], below.renamed, scan)
     influences = _influences(lowering, conditions, Kind.MERGE, below.renamed)
-    scan = target_scan(target_node, target)
     return Write("MERGE", target, tuple(assignments), (below.relation,), influences, target_scan=scan)
+
+
+def _target(node: Node) -> Node:
+    """The table that a change of rows is about: a field in Delta Lake's commands, the first child in Spark's."""
+    target = node.get("target")
+    return target if isinstance(target, Node) else node.children[0]
 
 
 def target_scan(node: Node, target: TableName) -> Scan:
@@ -66,20 +86,25 @@ def target_scan(node: Node, target: TableName) -> Scan:
 
 
 def _is_assignment(encoded: Encoded) -> bool:
-    return isinstance(encoded, list) and encoded[0] == "Assignment"
+    return isinstance(encoded, list) and encoded[0] in ("Assignment", "DeltaMergeAction")
 
 
-def _assigned(lowering: Lowering, assignments: Sequence[Encoded], scope: Scope) -> Iterator[Assignment]:
+def _assigned(lowering: Lowering, assignments: Sequence[Encoded], scope: Scope, scan: Scan) -> Iterator[Assignment]:
+    own: dict[str, Encoded] = {attribute.name: attribute.id for attribute in scan.attributes}
     for each in assignments:
-        key, value = each[2], each[3]
-        column, path = _target_of(lowering, key)
-        if column and value != key:  # the analyzer fills in `a = a` for columns that nobody sets
+        value = each[3] if each[0] == "Assignment" else each[2]
+        column, path = _target_of(lowering, each)
+        if column and (path or own.get(column) != value):  # the analyzer fills in `a = a` for what nobody sets
             span = lowering.places.span(None, value)
             yield Assignment(column, lower_expression(lowering, value, scope), path, span)
 
 
-def _target_of(lowering: Lowering, key: Encoded) -> tuple[str, tuple[str, ...]]:
+def _target_of(lowering: Lowering, assignment: list[Encoded]) -> tuple[str, tuple[str, ...]]:
     """The column that is set, and the path inside it."""
+    if assignment[0] == "DeltaMergeAction":
+        column, *inside = assignment[-1]["path"]
+        return column, tuple(inside)
+    key: Encoded = assignment[2]
     path: list[str] = []
     while isinstance(key, list) and key[0] == "GetStructField":
         path.insert(0, key[-1]["field"])

@@ -20,7 +20,7 @@ class LogicalRelationDatasetBuilder(QueryPlanVisitor[Literal["LogicalRelation"],
     def apply(self, node: Node) -> list[PlanDataset]:
         live = node.jvm
         relation, table = live.relation(), option(live.catalogTable())
-        kind = class_name(relation)
+        kind = relation_kind(relation)
         schema = tuple((column.name, column.type) for column in node.output)
         if table is not None:
             return [_with_version(catalog_table(self.context.session, table), relation, kind)]
@@ -29,9 +29,17 @@ class LogicalRelationDatasetBuilder(QueryPlanVisitor[Literal["LogicalRelation"],
             return [jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema)]
         if kind == "HadoopFsRelation":
             paths = [str(path.toString()) for path in each(relation.location().rootPaths())]
+            if any("/_delta_log" in path for path in paths):  # a table's own book-keeping
+                return []
             found = file_dataset(paths, format=format_name(relation.fileFormat()), schema=schema)
             return [_with_version(each, relation, kind) for each in found]
         return [temporary_view(kind)]
+
+
+def relation_kind(relation: Any) -> str:
+    """The class of a relation; of one without a name of its own, that which it extends (Delta Lake's are such)."""
+    name = class_name(relation)
+    return str(relation.getClass().getSuperclass().getSimpleName()) if name.isdigit() else name
 
 
 def format_name(file_format: Any) -> str:
@@ -43,7 +51,7 @@ def _with_version(dataset: PlanDataset, relation: Any, kind: str) -> PlanDataset
     """A table of Delta Lake is files whose index knows the version it stands for."""
     if kind != "HadoopFsRelation" or not class_name(relation.location()).startswith("Tahoe"):
         return dataset
-    version = str(relation.location().version())
+    version = str(relation.location().getSnapshot().version())
     return PlanDataset(
         dataset.name, dataset.table, dataset.schema, dataset.symlinks, dataset.uri, "delta", "delta", version
     )

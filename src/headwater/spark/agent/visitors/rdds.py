@@ -22,7 +22,7 @@ def rdd_paths(rdd: Any) -> list[str]:
         kind = class_name(one)
         paths |= dict.fromkeys(_READERS[kind](one) if kind in _READERS else ())
         stack.extend(dependency.rdd() for dependency in each(one.dependencies()))
-    return list(paths)
+    return [path for path in paths if "/_delta_log" not in path]
 
 
 def _scanned(rdd: Any) -> list[str]:

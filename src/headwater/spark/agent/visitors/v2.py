@@ -28,7 +28,7 @@ def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset |
         if each.name == "DataSourceV2Relation":
             live = each.jvm
             catalog, identifier = option(live.catalog()), option(live.identifier())
-            if catalog is not None and identifier is not None and catalog.name() != SESSION_CATALOG:
+            if catalog is not None and identifier is not None:
                 try:
                     table = catalog.loadTable(identifier)
                     return v2_table(context.session, table, catalog=catalog, identifier=identifier)
@@ -86,13 +86,25 @@ class AppendDataDatasetBuilder(
 
 @register
 class TableContentChangeVisitor(
-    QueryPlanVisitor[Literal["MergeIntoTable", "UpdateTable", "DeleteFromTable"], PlanOutput]
+    QueryPlanVisitor[
+        Literal[
+            "MergeIntoTable",
+            "UpdateTable",
+            "DeleteFromTable",
+            "MergeIntoCommand",
+            "UpdateCommand",
+            "DeleteCommand",
+        ],
+        PlanOutput,
+    ]
 ):
-    """MERGE, UPDATE and DELETE as they were written."""
+    """MERGE, UPDATE and DELETE as they were written; the last three are Delta Lake's."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        dataset = relation_of(self.context, node.children[0])
-        statement = {"MergeIntoTable": "MERGE", "UpdateTable": "UPDATE"}.get(node.name, "DELETE")
+        target = node.get("target")
+        dataset = relation_of(self.context, target if isinstance(target, Node) else node.children[0])
+        statement = node.name.partition("Into")[0].removesuffix("FromTable").removesuffix("Table")
+        statement = statement.removesuffix("Command").upper()
         return [] if dataset is None else [PlanOutput(dataset, node, statement=statement)]
 
 

@@ -1,0 +1,232 @@
+"""Whatever happens to the agent, the job ends as it would have ended, and what is lost is counted and said."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from tests.spark.agent.conftest import KeptEvents, shown
+
+from headwater.spark import observe
+from headwater.spark.java import find_java, spark_environment
+
+pytestmark = [pytest.mark.spark, pytest.mark.fault]
+
+HEAD = """
+import os, sys
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[1]").appName("faulty").config("spark.ui.enabled", "false")
+spark = builder.config("spark.log.level", "OFF").config("spark.headwater.flush_seconds", "3").getOrCreate()
+import headwater.spark
+agent = headwater.spark.observe(spark, sys.argv[1])
+spark.range(10).write.parquet("one")
+spark.read.parquet("one").selectExpr("id + 1 AS n").write.parquet("two")
+"""
+
+
+def run_job(folder: Path, code: str, sink: str) -> subprocess.CompletedProcess:
+    (folder / "job.py").write_text(HEAD + code)
+    env = dict(os.environ) | spark_environment(find_java()) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "job.py", sink]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
+
+
+def events(folder: Path) -> list[tuple[str, str]]:
+    lines = (folder / "events.ndjson").read_text().splitlines()
+    return [(event["eventType"], shown(event)) for event in map(json.loads, lines)]
+
+
+class Troubled(BaseHTTPRequestHandler):
+    """A consumer that is slow, or refuses."""
+
+    def do_POST(self):
+        if "slow" in self.path:
+            time.sleep(30)
+        self.send_response(400)
+        self.end_headers()
+
+    def log_message(self, *args):
+        return
+
+
+@pytest.fixture
+def troubled():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Troubled)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+WHOLE = [
+    ("START", "->"),
+    ("START", "-> one"),
+    ("COMPLETE", "-> one"),
+    ("START", "one -> two"),
+    ("COMPLETE", "one -> two"),
+]
+
+
+@pytest.mark.slow
+def test_sinks_that_are_down_slow_or_refuse_and_a_job_that_fails(tmp_path, troubled):
+    """The job ends by its own exception, without stopping Spark; the one sink that works has everything."""
+    sinks = f"http://127.0.0.1:9,{troubled}/slow,{troubled}/refusing,file:{tmp_path}/events.ndjson"
+    run = run_job(tmp_path, "print(agent.options.flush_seconds)\nraise ValueError('of the job')\n", sinks)
+    assert (run.returncode, run.stdout.strip()) == (1, "3.0"), run.stderr
+    assert "ValueError: of the job" in run.stderr
+    assert events(tmp_path) == [*WHOLE, ("FAIL", "->")]
+    assert "Lineage events are being lost" in run.stderr
+    assert "Lineage is not complete" in run.stderr
+
+
+@pytest.mark.slow
+def test_the_jvm_dies(tmp_path):
+    code = """
+agent.flush()
+os.kill(spark.sparkContext._gateway.proc.pid, 9)
+try:
+    spark.range(3).count()
+except Exception as error:
+    print(type(error).__name__)
+sys.exit(5)
+"""
+    run = run_job(tmp_path, code, f"file:{tmp_path}/events.ndjson")
+    assert run.returncode == 5, run.stderr
+    assert events(tmp_path)[:5] == WHOLE
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle(tmp_path):
+    run = run_job(tmp_path, "agent.flush()\nos.kill(os.getpid(), 9)\n", f"file:{tmp_path}/events.ndjson")
+    assert run.returncode == -signal.SIGKILL
+    assert events(tmp_path) == WHOLE
+
+
+@pytest.mark.slow
+def test_spark_run_needs_no_line_of_code(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.json").write_text('{"n": 1}\n')
+    (tmp_path / "plain.py").write_text(
+        "import sys\n"
+        "from pyspark.sql import SparkSession\n"
+        "spark = SparkSession.builder.getOrCreate()\n"
+        "spark.read.json('one').write.json('two')\n"
+        "print(sys.argv, __name__)\n"
+        "sys.exit(7)\n"
+    )
+    conf = ["--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=OFF", "--name", "plain"]
+    command = [sys.executable, "-m", "headwater", "spark-run", "--sink", "file:events.ndjson", "--namespace", "ns"]
+    run = subprocess.run(
+        [*command, "--master", "local[1]", *conf, "plain.py", "--day", "1"],
+        cwd=tmp_path,
+        env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert run.returncode == 7, run.stderr
+    assert run.stdout.strip() == "['plain.py', '--day', '1'] __main__"
+    assert [event for event in events(tmp_path) if event[1] == "one -> two"] == [
+        ("START", "one -> two"),
+        ("COMPLETE", "one -> two"),
+    ]
+    last = json.loads((tmp_path / "events.ndjson").read_text().splitlines()[-1])
+    assert (last["eventType"], last["job"]["namespace"], last["job"]["name"]) == ("FAIL", "ns", "plain")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("grpc_status") is None, reason="Spark Connect needs grpcio-status")
+def test_spark_connect_on_this_machine(tmp_path):
+    code = HEAD.replace('.master("local[1]")', '.remote("local[1]")').replace(
+        '.config("spark.headwater.flush_seconds", "3")', ""
+    )
+    (tmp_path / "job.py").write_text(code)
+    env = dict(os.environ) | spark_environment(find_java()) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "job.py", f"file:{tmp_path}/events.ndjson"]
+    run = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=240)
+    assert run.returncode == 0, run.stderr
+    assert [event for event in events(tmp_path) if event[0] == "COMPLETE"][:2] == [WHOLE[2], WHOLE[4]]
+
+
+class Stuck(KeptEvents):
+    """A sink that holds the agent's thread up until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def emit(self, event) -> None:
+        if self.events:  # the first one says that the application runs, from the thread of the test
+            self.go.wait(60)
+        super().emit(event)
+
+
+def test_a_full_queue_loses_events_and_counts_them(case_tables):
+    sink = Stuck()
+    agent = observe(case_tables, sink, queue=2)
+    for _ in range(6):
+        assert case_tables.sql("SELECT count(*) FROM t").collect() is not None
+    sink.go.set()
+    agent.stop()
+    assert agent.counts.lost > 0
+    assert "lost" in str(agent.counts)
+    assert sink.events[-1]["eventType"] == "COMPLETE"
+
+
+class Raising(KeptEvents):
+    def emit(self, event) -> None:
+        raise RuntimeError("a sink of somebody else's")
+
+
+def test_a_sink_that_raises_harms_nobody(case_tables, caplog):
+    agent = observe(case_tables, Raising())
+    assert case_tables.sql("SELECT count(*) FROM t").collect()[0][0] == 0
+    agent.stop()
+    assert agent.counts.emitted == 0
+    assert agent.counts.failed >= 3
+
+
+def test_after_many_failures_the_agent_rests(case_tables, monkeypatch):
+    from headwater.spark.agent.tracker import Tracker
+
+    agent = observe(case_tables, KeptEvents(), failures=2, rest=100.0)
+    monkeypatch.setattr(Tracker, "handle", lambda *happening: 1 / 0)
+    for _ in range(3):
+        case_tables.sql("SELECT count(*) FROM t").collect()
+    agent.stop()
+    assert agent.counts.failed == 2
+    assert agent.counts.skipped >= 4
+
+
+def test_an_agent_can_be_taken_off_and_replaced(case_tables):
+    first = KeptEvents()
+    with observe(case_tables, first) as agent:
+        case_tables.sql("SELECT count(*) FROM t").collect()
+    case_tables.sql("SELECT count(*) FROM u").collect()
+    assert {shown(event) for event in first.events} == {"->", "t ->"}
+    assert agent.stop().sent == len(first.events)
+    second, third = KeptEvents(), KeptEvents()
+    replaced = observe(case_tables, second)
+    last = observe(case_tables, third)
+    case_tables.sql("SELECT count(*) FROM u").collect()
+    last.stop()
+    assert replaced.stop().sent == len(second.events) == 2
+    assert "u ->" in {shown(event) for event in third.events}
+
+
+def test_columns_are_left_out_when_there_is_no_time_for_them(case_tables):
+    sink = KeptEvents()
+    with observe(case_tables, sink, characters=200):
+        case_tables.sql("INSERT INTO dst SELECT a, c FROM t WHERE b > 1")
+    event = next(event for event in sink.events if event["eventType"] == "COMPLETE" and event.get("outputs"))
+    assert shown(event) == "t -> dst"
+    assert "columnLineage" not in event["outputs"][0]["facets"]
+    assert "too large" in event["run"]["facets"]["extractionError"]["errors"][0]["errorMessage"]
