@@ -23,7 +23,7 @@ from headwater.jobs.session import LOCAL, spark_session
 SMALL = 200
 """A wave of fewer units stays in this process, unless a master was named."""
 SMALLEST = 24
-"""So few stay here even then: a Spark job would cost more than it saves."""
+"""So few stay here even then, after the first wave: a Spark job would cost more than it saves."""
 _BATCH = 64  # units analysed before their rows are handed on
 _SETTINGS = {"spark.driver.memory": "1g", "spark.rpc.message.maxSize": "512"}
 _TASKS_PER_CORE = 4  # so that cores that are done early find more to do
@@ -43,7 +43,7 @@ class Runner:
 
     def run(self, tasks: list[Task], units: list[Unit]) -> Iterator[tuple[int, Outcome]]:
         """The outcomes of tasks, by index."""
-        here = len(tasks) < (SMALL if self.master is None else SMALLEST)
+        here = len(tasks) < (SMALL if self.master is None else SMALLEST if self._spark is not None else 1)
         for table in self._here(tasks) if here else self._on_spark(tasks):
             number = len(self.tables)
             self.tables.append(table.select([spec.name for spec in FACTS]))
