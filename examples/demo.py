@@ -96,7 +96,7 @@ def questions() -> None:
     harvest()
     run("diff @-1..@0", expect=1)
     say("6. Which tables are behind their inputs? The third night has not reached silver and gold")
-    run("stale")
+    run("stale", expect=1)
     say("7. Why is gold what it is? Every version that made it")
     run("why gold.revenue", head=14)
     run("trace report.ranking --format html --output demo/report.html")

@@ -6,7 +6,7 @@ These questions are answered by the lake itself: every snapshot carries its orig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, UsageError
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
@@ -61,7 +61,7 @@ def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
 
 
 def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
-    if version.snapshot_id is None or not warehouse.has_table(version.dataset):
+    if version.snapshot_id is None or not _has_table(warehouse, version.dataset):
         return Made(version, None, None, None, None, (), depth)
     table = warehouse.table(version.dataset)
     try:
@@ -83,6 +83,14 @@ def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
         tuple((read, tuple(names)) for read, names in columns.items() if read != version),
         depth,
     )
+
+
+def _has_table(warehouse: Warehouse, dataset: str) -> bool:
+    """Whether a dataset is a table of this warehouse, and not a file, or a table of another."""
+    try:
+        return warehouse.has_table(dataset)
+    except UsageError:  # it has not even the name of a table
+        return False
 
 
 def _contributing(table: Table, id: int) -> Iterator[Snapshot]:
@@ -136,7 +144,7 @@ def _stale_inputs(warehouse: Warehouse, name: str) -> Iterator[Stale]:
             id, columns = newest.get(read.dataset, (0, {}))
             newest[read.dataset] = max(id, read.snapshot_id), columns | dict.fromkeys(read.columns)
     for dataset, (read_at, columns) in newest.items():
-        if not warehouse.has_table(dataset):
+        if not _has_table(warehouse, dataset):
             continue
         source = warehouse.table(dataset)
         latest = source.snapshot()

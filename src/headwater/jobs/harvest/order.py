@@ -9,7 +9,7 @@ import heapq
 import re
 from collections.abc import Sequence
 
-from headwater.jobs.harvest.units import Script
+from headwater.jobs.harvest.units import Script, last_part, may_mean, plain_name
 
 _READS = re.compile(
     r"""\b(?:FROM|JOIN|USING)\s+(?:ONLY\s+|LATERAL\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)
@@ -21,7 +21,6 @@ _MAKES = re.compile(
         (?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_QUOTES = str.maketrans("", "", '`"[] \t\r\n')
 
 
 def in_order(scripts: Sequence[Script]) -> list[Script]:
@@ -30,11 +29,15 @@ def in_order(scripts: Sequence[Script]) -> list[Script]:
     makers: dict[str, list[int]] = {}
     for at, names in enumerate(makes):
         for name in names:
-            makers.setdefault(name.rpartition(".")[2], []).append(at)
+            makers.setdefault(last_part(name), []).append(at)
     before: list[set[int]] = [set() for _ in scripts]
     for at, script in enumerate(scripts):
         for name in _read(script) - makes[at]:
-            same = [maker for maker in makers.get(name.rpartition(".")[2], ()) if _alike(name, makes[maker])]
+            same = [
+                maker
+                for maker in makers.get(last_part(name), ())
+                if any(may_mean(name, each) for each in makes[maker])
+            ]
             earlier = [maker for maker in same if maker < at]
             later = [maker for maker in same if maker > at]
             if earlier:
@@ -70,18 +73,9 @@ def _sorted(before: list[set[int]]) -> list[int]:
 
 def _made(script: Script) -> frozenset[str]:
     if script.makes is not None:
-        return frozenset({_plain(script.makes)})
-    return frozenset(_plain(match[1]) for match in _MAKES.finditer(script.text))
+        return frozenset({plain_name(script.makes)})
+    return frozenset(plain_name(match[1]) for match in _MAKES.finditer(script.text))
 
 
 def _read(script: Script) -> frozenset[str]:
-    return frozenset(_plain(match[1] or match[2]) for match in _READS.finditer(script.text))
-
-
-def _plain(name: str) -> str:
-    return name.translate(_QUOTES).lower()
-
-
-def _alike(name: str, made: frozenset[str]) -> bool:
-    """Whether a name can mean one of some: one may have more parts than the other."""
-    return any(name == each or each.endswith(f".{name}") or name.endswith(f".{each}") for each in made)
+    return frozenset(plain_name(match[1] or match[2]) for match in _READS.finditer(script.text))

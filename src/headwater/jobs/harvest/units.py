@@ -6,6 +6,7 @@ the text alone, quickly; should a unit turn out to be other than one statement, 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -58,19 +59,23 @@ class Unit:
         return frozenset(_WORD.findall(self.text.lower()))
 
     @cached_property
+    def names(self) -> Counter[str]:
+        """Every name of the text with its dots, without quotes and in lower case, and how often it is there."""
+        return Counter(_NAMES.findall(self.text.translate(_QUOTES).lower()))
+
+    @cached_property
     def creates(self) -> frozenset[str]:
-        """The first words of the names of tables whose columns it seems to define or change."""
-        found = frozenset(_last_word(match[1]) for match in _CREATES.finditer(self.text))
-        return found | {_last_word(self.script.makes)} if self.script.makes else found
+        """The names of tables whose columns it seems to define or change."""
+        made = [match[1] for match in _CREATES.finditer(self.text)]
+        return frozenset(plain_name(name) for name in made)
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The words of tables it may look up: all of its words, but for a name that it only creates."""
+        """The names of tables it may look up: all of its names, but for one that it only creates."""
         if self.whole or len(self.creates) != 1 or _KEEPS.match(self.text):
-            return self.words
+            return frozenset(self.names)
         (name,) = self.creates
-        again = len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.text.lower())) > 1
-        return self.words if again else self.words - self.creates
+        return frozenset(self.names) if self.names[name] > 1 else frozenset(self.names) - self.creates
 
     @cached_property
     def fingerprint(self) -> str:
@@ -82,6 +87,8 @@ class Unit:
 
 
 _WORD = re.compile(r"[\w$]+")
+_NAMES = re.compile(r"[\w$]+(?:\s*\.\s*[\w$]+)*")
+_QUOTES = str.maketrans("", "", '`"[]')
 _NAME = r"((?:[`\"\[]?[\w$#@-]+[`\"\]]?\s*\.\s*)*[`\"\[]?[\w$#@.-]+[`\"\]]?)"
 _CREATES = re.compile(
     rf"""\b(?:
@@ -110,9 +117,28 @@ _ROUTINE = re.compile(
 )
 
 
-def _last_word(name: str) -> str:
-    words = _WORD.findall(name.lower())
-    return words[-1] if words else ""
+def plain_name(name: str) -> str:
+    """A name with its dots, without quotes and in lower case.
+
+    >>> plain_name('Shop."Orders"')
+    'shop.orders'
+    """
+    found = _NAMES.findall(name.translate(_QUOTES).lower())
+    return found[-1] if found else ""
+
+
+def may_mean(name: str, other: str) -> bool:
+    """Whether two names can mean the same table: one may have more parts than the other.
+
+    >>> may_mean("orders", "shop.orders"), may_mean("raw.orders", "shop.orders")
+    (True, False)
+    """
+    return name == other or name.endswith(f".{other}") or other.endswith(f".{name}")
+
+
+def last_part(name: str) -> str:
+    """A name without what it is in."""
+    return name.rpartition(".")[2]
 
 
 def cut_units(script: Script) -> list[Unit]:
@@ -163,5 +189,5 @@ def with_preludes(units: list[Unit]) -> list[Unit]:
         found = replace(unit, prelude=tuple(each.text for each in needed.values())) if needed else unit
         result.append(found)
         for match in _ROUTINE.finditer(unit.text) if unit.whole else ():
-            makers[_last_word(match[1])] = unit
+            makers[last_part(plain_name(match[1]))] = unit
     return result

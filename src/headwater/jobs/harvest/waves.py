@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from headwater.jobs.harvest.analysis import Outcome, Task
-from headwater.jobs.harvest.units import Unit, whole_unit
+from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.slices import Hashes, ReplayedResolver, Trace
@@ -57,7 +57,7 @@ class Waves:
     def _replay(self) -> tuple[ReplayedResolver, list[Task]]:
         """The schema after all units as far as they are known, and the units to analyse now."""
         schema = ReplayedResolver(self.schema, self.dialect, self._hashes)
-        unsettled: set[str] = set()
+        unsettled = _Names()
         ready: list[Task] = []
         name: str | None = None
         for index, unit in enumerate(self.units):
@@ -67,11 +67,11 @@ class Waves:
             trace = self._trace(index)
             first = not unsettled and not ready
             if trace is not None and (schema.fits(trace.sight) or (first and self._tries.get(index, 0) >= _TRIES)):
-                unsettled -= unit.creates
+                unsettled.remove(unit.creates)
             else:
-                if unsettled.isdisjoint(unit.reads):
+                if not unsettled.may_have(unit.reads):
                     ready.append(self._task(index, unit, schema, trace))
-                unsettled |= unit.creates
+                unsettled.add(unit.creates)
             if trace is not None:
                 schema.replay(trace)
         return schema, ready
@@ -111,3 +111,31 @@ class Waves:
         self.units, self.outcomes = units, outcomes
         self._traces.clear()
         self._tries.clear()
+
+
+class _Names:
+    """A set of names of tables, which can be asked for names with more parts or fewer."""
+
+    def __init__(self) -> None:
+        self._by_last: dict[str, set[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_last)
+
+    def add(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._by_last.setdefault(last_part(name), set()).add(name)
+
+    def remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            same = self._by_last.get(last_part(name))
+            if same is not None:
+                same.discard(name)
+                if not same:
+                    del self._by_last[last_part(name)]
+
+    def may_have(self, names: Iterable[str]) -> bool:
+        """Whether one of some names can mean one of these."""
+        if not self._by_last:
+            return False
+        return any(may_mean(name, each) for name in names for each in self._by_last.get(last_part(name), ()))

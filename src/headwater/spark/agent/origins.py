@@ -4,6 +4,7 @@ from typing import Any
 
 from pyspark import SparkContext
 
+from headwater.events.naming import DatasetName
 from headwater.lake.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.spark.agent.events import job_suffix
 from headwater.spark.agent.execution import SparkSQLExecutionContext
@@ -44,7 +45,14 @@ def unhook_origins() -> None:
 
 def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
     options = tracker.options
-    names = {table: str(dataset.name) for table, dataset in run.datasets.items()}
+    written = (output.dataset.name.namespace for output in run.outputs)
+    home = {each for each in written if each.startswith("headwater:")}
+
+    def called(name: DatasetName) -> str:
+        """Tables of the warehouse that is written to go by their own names, as they do in its SQL; files by paths."""
+        return name.name if name.namespace in home or name.namespace == "file" else str(name)
+
+    names = {table: called(dataset.name) for table, dataset in run.datasets.items()}
     edges = [edge for output in run.outputs for edge in run.edges_into(output)]
     columns = dict.fromkeys(
         ColumnOrigin(
@@ -62,7 +70,7 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
         version = dataset.version if dataset.version is not None and dataset.version.isdigit() else None
         inputs.append(
             InputVersion(
-                dataset=str(dataset.name),
+                dataset=called(dataset.name),
                 snapshot_id=None if version is None else int(version),
                 columns=tuple(column for column in read if column is not None),
             )
