@@ -10,11 +10,9 @@ from headwater.graph.compare import EdgeChange, GraphDiff
 from headwater.graph.index import Direction
 from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
-from headwater.lineage.formats.picture import diagram_of
 from headwater.lineage.formats.rows import aligned, to_csv
 from headwater.model.edges import Kind
 from headwater.text import nearest
-from headwater.view.diagram import Diagram
 from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
 from headwater.view.svg import to_svg
@@ -33,19 +31,16 @@ _MOST_LINES = 2_000  # of a tree: beyond that nobody reads on
 
 def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage") -> str:
     """An answer in one of `ANSWER_FORMATS`. RAISES: UsageError for another."""
-
-    def diagram() -> Diagram:
-        return diagram_of(step.as_edge() for step in answer.steps)
-
+    drawn = answer.diagram
     makers: dict[str, Callable[[], str]] = {
         "tree": lambda: tree(answer),
         "table": lambda: aligned(STEP_HEADERS, step_rows(answer.steps)),
         "json": lambda: msgspec.json.encode(answer_json(answer)).decode(),
         "csv": lambda: to_csv(STEP_HEADERS, step_rows(answer.steps)),
-        "mermaid": lambda: to_mermaid(diagram()),
-        "dot": lambda: to_dot(diagram()),
-        "svg": lambda: to_svg(diagram(), title=title),
-        "html": lambda: to_page(diagram(), title=title),
+        "mermaid": lambda: to_mermaid(drawn),
+        "dot": lambda: to_dot(drawn),
+        "svg": lambda: to_svg(drawn, title=title),
+        "html": lambda: to_page(drawn, title=title),
     }
     return _made(makers, format)
 

@@ -6,6 +6,7 @@ The answers are parts of the graph, with the expression and the place of every s
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,13 @@ from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE
 from headwater.lake.tables.at import At
+from headwater.lineage.formats.picture import diagram_of
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
 from headwater.text import Span
+from headwater.view.diagram import Diagram
+from headwater.view.sources import to_mermaid
+from headwater.view.svg import to_svg
 
 ALL = tuple(InfluenceClass)
 
@@ -103,6 +108,17 @@ class Answer:
     def beyond(self, node: Node) -> list[Step]:
         """The steps that lead on from a node."""
         return self._by_node.get(node, [])
+
+    @property
+    def diagram(self) -> Diagram:
+        """The part of the graph, to be drawn."""
+        return diagram_of(step.as_edge() for step in self.steps)
+
+    def _repr_html_(self) -> str:
+        return to_svg(self.diagram)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/html": self._repr_html_(), "text/vnd.mermaid": to_mermaid(self.diagram)}
 
 
 class LineageGraph:

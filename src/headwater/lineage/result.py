@@ -24,6 +24,7 @@ from headwater.view.svg import to_svg
 
 Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage"]
 FORMATS: tuple[str, ...] = get_args(Format)
+_MOST_BOXES = 60  # in a notebook's picture: a cell is for looking
 Level = Literal["column", "table"]
 
 
@@ -135,7 +136,9 @@ class AnalyzeResult:
         return rows.COLUMN_HEADERS, rows.column_rows(self.statements)
 
     def _repr_html_(self) -> str:
-        return html(self.statements)
+        picture = self._diagram("column")
+        drawn = to_svg(picture) if 0 < len(picture.boxes) <= _MOST_BOXES else ""
+        return drawn + html(self.statements)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {

@@ -65,12 +65,21 @@ def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: 
     )
     shown = set(wanted[:most])
     steps = [*known.graph.steps(near.between(shown)), *gone]
+    focus = {node.dataset for node in starts}
     layout: Layout | None = None
-    for stage in [*stages[-1 - _STEPS_BACK : -1], wanted]:
-        drawing = _Drawing(known, look, [name for name in stage if name in shown], steps, diff)
-        diagram, lines = drawing.diagram({node.dataset for node in starts})
-        layout = lay_out(diagram, near=layout)
-    assert layout is not None
+    for number, stage in enumerate(stages[:-1]):
+        before = replace(look, opened=look.opened[:number])
+        if number < len(stages) - 1 - _STEPS_BACK:
+            continue
+        there = known.layouts.get(before)
+        if there is None:
+            drawing = _Drawing(known, look, [name for name in stage if name in shown], steps, None)
+            there = known.layouts[before] = lay_out(drawing.diagram(focus)[0], near=layout)
+        layout = there
+    diagram, lines = _Drawing(known, look, wanted[:most], steps, diff).diagram(focus)
+    layout = lay_out(diagram, near=layout)
+    if diff is None:
+        known.layouts[look] = layout
     return Picture(diagram, layout, lines, starts, len(wanted) > len(shown))
 
 

@@ -4,11 +4,11 @@ An event is checked, kept on disk, and only then acknowledged (201); the graph h
 event is refused with the reason (400), and nothing of it is kept; of many, the good ones are kept.
 """
 
+import asyncio
 import zlib
 from collections.abc import Sequence
 from functools import partial
 
-import anyio
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -83,12 +83,7 @@ def _checked(parts: Sequence[bytes]) -> tuple[list[bytes], list[tuple[int, str]]
 
 async def _kept(service: Service, lines: list[bytes]) -> None:
     """Return when the lines are on disk. RAISES: StorageError."""
-    done = anyio.Event()
-    kept = service.intake.keep(b"\n".join(lines) + b"\n")
-    token = anyio.lowlevel.current_token()
-    kept.add_done_callback(lambda _: anyio.from_thread.run_sync(done.set, token=token))
-    await done.wait()
-    kept.result()
+    await asyncio.wrap_future(service.intake.keep(b"\n".join(lines) + b"\n"))
 
 
 def _summary(received: int, failures: list[tuple[int, str]]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from hashlib import sha256
@@ -17,6 +18,8 @@ from headwater.graph.observed import ingest
 from headwater.server.journal import Journal
 
 _PAUSE = 1.0  # seconds in which events gather: one change of the graph takes many
+_LONGEST = 15.0
+_SHARE = 3.0  # the graph is written for a quarter of the time at most: receiving comes first
 _RETRY = 10.0
 _BATCH = 5_000
 log = logging.getLogger("headwater.server")
@@ -65,12 +68,15 @@ class Intake:
         return kept
 
     def _run(self) -> None:
+        pause = _PAUSE
         while not self._stop.is_set():
             self._wake.wait()
-            self._stop.wait(_PAUSE)
+            self._stop.wait(pause)
             self._wake.clear()
+            start = time.monotonic()
             try:
                 self.drain()
+                pause = min(_LONGEST, max(_PAUSE, _SHARE * (time.monotonic() - start)))
             except Exception:
                 log.exception("Events wait in the journal: they could not be brought into the graph.")
                 if not self._stop.wait(_RETRY):

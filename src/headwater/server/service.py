@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Collection
 from functools import cached_property
 from threading import Lock
+from typing import TypeVar
 
 from headwater.errors import NotFoundError
 from headwater.graph import GraphStore, LineageGraph
@@ -14,8 +15,25 @@ from headwater.model.edges import Kind
 from headwater.server.intake import Intake
 from headwater.server.live import Live
 from headwater.server.options import ServerOptions
+from headwater.view.layout import Layout
 
 _KEPT = 8  # states of the graph in memory
+_LAYOUTS = 50  # and of each, layouts
+T = TypeVar("T")
+
+
+class Recent(OrderedDict[object, T]):
+    """A dictionary of what was added last."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: object, value: T) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 class KnownGraph:
@@ -23,6 +41,7 @@ class KnownGraph:
 
     def __init__(self, graph: LineageGraph) -> None:
         self.graph = graph
+        self.layouts: Recent[Layout] = Recent(_LAYOUTS)  # of pictures, for those that grow out of them
         self._neighbours: dict[frozenset[Kind], Neighbours] = {}
 
     @property
@@ -71,7 +90,7 @@ class Service:
         self.store = GraphStore(self.warehouse)
         self.live = Live(self.latest)
         self.intake = Intake(self.store)
-        self._graphs: OrderedDict[int, KnownGraph] = OrderedDict()
+        self._graphs: Recent[KnownGraph] = Recent(_KEPT)
         self._lock = Lock()
 
     def latest(self) -> int:
@@ -91,8 +110,6 @@ class Service:
         with self._lock:
             known = self._graphs.get(number)
             if known is None:
-                known = self._graphs[number] = KnownGraph(LineageGraph(self.store.state(number)))
-                while len(self._graphs) > _KEPT:
-                    self._graphs.popitem(last=False)
-            self._graphs.move_to_end(number)
+                known = KnownGraph(LineageGraph(self.store.state(number)))
+            self._graphs[number] = known
         return known

@@ -12,6 +12,7 @@ order of the boxes that both have, so that who looks at it does not lose them; b
 """
 
 import math
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ FONT_SIZE = 12.0
 _PADDING = 12.0
 _NARROWEST, _WIDEST = 90.0, 280.0
 _GAP_X, _GAP_Y = 90.0, 22.0
-_SWEEPS = 10
+_SWEEPS, _MOST_SWEEPS = 10, 120
+_CAREFUL, _EFFORT = 4_000, 40_000  # pieces of lines up to which orders are compared; pieces times sweeps for that
 BADGE_WIDTH = 34.0  # of a count beside a title
 FOLD_WIDTH = 15.0  # of the mark that opens and closes a box
 _FRAME_PADDING, _FRAME_TITLE = 12.0, 20.0
@@ -125,13 +127,46 @@ class _Layering:
             if self.before:
                 layer.sort(key=lambda node: self.before.get(node, math.inf))
             self._stack(layer, tops, [self.before.get(node, float(at)) for at, node in enumerate(layer)])
-        for sweep in range(_SWEEPS):
-            rightward = sweep % 2 == 0
-            for layer in layers if rightward else reversed(layers):
-                self._settle(layer, tops, self.into if rightward else self.out)
+        self._sweep(layers, tops)
         for layer in layers:  # at last, both sides have a say in the heights
             self._settle(layer, tops, self.into, self.out, reorder=False)
         return self._placed(layers, tops)
+
+    def _sweep(self, layers: list[list[int]], tops: list[float]) -> None:
+        """Order the layers. Small pictures are swept often, and the best of all orders is taken; a large one has few
+        sweeps, each about as good as the one before."""
+        segments = sum(map(len, self.out.values()))
+        careful = segments <= _CAREFUL
+        best: tuple[int, list[list[int]], list[float]] | None = None
+        effort = _EFFORT // 4 if self.before else _EFFORT  # what stands already leaves little to choose
+        for sweep in range(min(_MOST_SWEEPS, max(_SWEEPS, effort // max(1, segments))) if careful else _SWEEPS):
+            rightward = sweep % 2 == 0
+            both = careful and sweep % 6 >= 4  # now and then both sides pull, which leads out of a dead end
+            sides = (self.into, self.out) if both else (self.into,) if rightward else (self.out,)
+            for layer in layers if rightward else reversed(layers):
+                self._settle(layer, tops, *sides)
+            if careful:
+                count = self._crossings(layers, tops)
+                if best is None or count < best[0]:
+                    best = count, [list(layer) for layer in layers], list(tops)
+        if best is not None:
+            _, layers[:], tops[:] = best
+
+    def _crossings(self, layers: list[list[int]], tops: list[float]) -> int:
+        """How many pieces between neighbouring layers cross."""
+        total = 0
+        for layer in layers:
+            ends = [
+                (tops[node] + here, tops[other] + there)
+                for node in layer
+                for other, there, here in self.out.get(node, ())
+            ]
+            ends.sort()
+            seen: list[float] = []
+            for _, end in ends:
+                total += len(seen) - bisect_right(seen, end)
+                insort(seen, end)
+        return total
 
     def _add_segments(self) -> None:
         """Cut lines that pass ranks into pieces between neighbouring ranks; lines of one pair share their dummies."""

@@ -19,8 +19,9 @@ from headwater.lake.tables.store import TableStore
 
 At: TypeAlias = int | str | datetime.date | datetime.datetime
 
-_BACK = re.compile(r"@(-?\d+)")
-_AGO = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s+ago", re.IGNORECASE)
+_ID = re.compile(r"[0-9]{1,18}")  # what is longer is no id, and int() has a limit of its own
+_BACK = re.compile(r"@(-?[0-9]{1,18})")
+_AGO = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*([a-z]+)\s+ago", re.IGNORECASE)
 _UNITS = {"second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "day": 86400, "week": 604800}
 _LETTERS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -37,7 +38,7 @@ def snapshot_at(store: TableStore, at: At, *, now: float) -> Snapshot:
     if isinstance(at, datetime.date):
         return _by_time(store, _millis(at), str(at))
     text = at.strip()
-    if text.isdigit():
+    if _ID.fullmatch(text):
         return _by_id(store, int(text))
     if match := _BACK.fullmatch(text):
         return _back(store, int(match[1]))
