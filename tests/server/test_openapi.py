@@ -61,7 +61,7 @@ def questions(draw, path):
 @pytest.mark.property
 @pytest.mark.parametrize("path", GETS)
 def test_no_question_breaks_the_server(client, path):
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(questions(path))
     def ask(question):
         response = client.get(path, params=question)
