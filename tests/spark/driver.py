@@ -14,7 +14,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from headwater.spark import connect
-from headwater.spark.cluster import ship_package
 from headwater.spark.java import find_java, spark_environment
 from headwater.spark.source import HeadwaterSource, commits
 from headwater.spark.source.streams import StreamWriter
@@ -141,7 +140,6 @@ def cluster(folder, master):
             "spark.executor.memory": "512m",
         },
     )
-    ship_package(spark)
     lake = connect(spark, folder / "wh")
     answers = [plain(map(tuple, lake.sql(query).collect())) for query in QUERIES]
     (folder / "answers.json").write_text(json.dumps(answers, default=str))

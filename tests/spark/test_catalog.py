@@ -42,7 +42,7 @@ def plain(lake):
 
 
 def rows(frame):
-    return sorted(tuple(row) for row in frame.collect())
+    return sorted((tuple(row) for row in frame.collect()), key=str)
 
 
 def plan_text(frame):
@@ -96,6 +96,22 @@ def test_filters_of_every_type_drop_what_spark_would_drop(lake, tmp_path, condit
     source.writeTo(f"{lake.catalog}.db.v").create()
     wanted = lake.spark.read.parquet(str(tmp_path / "parquet")).where(condition)
     assert rows(lake.table("db.v").where(condition).select("id")) == rows(wanted.select("id"))
+
+
+def test_aggregates_over_a_table_are_computed_where_it_is_read(keyed):
+    keyed.sql("INSERT INTO db.t VALUES (2, NULL, NULL), (9, 'z', 2147483647)")
+    keyed.sql("DELETE FROM db.t WHERE id = 1")
+    frame = keyed.sql("SELECT count(*), count(n), sum(n), min(s), max(id), min(n) FROM db.t")
+    assert rows(frame) == [(3, 2, 2147483650, "c", 9, 3)]
+    assert "aggregate_2" in plan_text(frame)
+    for query in ("SELECT sum(id) FROM db.t", "SELECT count(*) FROM db.t WHERE n > 3", "SELECT stddev(n) FROM db.t"):
+        frame = keyed.sql(query)
+        assert "aggregate_0" not in plan_text(frame)
+        frame.collect()
+    assert rows(keyed.sql("SELECT s, count(*) FROM db.t GROUP BY s")) == sorted(
+        [("c", 1), ("z", 1), (None, 1)], key=str
+    )
+    assert rows(keyed.sql("SELECT count(*), max(s) FROM db.t VERSION AS OF 1")) == [(3, "c")]
 
 
 def test_time_travel_in_sql(keyed):
@@ -156,7 +172,7 @@ def test_keys_buckets_and_partitions_come_from_ddl(lake):
     )
     schema = lake.warehouse.table("db.k").schema
     assert (schema.primary_keys, schema.partition_keys) == (("id", "r"), ("r",))
-    assert (schema.options, schema.comment) == ({"bucket": "3"}, "keys")
+    assert (schema.options, schema.comment) == ({"bucket": "3", "file.block-size": "128 KB"}, "keys")
     assert schema.field("r").description == "region"
     with pytest.raises(PySparkException, match=r"cannot be partitioned by years\(d\)"):
         lake.sql("CREATE TABLE db.y (id INT, d DATE) PARTITIONED BY (years(d))")

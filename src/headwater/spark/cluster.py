@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from headwater.errors import MissingDependencyError
+from headwater.spark.source import HeadwaterSource
 
 _PACKAGES = ("headwater", "pyspark_headwater")
 _NEEDED = ("pyarrow", "numpy", "msgspec", "mmh3")
@@ -35,6 +36,7 @@ def ship_package(spark: SparkSession) -> bool:
     if not missing:
         return False
     spark.sparkContext.addPyFile(str(package_zip(Path(tempfile.mkdtemp(prefix="headwater-package-")))))
+    spark.dataSource.register(HeadwaterSource)  # the one that Spark finds by itself would not bring the zip along
     return True
 
 

@@ -12,6 +12,7 @@ from headwater.errors import CommitConflictError, EngineError, MissingDependency
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.at import At
 from headwater.spark.catalog.install import install_catalog
+from headwater.spark.cluster import ship_package
 from headwater.spark.source.options import STORAGE, whole_url
 from headwater.spark.views import ViewLake
 
@@ -79,6 +80,7 @@ def connect(
     url = whole_url(str(warehouse))
     options = {"warehouse": url} | {STORAGE + name: value for name, value in (storage or {}).items()}
     opened = Warehouse(url, dict(storage) if storage else None)
+    ship_package(spark)
     try:
         install_catalog(spark, catalog, options)
     except (EngineError, MissingDependencyError) as err:

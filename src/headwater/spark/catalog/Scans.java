@@ -8,26 +8,32 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.connector.metric.CustomMetric;
+import org.apache.spark.sql.connector.expressions.aggregate.AggregateFunc;
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsPushDownAggregates;
 import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonScanBuilder;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, SupportsPushDownRequiredColumns {
+final class LakeScanBuilder
+    implements ScanBuilder, SupportsPushDownFilters, SupportsPushDownRequiredColumns, SupportsPushDownAggregates {
   private final LakeTable table;
   private final CaseInsensitiveStringMap options;
   private final boolean wholeFiles; // filters may leave out files, but no rows of those they leave
   private final ArrayList pushed = new ArrayList();
   private final ArrayNode encoded = Door.JSON.createArrayNode();
   private StructType columns;
+  private String aggregates;
 
   LakeScanBuilder(LakeTable table, CaseInsensitiveStringMap options, boolean wholeFiles) {
     this.table = table;
@@ -53,6 +59,31 @@ final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, Sup
     columns = required;
   }
 
+  /** Aggregates over the whole table; Spark asks only when it has no filter left to check. */
+  public boolean pushAggregation(Aggregation aggregation) {
+    if (wholeFiles || saysWhen() || aggregation.groupByExpressions().length > 0 || table.facts.get("rows").asLong() == 0) {
+      return false;
+    }
+    ArrayNode listed = Door.JSON.createArrayNode();
+    StructType results = new StructType();
+    AggregateFunc[] functions = aggregation.aggregateExpressions();
+    for (int i = 0; i < functions.length; i++) {
+      DataType type = Aggregates.put(listed, functions[i], table.schema());
+      if (type == null) {
+        return false;
+      }
+      results = results.add("aggregate_" + i, type, true);
+    }
+    aggregates = listed.toString();
+    columns = results;
+    return true;
+  }
+
+  private boolean saysWhen() {
+    return options.containsKey("from") || options.containsKey("snapshot") || options.containsKey("tag")
+        || options.containsKey("timestamp") || options.containsKey("at");
+  }
+
   String filters() {
     return encoded.toString();
   }
@@ -60,8 +91,7 @@ final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, Sup
   public Scan build() {
     Map batch = table.sourceOptions(options);
     Map stream = new HashMap(batch);
-    boolean saysWhen = options.containsKey("from") || options.containsKey("snapshot") || options.containsKey("tag");
-    if (!saysWhen && !options.containsKey("timestamp") && !options.containsKey("at")) {
+    if (!saysWhen()) {
       batch.put("snapshot", table.version());
       batch.put("schema-id", table.facts.get("schema_id").asText());
     }
@@ -70,6 +100,9 @@ final class LakeScanBuilder implements ScanBuilder, SupportsPushDownFilters, Sup
     }
     if (encoded.size() > 0) {
       batch.put("filters", filters());
+    }
+    if (aggregates != null) {
+      batch.put("aggregates", aggregates);
     }
     if (wholeFiles) {
       batch.put("group", "true");

@@ -36,7 +36,16 @@ _READ: tuple[str, ...] = (
     "ignore-deletes",
     "pushdown",
 )
-_READ += ("filters", "schema-id", "group", "split-bytes", "parallelism", "max-snapshots-per-trigger", "lease-seconds")
+_READ += (
+    "filters",
+    "aggregates",
+    "schema-id",
+    "group",
+    "split-bytes",
+    "parallelism",
+    "max-snapshots-per-trigger",
+    "lease-seconds",
+)
 _WRITE: tuple[str, ...] = (
     "create",
     "primary-key",

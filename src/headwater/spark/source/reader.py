@@ -14,6 +14,7 @@ from headwater.lake.tables.pieces import cut_split
 from headwater.lake.tables.plan import Split, plan_scan
 from headwater.lake.tables.read import read_split
 from headwater.lake.tables.store import TableStore
+from headwater.spark.source.aggregates import aggregated, columns_of, decode_aggregates
 from headwater.spark.source.changes import EMPTY, ChangesPart, plan_changes, read_changes, wanted_changes
 from headwater.spark.source.filters import decode_filters, predicates_of
 from headwater.spark.source.options import SPLIT_BYTES, Options, StoredAt, hinted, stored_at
@@ -54,6 +55,7 @@ class TableReader(DataSourceReader):
         self._options = options
         self._schema = arrow_of(schema)
         self._where: tuple[Predicate, ...] = ()
+        self._aggregates = decode_aggregates(options.text("aggregates"))
 
     def partitions(self) -> list[InputPartition]:
         """One partition for each part of the scan. RAISES: NotFoundError, UsageError."""
@@ -68,7 +70,11 @@ class TableReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition, in the form that Spark asks for."""
-        return read_partition(partition, self._schema)
+        if not self._aggregates:
+            return read_partition(partition, self._schema)
+        alone = not columns_of(self._aggregates)
+        batches = (batch for part in partition.value for batch in read_part(part, count_only=alone))
+        return iter([aggregated(batches, self._aggregates, self._schema)])
 
     def _splits(self, table: Table, at: StoredAt) -> Iterator[SplitPart]:
         options, moment = self._options, self._options.at()
@@ -79,7 +85,8 @@ class TableReader(DataSourceReader):
         shape = table.store.shape(None if by == LATEST else by)
         where = (*self._where, *decode_filters(options.text("filters"), shape.schema))
         some = (*shape.schema.primary_keys, *shape.schema.names)[:1]  # rows are counted by some column
-        plan = plan_scan(table.store, table.store.state(snapshot, shape), self._schema.names or some, where)
+        names = columns_of(self._aggregates) if self._aggregates else self._schema.names
+        plan = plan_scan(table.store, table.store.state(snapshot, shape), names or some, where)
         if plan.bytes > _LEASED_BYTES:
             table.store.leases.grant(snapshot, options.number("lease-seconds", _LEASE_SECONDS))
         size = options.number("split-bytes", SPLIT_BYTES)
