@@ -1,8 +1,10 @@
 // Reading a lake table: at one snapshot, only the columns that are needed, without what filters rule out.
 package org.headwater.spark;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -19,11 +21,15 @@ import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceReadInfo;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceV2;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonScanBuilder;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 final class LakeScanBuilder
     implements ScanBuilder, SupportsPushDownFilters, SupportsPushDownRequiredColumns, SupportsPushDownAggregates {
@@ -114,21 +120,39 @@ final class LakeScanBuilder
 final class LakeScan implements Scan, SupportsReportStatistics {
   private final LakeTable table;
   private final StructType columns;
+  private final Map batch;
   private final Map stream;
   private final String filters;
-  private final Scan inner;
 
   LakeScan(LakeTable table, StructType columns, Map batch, Map stream, String filters) {
     this.table = table;
     this.columns = columns;
+    this.batch = batch;
     this.stream = stream;
     this.filters = filters;
-    this.inner = scan(batch);
   }
 
-  private Scan scan(Map options) {
-    CaseInsensitiveStringMap map = new CaseInsensitiveStringMap(options);
-    return new PythonScanBuilder(LakeTable.source(), "headwater", columns, map).build();
+  private Scan scan(PythonDataSourceV2 source, Map options) {
+    return new PythonScanBuilder(source, "headwater", columns, new CaseInsensitiveStringMap(options)).build();
+  }
+
+  /** Planned by the driver's Python, which is there already; else Spark starts one for it. */
+  private PythonDataSourceV2 planned() {
+    PythonDataSourceV2 source = LakeTable.source();
+    JsonNode answer = Door.ask(Door.request("plan-read", batch).put("schema", columns.json()));
+    if (answer.has("function")) {
+      ArrayList parts = new ArrayList();
+      for (int i = 0; i < answer.get("partitions").size(); i++) {
+        parts.add(decoded((JsonNode) answer.get("partitions").get(i)));
+      }
+      Seq listed = CollectionConverters.asScala((java.util.List) parts).toSeq();
+      source.setReadInfo(new PythonDataSourceReadInfo(decoded(answer.get("function")), listed));
+    }
+    return source;
+  }
+
+  private static byte[] decoded(JsonNode text) {
+    return Base64.getDecoder().decode(text.asText());
   }
 
   public StructType readSchema() {
@@ -140,15 +164,16 @@ final class LakeScan implements Scan, SupportsReportStatistics {
   }
 
   public Batch toBatch() {
-    return inner.toBatch();
+    Batch inner = scan(planned(), batch).toBatch();
+    return columns.size() == 0 ? inner : new ColumnsBatch(inner);
   }
 
   public MicroBatchStream toMicroBatchStream(String checkpoint) {
-    return scan(stream).toMicroBatchStream(checkpoint);
+    return scan(LakeTable.source(), stream).toMicroBatchStream(checkpoint);
   }
 
   public CustomMetric[] supportedCustomMetrics() {
-    return inner.supportedCustomMetrics();
+    return scan(LakeTable.source(), batch).supportedCustomMetrics();
   }
 
   /** What Spark chooses joins by: the size of the table, less what the pruned columns take. */

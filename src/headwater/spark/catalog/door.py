@@ -22,6 +22,7 @@ from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.store import TableStore
 from headwater.model.schema import Schema
 from headwater.spark.catalog.ddl import Partitioning, schema_changes, table_schema
+from headwater.spark.catalog.reads import plan_read
 from headwater.spark.source.commits import WritePlan, Written, finish_query, undo
 from headwater.spark.source.options import Options, Place
 from headwater.spark.source.planning import plan_write
@@ -133,6 +134,10 @@ def _truncate(request: Request) -> Answer:
     return {}
 
 
+def _plan_read(request: Request) -> Answer:
+    return plan_read(request["options"], request["schema"])
+
+
 def _plan_write(request: Request) -> Answer:
     schema = StructType.fromJson(msgspec.json.decode(request["schema"]))
     return {"plan": msgspec.to_builtins(plan_write(Options(request["options"]), schema))}
@@ -164,6 +169,7 @@ _QUESTIONS: dict[str, Callable[[Request], Answer]] = {
     "drop": _drop,
     "rename": _rename,
     "truncate": _truncate,
+    "plan-read": _plan_read,
     "plan-write": _plan_write,
     "commit": _commit,
     "abort": _abort,

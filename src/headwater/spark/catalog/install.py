@@ -13,7 +13,19 @@ from headwater.spark.catalog.door import Door
 from headwater.spark.janino import install, java_source
 
 CLASS = "org.headwater.spark.Catalog"
-_UNITS = ("Door", "Filters", "Aggregates", "Scans", "Writers", "Writes", "Edits", "Tables", "Changes", "Catalog")
+_UNITS: tuple[str, ...] = (
+    "Door",
+    "Filters",
+    "Aggregates",
+    "Columns",
+    "Scans",
+    "Writers",
+    "Writes",
+    "Edits",
+    "Tables",
+    "Changes",
+    "Catalog",
+)
 _DOOR = "org.headwater.spark.Door"
 
 
