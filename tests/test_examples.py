@@ -39,3 +39,13 @@ def test_the_tour_runs():
         "total          shop.orders                      5  amount         AGGREGATION  sum(amount)",
     ):
         assert line in run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_watched_job_says_where_its_columns_come_from(tmp_path):
+    command = [sys.executable, "examples/observe_spark.py", str(tmp_path / "spark")]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    assert run.returncode == 0, run.stderr
+    assert "COMPLETE daily_sales.insert_into_hadoop_fs_relation_command.by_city" in run.stdout
+    assert "  cents <- eur  AGGREGATION  sum((eur * ?)) (at " in run.stdout

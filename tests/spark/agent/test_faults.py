@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from tests.spark.agent.conftest import KeptEvents, shown
 
+from headwater.errors import MissingDependencyError
 from headwater.spark import observe
+from headwater.spark.agent import bridge
 from headwater.spark.java import find_java, spark_environment
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
@@ -230,3 +232,16 @@ def test_columns_are_left_out_when_there_is_no_time_for_them(case_tables):
     assert shown(event) == "t -> dst"
     assert "columnLineage" not in event["outputs"][0]["facets"]
     assert "too large" in event["run"]["facets"]["extractionError"]["errors"][0]["errorMessage"]
+
+
+def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, monkeypatch):
+    def refuse(*given):
+        raise MissingDependencyError("no compiler")
+
+    monkeypatch.setattr(bridge, "JvmBridge", refuse)
+    sink = KeptEvents()
+    with observe(case_tables, sink) as agent:
+        assert isinstance(agent._worker._bridge, bridge.PythonBridge)
+        case_tables.sql("INSERT INTO dst SELECT a, c FROM t")
+    seen = [(event["eventType"], shown(event)) for event in sink.events]
+    assert seen == [("START", "->"), ("START", "t -> dst"), ("COMPLETE", "t -> dst"), ("COMPLETE", "->")]

@@ -98,7 +98,7 @@ def renamed_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     *("AlterTableAddColumnsCommand", "AlterTableAddPartitionCommand", "AlterTableChangeColumnCommand"),
     *("AlterTableDropPartitionCommand", "AlterTableRenamePartitionCommand", "AlterTableSerDePropertiesCommand"),
     *("AlterTableSetLocationCommand", "AlterTableSetPropertiesCommand", "AlterTableUnsetPropertiesCommand"),
-    *("AlterTableDropColumnsCommand", "AlterTableClusterByCommand", "RepairTableCommand"),
+    *("AlterTableChangeColumnCommentsCommand", "AlterViewSchemaBindingCommand", "RepairTableCommand"),
 )
 def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """ALTER TABLE in the session catalog, and MSCK REPAIR."""
@@ -128,7 +128,10 @@ def cache_table_as_select(context: OpenLineageContext, node: Node) -> list[PlanO
     return [PlanOutput(dataset, node, node.get("plan"), change="CREATE", statement="CACHE")]
 
 
-@visits("RefreshTableCommand", "AnalyzeTableCommand", "AnalyzeColumnCommand", makes=PlanDataset)
+@visits(
+    *("RefreshTableCommand", "AnalyzeTableCommand", "AnalyzeColumnCommand", "AnalyzePartitionCommand"),
+    makes=PlanDataset,
+)
 def looked_at(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """REFRESH TABLE and ANALYZE TABLE only look."""
     return [named_table(context.session, table_field(node))]

@@ -165,7 +165,7 @@ def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDat
 
 @visits(
     *("AddColumns", "ReplaceColumns", "DropColumns", "RenameColumn", "AlterColumns", "AlterColumn", "CommentOnTable"),
-    *("SetTableProperties", "UnsetTableProperties", "SetTableLocation", "SetTableCollation", "AlterTableClusterBy"),
+    *("SetTableProperties", "UnsetTableProperties", "SetTableLocation", "AlterTableCollation", "AlterTableClusterBy"),
     *("AddPartitions", "DropPartitions", "RenamePartitions", "RecoverPartitions", "RepairTable"),
     *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties"),
 )
