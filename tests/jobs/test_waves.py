@@ -13,7 +13,7 @@ from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.analysis import Setting
 from headwater.jobs.harvest.runner import Runner, decode_task, encode_task
 from headwater.jobs.harvest.units import Script, cut_units, with_preludes
-from headwater.jobs.harvest.waves import Waves
+from headwater.jobs.harvest.waves import Waves, settle
 from headwater.text import Source
 from tests.jobs import estates
 
@@ -34,14 +34,15 @@ def in_waves(texts, dialect, schema, shuffle=None):
     runner = Runner(Setting({dialect: given}))
     waves = Waves(units, given, dialect)
 
-    def run(tasks, units):
+    def run(tasks):
         tasks = [decode_task(encode_task(task)) for task in tasks]
         if shuffle is not None:
             shuffle.shuffle(tasks)
-        return runner.run(tasks, units)
+        return runner.run(tasks)
 
     facts = Facts()
-    add_schema(facts, waves.settle(run).resolved())
+    settle([waves], run)
+    add_schema(facts, waves.schema_now.resolved())
     places = [outcome.place for outcome in waves.outcomes.values()]
     rows = {spec: runner.rows(spec, places) for spec in (STATEMENTS, EDGES, ISSUES)}
     rows[COLUMNS] = facts.to_arrow(COLUMNS, arrow_schema(COLUMNS))

@@ -38,6 +38,7 @@ OUTCOMES = pa.schema(
 )
 """What a batch of units comes back as: one row a unit, its rows for the graph as lists."""
 _VERSION = version("headwater")
+GOOGLE = ("bigquery", "spanner")
 _FINDINGS = (Severity.ERROR, Severity.WARNING)
 _ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
 

@@ -14,15 +14,14 @@ from headwater.graph.facts import Facts, Key, add_schema
 from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS, UNITS, TableSpec
 from headwater.jobs.harvest import records
-from headwater.jobs.harvest.analysis import Outcome, Setting
+from headwater.jobs.harvest.analysis import GOOGLE, Outcome, Setting
 from headwater.jobs.harvest.order import in_order
 from headwater.jobs.harvest.origins import origin_of
 from headwater.jobs.harvest.runner import Runner
 from headwater.jobs.harvest.sources import Estate
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
-
-_GOOGLE = ("bigquery", "spanner")
+from headwater.jobs.harvest.waves import settle as settle_waves
 
 
 @dataclass(frozen=True)
@@ -132,32 +131,38 @@ def settle(
 ) -> Settled:
     """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
     settled = Settled(runner)
-    schemas = runner.setting.schemas
-    total = 0
-    for dialect in schemas:
-        units = _units([script for script in scripts if script.dialect == dialect], dialect)
-        total += len(units)
-        waves = Waves(units, schemas[dialect], open_front_end(dialect, "sqlglot")[1])
-        for index, unit in enumerate(units):
-            known = memory.known.get(unit.id)
-            if known is not None and known.fingerprint == settled.runner.setting.mark(unit):
-                waves.outcomes[index] = known
-        done = [0]
+    estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
+    done = 0
 
-        def report(count: int, waves: Waves = waves, done: list[int] = done, total: int = total) -> None:
-            done[0] += count
-            progress(Progress(len(scripts), total, done[0], waves.rounds))
+    def report(count: int) -> None:
+        nonlocal done
+        done += count
+        rounds = max(waves.rounds for waves in estates)
+        progress(Progress(len(scripts), sum(len(waves.units) for waves in estates), done, rounds))
 
-        settled.runner.progress = report
-        add_schema(settled.schema, waves.settle(settled.runner.run).resolved())
+    runner.progress = report
+    settle_waves(estates, runner.run)
+    for waves in estates:
+        assert waves.schema_now is not None
+        add_schema(settled.schema, waves.schema_now.resolved())
         settled.outcomes += [(unit, waves.outcomes[index]) for index, unit in enumerate(waves.units)]
         settled.waves = max(settled.waves, waves.rounds)
     return settled
 
 
+def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memory: records.Memory) -> Waves:
+    units = _units([script for script in scripts if script.dialect == dialect], dialect)
+    waves = Waves(units, runner.setting.schemas[dialect], open_front_end(dialect, "sqlglot")[1])
+    for index, unit in enumerate(units):
+        known = memory.known.get(unit.id)
+        if known is not None and known.fingerprint == runner.setting.mark(unit):
+            waves.outcomes[index] = known
+    return waves
+
+
 def _units(scripts: Sequence[Script], dialect: str | None) -> list[Unit]:
     units = [unit for script in in_order(scripts) for unit in cut_units(script)]
-    return with_preludes(units) if dialect in _GOOGLE else units
+    return with_preludes(units) if dialect in GOOGLE else units
 
 
 def _change(store: GraphStore, settled: Settled, memory: records.Memory) -> Change:

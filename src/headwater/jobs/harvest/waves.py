@@ -10,8 +10,8 @@ In each round the first unit that is not settled has only settled ones before it
 are never more rounds than units, and usually as many as the longest chain of tables.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from headwater.jobs.harvest.analysis import Outcome, Task
 from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
@@ -21,8 +21,8 @@ from headwater.lineage.slices import Hashes, ReplayedResolver, Trace
 
 _TRIES = 3  # of a unit with nothing unsettled before it, after which its last answer stands
 
-RunTasks = Callable[[list[Task], list[Unit]], Iterable[tuple[int, Outcome]]]
-"""Analyses tasks of some units and returns an outcome for each, by index, in any order."""
+RunTasks = Callable[[list[Task]], Iterable[tuple[int, Outcome]]]
+"""Analyses tasks and returns an outcome for each, by index, in any order."""
 
 
 @dataclass
@@ -36,23 +36,25 @@ class Waves:
     rounds: int = 0
     analysed: int = 0
     recut: set[str] = field(default_factory=set)  # scripts that became one unit
+    schema_now: SchemaResolver | None = None
     _traces: dict[int, tuple[Outcome, Trace]] = field(default_factory=dict)
     _tries: dict[int, int] = field(default_factory=dict)
     _hashes: Hashes = field(default_factory=Hashes)
 
-    def settle(self, run: RunTasks) -> SchemaResolver:
-        """Analyse what must be; returns the schema after all units."""
-        while True:
-            schema, ready = self._replay()
-            if not ready:
-                return schema
+    def ready(self) -> list[Task]:
+        """The units to analyse now; none when all are settled, and `schema` is what they leave."""
+        self._recut()
+        self.schema_now, tasks = self._replay()
+        if tasks:
             self.rounds += 1
-            self.analysed += len(ready)
-            first = ready[0].index  # everything before it is settled
+            self.analysed += len(tasks)
+            first = tasks[0].index  # everything before it is settled
             self._tries[first] = self._tries.get(first, 0) + 1
-            for index, outcome in run(ready, self.units):
-                self.outcomes[index] = outcome
-            self._recut()
+        return tasks
+
+    def take(self, index: int, outcome: Outcome) -> None:
+        """What the analysis of a unit came to."""
+        self.outcomes[index] = outcome
 
     def _replay(self) -> tuple[ReplayedResolver, list[Task]]:
         """The schema after all units as far as they are known, and the units to analyse now."""
@@ -111,6 +113,18 @@ class Waves:
         self.units, self.outcomes = units, outcomes
         self._traces.clear()
         self._tries.clear()
+
+
+def settle(estates: Sequence[Waves], run: RunTasks) -> None:
+    """Analyse what must be, a wave of all estates at a time."""
+    while True:
+        tasks = [(waves, task) for waves in estates for task in waves.ready()]
+        if not tasks:
+            return
+        numbered = [replace(task, index=number) for number, (_, task) in enumerate(tasks)]
+        for number, outcome in run(numbered):
+            waves, task = tasks[number]
+            waves.take(task.index, outcome)
 
 
 class _Names:
