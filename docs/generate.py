@@ -13,6 +13,7 @@ import click
 from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
 from headwater.errors import IssueCode, error_classes, explanations
+from headwater.graph.tables import ALL_TABLES, DATABASE
 from headwater.lineage.wire import json_schema
 
 DOCS = Path(__file__).parent
@@ -80,10 +81,24 @@ def wire_schema() -> str:
     return json.dumps(json_schema(), indent=2) + "\n"
 
 
+def graph_tables_page() -> str:
+    lines = [
+        "# Tables of the graph",
+        NOTE,
+        f"They are in the database `{DATABASE}` of a warehouse ([what they mean together](../concepts/graph.md)).",
+    ]
+    for spec in ALL_TABLES:
+        lines += [f"\n## `{spec.full_name}`\n", f"{spec.about} Key: {', '.join(f'`{name}`' for name in spec.key)}.\n"]
+        lines += ["| column | type | what it says |", "|---|---|---|"]
+        lines += [f"| `{name}` | `{kind}` | {about} |" for name, kind, about in spec.columns]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     "errors.md": errors_page,
     "reference/config.md": config_page,
     "reference/cli.md": cli_page,
+    "reference/graph-tables.md": graph_tables_page,
     "reference/lineage.schema.json": wire_schema,
 }
 
