@@ -55,8 +55,8 @@ lint: setup ## Check style, types and the import rule
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@if command -v npx >/dev/null; then npx --yes --package typescript@7 tsc -p jsconfig.json; \
-	  else echo "no node: the scripts of the page were not checked" >&2; fi
+	@if npx --yes --package typescript@7 tsc --version >/dev/null 2>&1; then npx --yes --package typescript@7 tsc -p jsconfig.json; \
+	  else echo "no node: the types of the page's scripts were not checked" >&2; fi
 
 fmt: setup ## Format the code and mend what can be mended
 	@$(BIN)/ruff format .

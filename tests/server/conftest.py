@@ -16,7 +16,7 @@ from headwater.graph import Change, GraphStore
 from headwater.graph.collect import collect
 from headwater.query import connect
 from headwater.server.app import create_app
-from headwater.server.options import ServerOptions
+from headwater.server.options import Limits, ServerOptions
 from headwater.text import Source
 
 ROOT = Path(__file__).parent.parent.parent
@@ -71,7 +71,7 @@ def client_of(folder, **options):
 
 @pytest.fixture(scope="session")
 def client(estate):
-    with client_of(estate) as client:
+    with client_of(estate, limits=Limits(reads=1e6, queries=1e6)) as client:
         yield client
 
 

@@ -61,12 +61,12 @@ def questions(draw, path):
 @pytest.mark.property
 @pytest.mark.parametrize("path", GETS)
 def test_no_question_breaks_the_server(client, path):
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(questions(path))
     def ask(question):
         response = client.get(path, params=question)
         assert str(response.status_code) in DOCUMENT["paths"][path]["get"]["responses"], (question, response.text)
-        assert response.status_code != 503
+        assert response.status_code not in (429, 503)
         if response.headers["content-type"] == "application/json":
             json.loads(response.content)
 
@@ -74,13 +74,13 @@ def test_no_question_breaks_the_server(client, path):
 
 
 @pytest.mark.property
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(QUERIES) | st.text(max_size=60) | st.sampled_from(QUERIES).flatmap(lambda q: st.just(q[::2] + q))
 )
 def test_no_sql_breaks_the_server(client, sql):
     response = client.post("/api/v1/sql", json={"sql": sql})
-    assert response.status_code in (200, 400, 404, 408, 422, 429), response.text
+    assert response.status_code in (200, 400, 404, 408, 422), response.text
 
 
 words = st.sampled_from(["run", "job", "runId", "namespace", "name", "eventTime", "outputs", "facets"])
@@ -89,7 +89,7 @@ bodies = st.recursive(leaves, lambda some: st.lists(some, max_size=4) | st.dicti
 
 
 @pytest.mark.property
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(bodies)
 def test_no_body_breaks_the_receiver(client, body):
     headers = {"Content-Type": "application/json"}

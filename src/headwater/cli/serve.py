@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import complete_dialect
 from headwater.cli.options import Flags, command
 
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 @click.option(
     "--watch",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Read the SQL files of this folder, and again whenever one changes.",
+    help="Harvest the SQL of this folder, and again whenever something changes.",
 )
 @click.option("-d", "--dialect", shell_complete=complete_dialect, help="The SQL dialect of the watched files.")
+@click.option("-s", "--schema", metavar="FILE", help="Known tables, for the watched files.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @click.pass_obj
 def serve(
@@ -40,6 +42,7 @@ def serve(
     token: str | None,
     watch: Path | None,
     dialect: str | None,
+    schema: str | None,
     open_page: bool,
 ) -> None:
     """Show the lineage and the tables of the warehouse in a browser, and take in OpenLineage events.
@@ -55,10 +58,13 @@ def serve(
         host=host,
         port=port,
         token=token or settings.token,
-        watch=watch,
-        dialect=dialect or settings.dialect,
-        schema=settings.schema,
     )
+    beside = []
+    if watch is not None:
+        from headwater.server.watch import Watch
+
+        store = open_graph_store(flags)
+        beside.append(Watch(store, watch, dialect=dialect or settings.dialect, schema=schema or settings.schema))
 
     def started(at: "ServerOptions") -> None:
         if not flags.quiet:
@@ -66,4 +72,4 @@ def serve(
         if open_page:
             webbrowser.open(f"{at.url}?token={at.token}" if at.token else at.url)
 
-    run(options, started=started)
+    run(options, *beside, started=started)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from importlib.resources import files
+from typing import Protocol
 from urllib.parse import parse_qs
 
 from anyio.to_thread import run_sync
@@ -19,7 +20,6 @@ from headwater.server.openapi import openapi_document
 from headwater.server.options import ServerOptions
 from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response, problem, route_of
 from headwater.server.service import Service
-from headwater.server.watch import Watch
 from headwater.view.style import STYLE
 
 _PLACES = ("/", "/graph", "/tables", "/runs", "/issues", "/sql")
@@ -39,8 +39,16 @@ def endpoints() -> list[Endpoint]:
     return [about, *dict.fromkeys(found)]
 
 
-def create_app(options: ServerOptions) -> Guard:
-    """The server as an ASGI application."""
+class Beside(Protocol):
+    """Something that runs as long as the server does."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def create_app(options: ServerOptions, *beside: Beside) -> Guard:
+    """The server as an ASGI application, and what is to run beside it."""
     service = Service(options)
     known = endpoints()
     document = json_response(openapi_document(known)).body
@@ -65,15 +73,13 @@ def create_app(options: ServerOptions) -> Guard:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        watch = Watch(service.store, options) if options.watch is not None else None
-        await run_sync(service.intake.start)
-        if watch is not None:
-            await run_sync(watch.start)
+        parts = (service.intake, *beside)
+        for each in parts:
+            await run_sync(each.start)
         yield
         service.live.close()
-        if watch is not None:
-            await run_sync(watch.stop)
-        await run_sync(service.intake.stop)
+        for each in reversed(parts):
+            await run_sync(each.stop)
 
     routes = [
         *(route_of(each, service, seconds=options.limits.seconds) for each in known),

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from pathlib import Path
 
 from headwater.errors import UsageError
 from headwater.query.bounds import Bounds
@@ -32,9 +31,6 @@ class ServerOptions:
     host: str = "127.0.0.1"
     port: int = 8420
     token: str | None = field(default=None, repr=False)
-    watch: Path | None = None
-    dialect: str | None = None
-    schema: str | None = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from headwater.errors import UsageError
-from headwater.server.app import create_app
+from headwater.server.app import Beside, create_app
 from headwater.server.options import ServerOptions
 
 _HEADERS = 10.0  # seconds in which the head of a request must have come
@@ -30,7 +30,9 @@ class TimedProtocol(H11Protocol):
             self.transport.close()
 
 
-def serve(options: ServerOptions, *, started: Callable[[ServerOptions], None] = lambda options: None) -> None:
+def serve(
+    options: ServerOptions, *beside: Beside, started: Callable[[ServerOptions], None] = lambda options: None
+) -> None:
     """Serve until interrupted; `started` is told where, once the address is taken.
 
     RAISES: UsageError when the address is not to be had, NotWritableError.
@@ -38,7 +40,7 @@ def serve(options: ServerOptions, *, started: Callable[[ServerOptions], None] = 
     taken = _bind(options)
     port = taken.getsockname()[1]
     config = uvicorn.Config(
-        create_app(options),
+        create_app(options, *beside),
         http=TimedProtocol,
         loop="asyncio",
         ws="none",

@@ -49,7 +49,8 @@ export class Canvas {
 
   /** Show all of it, as large as is good to read. */
   fit() {
-    const { clientWidth, clientHeight } = this.stage;
+    const { clientWidth } = this.stage;
+    const clientHeight = this.stage.clientHeight - 36; // the legend stands below
     const room = 32;
     const scale = Math.min(1.15, (clientWidth - room) / this.size.width, (clientHeight - room) / this.size.height);
     this.scale = Math.max(SMALLEST, scale);

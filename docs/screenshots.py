@@ -1,0 +1,64 @@
+"""Take the pictures of the page that the guide shows: `python docs/screenshots.py` (needs Chromium or Chrome)."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+DOCS = Path(__file__).parent
+SHOTS = {  # name: (address, dark, width, height)
+    "graph": ("graph?select=2%2Bmart.revenue%2B1", False, 1280, 800),
+    "graph-dark": ("graph?select=2%2Bmart.revenue%2B1&lock=mart.revenue.revenue", True, 1280, 800),
+    "edge": (
+        "graph?select=1%2Bstaging.lines%2B1&from=raw.order_items&from_column=quantity"
+        "&to=staging.lines&to_column=amount_eur",
+        False,
+        1280,
+        800,
+    ),
+    "compare": ("graph?select=1%2Bmart.revenue%2B1&since=3", False, 1280, 800),
+    "groups-dark": ("graph?select=2%2Bmart.*&group=true&level=table", True, 1280, 800),
+    "table": ("tables?table=raw.orders&tab=snapshots", False, 1280, 800),
+    "levels-dark": ("tables?table=raw.orders&tab=levels", True, 1280, 560),
+    "runs": ("runs?run=00000000-0000-000e-0000-000000000000", False, 1280, 720),
+    "phone": ("graph?select=1%2Bstaging.lines%2B1&lock=staging.lines.amount_eur", False, 390, 844),
+}
+
+
+def main() -> int:
+    path = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
+    if path is None:
+        print("no Chromium or Chrome on this machine", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        subprocess.run([sys.executable, DOCS.parent / "examples" / "shop_warehouse.py", folder], check=True)
+        command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--warehouse", folder]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+            try:
+                assert server.stderr is not None
+                url = next(word for word in server.stderr.readline().split() if word.startswith("http"))
+                browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+                for name in sys.argv[1:] or SHOTS:
+                    take(browser, url, name)
+                browser.close()
+            finally:
+                server.terminate()
+    return 0
+
+
+def take(browser: Browser, url: str, name: str) -> None:
+    address, dark, width, height = SHOTS[name]
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
+    page = context.new_page()
+    page.goto(url + address, wait_until="load")
+    page.wait_for_timeout(1_500)
+    page.screenshot(path=DOCS / "images" / f"page-{name}.png")
+    context.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
