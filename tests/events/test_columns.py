@@ -31,7 +31,15 @@ SOURCES = st.builds(ColumnRef, st.builds(TableName.of, WORD, WORD), WORD, PATHS)
 def edges(draw):
     row_wide = draw(st.booleans())
     target = ColumnRef(TARGET, None) if row_wide else ColumnRef(TARGET, draw(WORD), draw(PATHS))
-    return Edge(draw(SOURCES), target, draw(KINDS), draw(st.none() | st.just("a + b")), masking=draw(st.booleans()))
+    return Edge(
+        draw(SOURCES),
+        target,
+        draw(KINDS),
+        draw(st.none() | st.just("a + b")),
+        masking=draw(st.booleans()),
+        approximate=draw(st.none() | st.just("a UDF is opaque")),
+        place=draw(st.none() | st.just("jobs/daily.py:22")),
+    )
 
 
 def named(table: TableName) -> DatasetName:

@@ -200,3 +200,12 @@ def test_the_sink_of_a_lake(tmp_path):
     assert sink.close().sent == 2
     state = GraphStore(str(tmp_path / "w")).state()
     assert state.read(RUN_INPUTS).num_rows == 2
+
+
+def test_the_place_of_an_expression_comes_along(seen):
+    made = edge(
+        "stg.orders.cents", "mart.revenue.total", Kind.TRANSFORMATION, expression="f(x)", place="jobs/a.py:22"
+    )
+    store = seen([event(EventType.COMPLETE, 9, edges=[made])])
+    [step] = LineageGraph(store.state()).trace("mart.revenue.total").steps
+    assert (step.expression, step.place, step.observed) == ("f(x)", "jobs/a.py:22", True)

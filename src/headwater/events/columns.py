@@ -1,7 +1,11 @@
 """Column edges as the `columnLineage` facet, and back.
 
-OpenLineage knows no MERGE condition; it is written as the FILTER it acts as. Everything else of an edge but its spans
-and its doubts comes back as it went.
+OpenLineage knows no MERGE condition; it is written as the FILTER it acts as. It has one text for how a column takes
+part; where that was written and why it is in doubt stand behind it as a comment:
+
+    sum(amount) -- at jobs/daily.py:22 -- in doubt: the columns of a UDF are not seen
+
+Everything else of an edge but its spans comes back as it went.
 """
 
 import re
@@ -13,6 +17,7 @@ from headwater.events.naming import DatasetName
 from headwater.model.edges import ELEMENT, ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 
+_AT, _DOUBT = " -- at ", " -- in doubt: "
 _STEP = re.compile(r"\[\]|[^.\[\]]+")
 
 
@@ -41,9 +46,22 @@ def _transformation(edge: Edge) -> Transformation:
     return Transformation(
         type="DIRECT" if edge.kind.is_direct else "INDIRECT",
         subtype=Kind.FILTER.value if edge.kind is Kind.MERGE else edge.kind.value,
-        description=edge.expression,
+        description=_description(edge),
         masking=edge.masking,
     )
+
+
+def _description(edge: Edge) -> str | None:
+    place = _AT + edge.place if edge.place else ""
+    doubt = _DOUBT + edge.approximate if edge.approximate else ""
+    return ((edge.expression or "") + place + doubt) or None
+
+
+def _described(text: str | None) -> tuple[str | None, str | None, str | None]:
+    """Expression, place and doubt of a description."""
+    before, _, doubt = (text or "").partition(_DOUBT)
+    expression, _, place = before.rpartition(_AT) if _AT in before else (before, "", "")
+    return expression or None, place or None, doubt or None
 
 
 def _inputs(entries: dict[tuple[DatasetName, str], list[Transformation]]) -> list[InputField]:
@@ -79,7 +97,8 @@ def _edges(
         kind = Kind.IDENTITY if identity else Kind.TRANSFORMATION if target.column is not None else Kind.FILTER
         yield Edge(origin, target, kind, made.transformation_description if made else None, masking=masked)
     for way in source.transformations:
-        yield Edge(origin, target, _kind(way, target), way.description or None, masking=way.masking)
+        text, place, doubt = _described(way.description)
+        yield Edge(origin, target, _kind(way, target), text, masking=way.masking, approximate=doubt, place=place)
 
 
 def _kind(way: Transformation, target: ColumnRef) -> Kind:

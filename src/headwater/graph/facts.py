@@ -4,6 +4,7 @@ The functions here are the one place where lineage becomes rows; harvesting on S
 all go through them.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -130,6 +131,7 @@ _DOUBT = ("resolved", "approximate", "table-only", "error")
 def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = None, **observed: Any) -> None:
     """Add one edge. Of two in different ways of doubt about the same thing, the certain one stays."""
     span = edge.source_span or edge.target_span
+    where = _place(edge.place) if edge.place is not None else (file, span.line) if span is not None else (None, None)
     values: Row = {
         "statement": statement,
         "target": str(edge.target.table),
@@ -140,8 +142,8 @@ def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = Non
         "expression": edge.expression,
         "masking": edge.masking,
         "approximate": edge.approximate,
-        "file": file if span is not None else None,
-        "line": span.line if span is not None else None,
+        "file": where[0],
+        "line": where[1],
         "start": span.start if span is not None else None,
         "end": span.end if span is not None else None,
         "observed": False,
@@ -150,6 +152,12 @@ def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = Non
     known = facts.rows[EDGES.name].get(tuple(values[name] for name in EDGES.key))
     if known is None or (known["approximate"] and not edge.approximate):
         facts.add(EDGES, **values)
+
+
+def _place(text: str) -> tuple[str, int | None]:
+    """`file:line` and `file:line:column` as file and line."""
+    found = re.fullmatch(r"(.+?):(\d+)(?::\d+)?", text)
+    return (found[1], int(found[2])) if found is not None else (text, None)
 
 
 def add_issues(facts: Facts, statement: str, issues: Iterable[Issue]) -> None:

@@ -51,14 +51,16 @@ def test_the_facets_of_job_and_run(watch):
     assert run["parent"]["job"]["name"] == "suite"
     assert "hush" not in str(event)
     ways = event["outputs"][0]["facets"]["columnLineage"]["dataset"][0]["transformations"]
-    assert ways == [{"type": "INDIRECT", "subtype": "FILTER", "description": "c = ? (at sql:1:53)", "masking": False}]
+    assert ways == [
+        {"type": "INDIRECT", "subtype": "FILTER", "description": "c = ? -- at sql:1:53", "masking": False}
+    ]
 
 
 def test_python_lines_are_on_edges(watch):
     df = watch.spark.table("t").select((F.col("a") + F.col("b")).alias("p"), F.col("c").alias("q"))
     event = watch.run(lambda: df.write.insertInto("dst"))
     (way,) = event["outputs"][0]["facets"]["columnLineage"]["fields"]["p"]["inputFields"][0]["transformations"]
-    assert way["description"].startswith("(a + b) (at ")
+    assert way["description"].startswith("(a + b) -- at ")
     assert "test_runs.py:" in way["description"]
 
 

@@ -1,7 +1,5 @@
 """The facets of a dataset that a plan reads or writes."""
 
-import dataclasses
-
 from headwater.errors import SchemaError
 from headwater.events.columns import column_lineage
 from headwater.events.event import InputDataset, OutputDataset
@@ -51,7 +49,7 @@ def output_dataset(
     if written is not None and output.query is not None:
         statistics = OutputStatisticsFacet(row_count=written.rows, size=written.bytes, file_count=written.files)
     lineage: ColumnLineageFacet | None = column_lineage(
-        [_described(edge) for edge in edges if edge.source.table in known], lambda table: known[table].name
+        [edge for edge in edges if edge.source.table in known], lambda table: known[table].name
     )
     return OutputDataset(
         namespace=dataset.name.namespace,
@@ -59,13 +57,6 @@ def output_dataset(
         facets=by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), lineage),
         output_facets=by_key(statistics),
     )
-
-
-def _described(edge: Edge) -> Edge:
-    """An edge whose text also says where it was written and what is in doubt."""
-    notes = [f"at {edge.place}" if edge.place else "", edge.approximate or ""]
-    text = "; ".join(note for note in notes if note)
-    return dataclasses.replace(edge, expression=f"{edge.expression or ''} ({text})".strip()) if text else edge
 
 
 def _written_schema(output: PlanOutput) -> tuple[tuple[str, str], ...]:
