@@ -139,7 +139,12 @@ class _Layering:
         careful = segments <= _CAREFUL
         best: tuple[int, list[list[int]], list[float]] | None = None
         effort = _EFFORT // 4 if self.before else _EFFORT  # what stands already leaves little to choose
-        for sweep in range(min(_MOST_SWEEPS, max(_SWEEPS, effort // max(1, segments))) if careful else _SWEEPS):
+        sweeps = min(_MOST_SWEEPS, max(_SWEEPS, effort // max(1, segments))) if careful else _SWEEPS
+        for sweep in range(sweeps):
+            if careful and sweep == sweeps // 2 and not self.before:  # a second start, from the other side
+                for layer in layers:
+                    layer.reverse()
+                    self._stack(layer, tops, [float(at) for at in range(len(layer))])
             rightward = sweep % 2 == 0
             both = careful and sweep % 6 >= 4  # now and then both sides pull, which leads out of a dead end
             sides = (self.into, self.out) if both else (self.into,) if rightward else (self.out,)
