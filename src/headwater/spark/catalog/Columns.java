@@ -25,7 +25,8 @@ final class ColumnsBatch implements Batch {
   }
 
   public PartitionReaderFactory createReaderFactory() {
-    return new ColumnsReaderFactory(inner.createReaderFactory());
+    PartitionReaderFactory factory = inner.createReaderFactory();
+    return Peek.isKnown(factory) ? (PartitionReaderFactory) new ColumnsReaderFactory(factory) : factory;
   }
 }
 
@@ -90,6 +91,18 @@ final class ColumnsReader implements PartitionReader {
 }
 
 final class Peek {
+  /** Whether readers of a factory are made as we know them; else its rows are taken as they come. */
+  static boolean isKnown(PartitionReaderFactory factory) {
+    try {
+      Class.forName(factory.getClass().getName() + "$$anon$1").getDeclaredField("outputIter");
+      Class.forName("scala.collection.Iterator$$anon$9").getDeclaredField("$outer");
+      ColumnarBatchRow.class.getDeclaredField("columns");
+      return true;
+    } catch (ReflectiveOperationException error) {
+      return false;
+    }
+  }
+
   /** The value of a field that is not public. */
   static Object at(Object thing, String name) {
     for (Class type = thing.getClass(); type != null; type = type.getSuperclass()) {

@@ -4,6 +4,7 @@ Spark takes a batch only if its schema equals the one it derives from the DataFr
 inside lists included. Most columns already have that form and are handed on without a copy.
 """
 
+import inspect
 from typing import Any, assert_never
 
 import pyarrow as pa
@@ -51,6 +52,10 @@ _PRIMITIVES: dict[Primitive, spark.DataType] = {
 }
 
 
+# Before 4.2 PySpark takes no zone here, and means UTC.
+_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+
+
 def spark_type(type: DataType) -> spark.DataType:
     """The Spark type of a lake column."""
     match type:
@@ -93,7 +98,7 @@ def arrow_of(schema: spark.StructType) -> pa.Schema:
     RAISES: SchemaError when there is none.
     """
     try:
-        return to_arrow_schema(schema, timezone="UTC")
+        return to_arrow_schema(schema, **_UTC)
     except Exception as err:  # PySpark raises several kinds, none of them documented
         raise SchemaError(f"Spark's schema {schema.simpleString()} has no Arrow form: {err}") from err
 
