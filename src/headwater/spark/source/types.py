@@ -53,7 +53,7 @@ _PRIMITIVES: dict[Primitive, spark.DataType] = {
 
 
 # Before 4.2 PySpark takes no zone here, and means UTC.
-_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+_UTC: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
 
 
 def spark_type(type: DataType) -> spark.DataType:
