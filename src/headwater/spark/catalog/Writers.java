@@ -67,25 +67,39 @@ final class Rows {
 /** Writes the rows of files that are rewritten whole. */
 public final class RewriteFactory implements DataWriterFactory {
   private final DataWriterFactory inner;
+  private final DataType[] types;
 
-  public RewriteFactory(DataWriterFactory inner) {
+  public RewriteFactory(DataWriterFactory inner, DataType[] types) {
     this.inner = inner;
+    this.types = types;
   }
 
   public DataWriter createWriter(int partition, long task) {
-    return new RewriteWriter(new Rows(inner, partition, task));
+    return new RewriteWriter(new Rows(inner, partition, task), types);
   }
 }
 
 final class RewriteWriter implements DataWriter {
   private final Rows rows;
+  private final DataType[] types;
 
-  RewriteWriter(Rows rows) {
+  RewriteWriter(Rows rows, DataType[] types) {
     this.rows = rows;
+    this.types = types;
   }
 
-  public void write(Object row) throws IOException {
-    rows.add(((InternalRow) row).copy());
+  public void write(Object given) throws IOException {
+    InternalRow row = ((InternalRow) given).copy();
+    int before = row.numFields() - types.length; // Spark 4.1 leaves in front what it did to the row
+    if (before == 0) {
+      rows.add(row);
+      return;
+    }
+    Object[] values = new Object[types.length];
+    for (int i = 0; i < types.length; i++) {
+      values[i] = row.get(before + i, types[i]);
+    }
+    rows.add(new GenericInternalRow(values));
   }
 
   public WriterCommitMessage commit() throws IOException {

@@ -27,6 +27,8 @@ import org.apache.spark.sql.sources.EqualNullSafe;
 import org.apache.spark.sql.sources.EqualTo;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.sources.IsNull;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -106,19 +108,19 @@ final class Commit {
   }
 }
 
-/** A write that is committed once; `wrapped` where Spark gives row by row. */
+/** A write that is committed once; `wrapped` are the types of its columns where Spark gives row by row, else null. */
 final class LakeBatchWrite implements BatchWrite {
   private final Commit commit;
-  private final boolean wrapped;
+  private final DataType[] wrapped;
 
-  LakeBatchWrite(Commit commit, boolean wrapped) {
+  LakeBatchWrite(Commit commit, DataType[] wrapped) {
     this.commit = commit;
     this.wrapped = wrapped;
   }
 
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
     DataWriterFactory inner = commit.inner.createBatchWriterFactory(info);
-    return wrapped ? (DataWriterFactory) new RewriteFactory(inner) : inner;
+    return wrapped != null ? (DataWriterFactory) new RewriteFactory(inner, wrapped) : inner;
   }
 
   public void commit(WriterCommitMessage[] messages) {
@@ -186,6 +188,15 @@ final class LakeWriteBuilder implements WriteBuilder, SupportsOverwrite, Support
     return found;
   }
 
+  private DataType[] types() {
+    StructField[] fields = info.schema().fields();
+    DataType[] found = new DataType[fields.length];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = fields[i].dataType();
+    }
+    return found;
+  }
+
   public Write build() {
     return new Write() {
       public String description() {
@@ -193,7 +204,7 @@ final class LakeWriteBuilder implements WriteBuilder, SupportsOverwrite, Support
       }
 
       public BatchWrite toBatch() {
-        return new LakeBatchWrite(new Commit(table, info, info.schema(), more()), rewrite != null);
+        return new LakeBatchWrite(new Commit(table, info, info.schema(), more()), rewrite == null ? null : types());
       }
 
       public StreamingWrite toStreaming() {
