@@ -188,3 +188,9 @@ def test_what_the_tables_hold(estate):
     assert statements[2]["text"].startswith("CREATE TABLE stg.orders AS")
     assert {row["origin"] for row in state.read(COLUMNS).to_pylist()} == {"imported", "implied"}
     assert state.read(ISSUES).num_rows == 0
+
+
+def test_notebooks_show_an_answer(graph):
+    bundle = graph.trace("mart.revenue.total")._repr_mimebundle_()
+    assert 'id="port-raw.orders-amount"' in bundle["text/html"]
+    assert bundle["text/vnd.mermaid"].startswith("flowchart")

@@ -33,3 +33,10 @@ def test_results_have_the_format():
     page = headwater.analyze("INSERT INTO d SELECT a FROM t").to_text("html")
     assert page.startswith("<!doctype html>")
     assert 'id="port-t-a"' in page
+
+
+def test_notebooks_show_the_picture():
+    result = headwater.analyze("INSERT INTO d SELECT a FROM t")
+    bundle = result._repr_mimebundle_()
+    assert bundle["text/html"].startswith("<svg")
+    assert bundle["text/vnd.mermaid"].startswith("flowchart")

@@ -1,6 +1,7 @@
 """News: who has the page open is told when the graph has a new state (server-sent events)."""
 
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 
 import anyio
@@ -12,13 +13,14 @@ log = logging.getLogger("headwater.server")
 
 
 class Live:
-    """Watches the number of the latest state while somebody listens."""
+    """Watches the number of the latest state while somebody listens; one look serves all."""
 
     def __init__(self, latest: Callable[[], int], *, most: int = 100) -> None:
         self._latest = latest
         self._most = most
         self._listeners = 0
         self._closed = False
+        self._number, self._looked = -1, float("-inf")
 
     @property
     def is_full(self) -> bool:
@@ -34,8 +36,8 @@ class Live:
         try:
             seen, quiet = -1, 0.0
             while not self._closed:
-                number = await self._look(seen)
-                if number != seen:
+                number = await self._look()
+                if number not in (seen, -1):
                     seen, quiet = number, 0.0
                     yield f"event: state\ndata: {number}\n\n".encode()
                 elif quiet >= _BEAT:
@@ -46,9 +48,11 @@ class Live:
         finally:
             self._listeners -= 1
 
-    async def _look(self, seen: int) -> int:
-        try:
-            return await run_sync(self._latest)
-        except Exception:  # a store that is away for a moment is no reason to end the page's connection
-            log.exception("The latest state could not be read.")
-            return seen
+    async def _look(self) -> int:
+        if time.monotonic() - self._looked >= _EVERY / 2:
+            self._looked = time.monotonic()
+            try:
+                self._number = await run_sync(self._latest)
+            except Exception:  # a store that is away for a moment is no reason to end the page's connection
+                log.exception("The latest state could not be read.")
+        return self._number

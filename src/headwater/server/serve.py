@@ -49,7 +49,7 @@ def serve(
         server_header=False,
         limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 << 10,
     )
     started(replace(options, port=port))
