@@ -98,6 +98,7 @@ EDGES = TableSpec(
         ("run", "STRING", "the last run that did it"),
         ("seen", "TIMESTAMP_LTZ", "when that run reported it"),
     ),
+    options=(("file.block-size", "131072"),),  # it is read whole far more often than by key
 )
 RUNS = TableSpec(
     "runs",
