@@ -18,6 +18,7 @@ from headwater.errors import MissingDependencyError
 from headwater.spark import observe
 from headwater.spark.agent import bridge
 from headwater.spark.java import find_java, spark_environment
+from headwater.spark.plan import dump
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
 
@@ -239,9 +240,21 @@ def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, mon
         raise MissingDependencyError("no compiler")
 
     monkeypatch.setattr(bridge, "JvmBridge", refuse)
+    monkeypatch.setattr(dump, "load_class", refuse)
     sink = KeptEvents()
     with observe(case_tables, sink) as agent:
         assert isinstance(agent._worker._bridge, bridge.PythonBridge)
         case_tables.sql("INSERT INTO dst SELECT a, c FROM t")
+        case_tables.sql("CREATE TABLE made_slowly USING parquet AS SELECT a, z FROM t JOIN u ON a = x")
     seen = [(event["eventType"], shown(event)) for event in sink.events]
-    assert seen == [("START", "->"), ("START", "t -> dst"), ("COMPLETE", "t -> dst"), ("COMPLETE", "->")]
+    assert seen == [
+        ("START", "->"),
+        ("START", "t -> dst"),
+        ("COMPLETE", "t -> dst"),
+        ("START", "t, u -> made_slowly CREATE"),
+        ("COMPLETE", "t, u -> made_slowly CREATE"),
+        ("COMPLETE", "->"),
+    ]
+    errors = sink.events[2]["run"]["facets"]["extractionError"]["errors"]
+    assert any("cannot compile" in each["errorMessage"] for each in errors)
+    case_tables.sql("DROP TABLE made_slowly")

@@ -76,7 +76,7 @@ class PlanReader:
                 inputs |= dict.fromkeys(made) if builder.makes is PlanDataset else {}
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
         if not self.context.options.columns or plan.truncated:
-            why = "the plan is too large" if plan.truncated else "column lineage is switched off"
+            why = plan.reason if plan.truncated else "column lineage is switched off"
             return dataclasses.replace(lineage, degraded=why)
         return self._with_columns(lineage, found, earlier)
 

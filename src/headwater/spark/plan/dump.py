@@ -16,8 +16,10 @@ from typing import Any
 import msgspec
 from pyspark import SparkContext
 
+from headwater.errors import EngineError, MissingDependencyError
 from headwater.spark.janino import java_source, load_class, new_instance
 from headwater.spark.plan.node import Column, Node, Plan
+from headwater.spark.plan.walk import walk_plan
 
 MOST_CHARACTERS = 4_000_000
 TIME_LIMIT = 5.0
@@ -28,9 +30,12 @@ def dump_plan(
 ) -> Plan:
     """Read a logical plan. What exceeds the limits is left out and said in `Plan.truncated`; its leaves are kept.
 
-    RAISES: MissingDependencyError, EngineError where Spark cannot compile the reader.
+    A Spark that cannot compile the reader is asked call by call, for operators and tables only.
     """
-    dumper = new_instance(load_class(context, java_source(__package__, "PlanDump.java"), _CLASS), context)
+    try:
+        dumper = new_instance(load_class(context, java_source(__package__, "PlanDump.java"), _CLASS), context)
+    except (MissingDependencyError, EngineError):
+        return walk_plan(plan)
     text = dumper.dump(plan, most_characters, int(time_limit * 1000))
     return build_plan(msgspec.json.decode(text), dumper.plan)
 

@@ -87,8 +87,9 @@ def _plans_in(value: Any) -> Iterator[Node]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole plan, the SQL texts its places point into, and whether the dump had to stop early."""
+    """A whole plan, the SQL texts its places point into, and whether (and why) expressions are missing."""
 
     root: Node
     texts: tuple[str, ...] = ()
     truncated: bool = False
+    reason: str = "the plan is too large"
