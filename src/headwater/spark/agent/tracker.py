@@ -145,10 +145,18 @@ class Tracker:
         if context.stream is not None:
             self._batch_end(context, happening)
         elif context.announced or self._is_worth(context):
+            self._announce_late(context, happening)
             type = EventType.COMPLETE if happening.error is None else EventType.FAIL
             self._emit(self.events.build(type, context, happening))
         elif context.failures or context.issues:  # nothing is known of it, not even that it is of no interest
             self.unread += 1
+
+    def _announce_late(self, context: SparkSQLExecutionContext, end: Happening) -> None:
+        """Say that a run has begun, if it was over before its plan could be had: an end never comes without."""
+        if not context.announced and self.options.start_events:
+            time = context.started or end.time
+            begun = dataclasses.replace(end, kind="start", time=time, error=None, trace=None)
+            self._emit(self.events.build(EventType.START, context, begun))
 
     def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
         try:
