@@ -26,7 +26,13 @@ def ship_package(spark: SparkSession) -> bool:
     master = spark.sparkContext.master or ""
     if master.startswith("local") and not master.startswith("local-cluster"):
         return False
-    missing = spark.sparkContext.parallelize(range(2), 2).flatMap(_missing).distinct().collect()
+
+    def missing_there(_: int) -> list[str]:  # travels by value: nothing of this module may be there
+        from importlib.util import find_spec as find  # noqa: PLC0415
+
+        return [name for name in ("headwater", "pyarrow", "numpy", "msgspec", "mmh3") if find(name) is None]
+
+    missing = spark.sparkContext.parallelize(range(2), 2).flatMap(missing_there).distinct().collect()
     lacking = sorted(set(missing) & set(_NEEDED))
     if lacking:
         raise MissingDependencyError(
@@ -53,10 +59,3 @@ def package_zip(folder: Path) -> Path:
                 if file.is_file() and "__pycache__" not in file.parts:
                     archive.write(file, f"{package}/{file.relative_to(root)}")
     return target
-
-
-def _missing(_: int) -> list[str]:
-    """The libraries that a task does not find. Runs where nothing of ours may be: it names nothing of this module."""
-    from importlib.util import find_spec as find  # noqa: PLC0415
-
-    return [name for name in ("headwater", "pyarrow", "numpy", "msgspec", "mmh3") if find(name) is None]
