@@ -22,7 +22,7 @@ class _Passing(Command):
         return super().parse_args(ctx, [*own, "--", *args])
 
 
-_OWN = frozenset({"--sink", "--namespace"})
+_OWN = frozenset({"--sink", "--namespace", "--lake"})
 
 
 @click.command(
@@ -30,14 +30,16 @@ _OWN = frozenset({"--sink", "--namespace"})
     cls=_Passing,
     examples=(
         "headwater spark-run --sink file:events.ndjson job.py --day 2026-01-01",
+        "headwater spark-run --lake warehouse --sink lake:warehouse job.py",
         "headwater spark-run --sink http://lineage:5000 --master 'local[4]' --packages org.x:y:1.0 job.py",
     ),
 )
 @click.option("--sink", metavar="SINK", help="Where events go: file:PATH, http://HOST, console (the default).")
 @click.option("--namespace", metavar="NAME", help="The namespace of the job. Default: `default`.")
+@click.option("--lake", metavar="WAREHOUSE", help="A warehouse whose tables the job finds as hw.DATABASE.TABLE.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[SPARK-SUBMIT OPTIONS] JOB.py [ARGS]...")
 @click.pass_obj
-def spark_run(flags: Flags, /, sink: str | None, namespace: str | None, words: tuple[str, ...]) -> None:
+def spark_run(flags: Flags, /, words: tuple[str, ...], **given: str | None) -> None:
     """Run a PySpark job and report what it reads and writes.
 
     Takes what `spark-submit` takes; the job needs no change. Its output and its exit code are its own: nothing that
@@ -45,7 +47,7 @@ def spark_run(flags: Flags, /, sink: str | None, namespace: str | None, words: t
     """
     from headwater.spark.agent.submit import parse_submission, submit_command
 
-    settings = {name: value for name, value in (("sink", sink), ("namespace", namespace)) if value is not None}
+    settings = {name: value for name, value in given.items() if value is not None}
     line, environment = submit_command(parse_submission(words), settings)
     sys.stdout.flush()
     os.execve(line[0], line, environment)

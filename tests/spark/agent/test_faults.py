@@ -15,6 +15,7 @@ import pytest
 from tests.spark.agent.conftest import KeptEvents, shown
 
 from headwater.errors import MissingDependencyError
+from headwater.lake.tables import Warehouse
 from headwater.spark import observe
 from headwater.spark.agent import bridge
 from headwater.spark.java import find_java, spark_environment
@@ -122,11 +123,14 @@ def test_spark_run_needs_no_line_of_code(tmp_path):
         "from pyspark.sql import SparkSession\n"
         "spark = SparkSession.builder.getOrCreate()\n"
         "spark.read.json('one').write.json('two')\n"
+        "spark.sql('CREATE NAMESPACE hw.shop')\n"
+        "spark.range(3).writeTo('hw.shop.t').create()\n"
         "print(sys.argv, __name__)\n"
         "sys.exit(7)\n"
     )
-    conf = ["--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=OFF", "--name", "plain"]
+    conf = ["--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=OFF"]
     command = [sys.executable, "-m", "headwater", "spark-run", "--sink", "file:events.ndjson", "--namespace", "ns"]
+    command += ["--lake", str(tmp_path / "lake")]
     run = subprocess.run(
         [*command, "--master", "local[1]", *conf, "plain.py", "--day", "1"],
         cwd=tmp_path,
@@ -142,7 +146,8 @@ def test_spark_run_needs_no_line_of_code(tmp_path):
         ("COMPLETE", "one -> two"),
     ]
     last = json.loads((tmp_path / "events.ndjson").read_text().splitlines()[-1])
-    assert (last["eventType"], last["job"]["namespace"], last["job"]["name"]) == ("FAIL", "ns", "plain")
+    assert (last["eventType"], last["job"]["namespace"], last["job"]["name"]) == ("FAIL", "ns", "plain_py")
+    assert Warehouse(tmp_path / "lake").table("shop.t").to_arrow().num_rows == 3
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
-"""What `headwater spark-run` starts: attaches the agent to the Spark that a job makes, and runs the job.
+"""What `headwater spark-run` starts: attaches the agent to the Spark that a job makes, and runs the job. With
+`spark.headwater.lake` the tables of that warehouse are there by name, as `hw.db.table`.
 
-Whatever goes wrong with the agent, the job runs.
+Whatever goes wrong with the agent, the job runs. A warehouse that cannot be opened stops it: it was asked for.
 """
 
 import functools
@@ -11,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from pyspark import SparkContext
+from pyspark.sql import SparkSession
 
 from headwater.spark.agent.observe import note_failure, observe
+from headwater.spark.agent.options import PREFIX
+from headwater.spark.lake import connect
 
 
 def attach_to_coming_spark() -> None:
@@ -30,11 +34,26 @@ def attach_to_coming_spark() -> None:
     SparkContext.__init__ = observed  # type: ignore[method-assign]
 
 
+def open_lake_in_coming_sessions() -> None:
+    """Have every session that is made from now on know the tables of the warehouse in its configuration."""
+    made = SparkSession.__init__
+
+    @functools.wraps(made)
+    def opened(self: SparkSession, *args: Any, **kwargs: Any) -> None:
+        made(self, *args, **kwargs)
+        warehouse = self.sparkContext.getConf().get(PREFIX + "lake")
+        if warehouse:
+            connect(self, warehouse)
+
+    SparkSession.__init__ = opened  # type: ignore[method-assign]
+
+
 def main() -> None:
     """Run the job named first, as if Python had been started with it."""
     sys.argv = sys.argv[1:]
     sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
     attach_to_coming_spark()
+    open_lake_in_coming_sessions()
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as leave:

@@ -58,7 +58,8 @@ def submit_command(submission: Submission, settings: Mapping[str, str]) -> tuple
     script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     given = [word for name, value in settings.items() for word in ("--conf", f"{PREFIX}{name}={value}")]
     bootstrap = str(Path(__file__).with_name("bootstrap.py"))
-    line = [str(script), *submission.options, *given, bootstrap, submission.job, *submission.arguments]
+    named = ["--name", Path(submission.job).name]  # else the application would have our program's name
+    line = [str(script), *named, *submission.options, *given, bootstrap, submission.job, *submission.arguments]
     environment = dict(os.environ) | spark_environment(find_java())
     environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     return line, environment
