@@ -27,7 +27,7 @@ class GraphView {
   constructor() {
     this.cover = h("div.cover");
     this.spoken = h("div.spoken", { "aria-live": "polite" });
-    this.stage = h("div.stage", { tabindex: "0", "aria-label": "Picture of the lineage. Arrow keys walk along it." });
+    this.stage = h("div.stage", { tabindex: "0", role: "application", "aria-label": "Picture of the lineage. Arrow keys walk along it." });
     this.canvas = new Canvas(this.stage);
     this.toolbar = new Toolbar(this.canvas);
     this.panel = new Panel(() => this.letGo(), (box) => this.focus(box));
