@@ -93,6 +93,7 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         *(Route(place, _page) for place in _PLACES),
     ]
     guard = Guard(Starlette(routes=routes, lifespan=lifespan), options)
+    guard.ending = service.live.close
     return guard
 
 

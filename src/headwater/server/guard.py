@@ -7,6 +7,7 @@ refused in any case.
 """
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -44,6 +45,7 @@ class Guard:
         self._options = options
         self._token = options.token.encode() if options.token is not None else None
         self._cookie = session_of(options.token) if options.token is not None else ""
+        self.ending: Callable[[], None] = lambda: None  # called when the server is told to stop
         limits = options.limits
         self._buckets = {"events": Bucket(limits.events), "sql": Bucket(limits.queries), "": Bucket(limits.reads)}
 

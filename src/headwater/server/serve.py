@@ -5,12 +5,14 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from types import FrameType
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from headwater.errors import UsageError
 from headwater.server.app import Beside, create_app
+from headwater.server.guard import Guard
 from headwater.server.options import ServerOptions
 
 _HEADERS = 10.0  # seconds in which the head of a request must have come
@@ -28,6 +30,16 @@ class TimedProtocol(H11Protocol):
         waiting: object = self.cycle  # None until a head was read
         if waiting is None and not self.transport.is_closing():
             self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that ends the streams of open pages first, so that it does not wait for them."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        app = self.config.app
+        if isinstance(app, Guard):
+            app.ending()
+        super().handle_exit(sig, frame)
 
 
 def serve(
@@ -54,7 +66,7 @@ def serve(
     )
     started(replace(options, port=port))
     with taken, suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[taken])
+        _Server(config).run(sockets=[taken])
 
 
 def _bind(options: ServerOptions) -> socket.socket:
