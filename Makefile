@@ -47,8 +47,12 @@ setup: .venv/.warm ## Install everything into .venv, once
 demo: setup ## Show what Headwater does, end to end
 	@$(PY) examples/demo.py
 
+# Two halves side by side, one for each core: what runs Spark or a browser, and the rest.
+BESIDE := tests/spark tests/jobs tests/server
 test: setup .venv-paimon/.installed ## Run all tests
-	@$(PY) -m pytest
+	@echo "tests of Spark and of the page run beside the others; their report comes at the end" >&2
+	@$(PY) -m pytest $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
+	$(PY) -m pytest $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; exit $$((rest | spark))
 
 lint: setup ## Check style, types and the import rule
 	@$(BIN)/ruff format --check --quiet .

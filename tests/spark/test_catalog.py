@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as f
 
 import headwater.spark.lake as lake_module
-from headwater.errors import EngineError
+from headwater.errors import EngineError, UsageError
 from headwater.lake.snapshot import Operation, Origin
 from headwater.spark import connect
 from headwater.spark.source import commits
@@ -383,3 +383,9 @@ def test_the_guide_runs(spark, tmp_path, monkeypatch):
         for name in ("checkpoint", "warehouse"):  # Spark's working folder is where it was started
             snippet = re.sub(rf'(?<!")"{name}"(?!:)', f'"{tmp_path}/{name}"', snippet)
         exec(snippet, space)
+
+
+def test_a_name_stays_with_its_warehouse(spark, lake, tmp_path):
+    connect(spark, tmp_path / "wh", catalog=lake.catalog)
+    with pytest.raises(UsageError, match="is the warehouse"):
+        connect(spark, tmp_path / "other", catalog=lake.catalog)

@@ -35,6 +35,7 @@ class Lake:
 
     def sql(self, text: str, *args: Any, **kwargs: Any) -> DataFrame:
         """Run Spark SQL in which a name without a catalog is one of this lake. Arguments are those of `spark.sql`."""
+        make_active(self.spark)
         current = self.spark.catalog.currentCatalog(), self.spark.catalog.currentDatabase()
         self.spark.catalog.setCurrentCatalog(self.catalog)
         if self._database is not None:
@@ -60,8 +61,16 @@ class Lake:
 
     def table(self, name: str, at: At | None = None) -> DataFrame:
         """A table, as it is or as it was: `at` is a snapshot id, a tag, a time, `"@-1"`."""
+        make_active(self.spark)
         reader = self.spark.read if at is None else self.spark.read.option("at", str(at))
         return reader.table(f"{self.catalog}.{name}")
+
+
+def make_active(spark: SparkSession) -> None:
+    """Make a session the one that Spark's Java reads settings of on this thread; a program may have several."""
+    java = spark._jvm
+    assert java is not None
+    SparkSession._get_j_spark_session_class(java).setActiveSession(spark._jsparkSession)
 
 
 def connect(
@@ -81,6 +90,7 @@ def connect(
     options = {"warehouse": url} | {STORAGE + name: value for name, value in (storage or {}).items()}
     opened = Warehouse(url, dict(storage) if storage else None)
     ship_package(spark)
+    make_active(spark)
     try:
         install_catalog(spark, catalog, options)
     except (EngineError, MissingDependencyError) as err:

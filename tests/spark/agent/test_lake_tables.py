@@ -11,13 +11,13 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def lake(watch, tmp_path_factory):
-    """A warehouse as the catalog `hw`, with a table of two snapshots."""
+    """A warehouse as the catalog `watched`, with a table of two snapshots."""
     warehouse = tmp_path_factory.mktemp("lake")
-    connect(watch.spark, str(warehouse))
-    watch.spark.sql("CREATE NAMESPACE IF NOT EXISTS hw.shop")
-    watch.spark.sql("CREATE TABLE hw.shop.orders (id INT, amount INT, city STRING)")
-    watch.spark.sql("INSERT INTO hw.shop.orders VALUES (1, 10, 'Bonn'), (2, 20, 'Bern')")
-    watch.spark.sql("INSERT INTO hw.shop.orders VALUES (3, 30, 'Bonn')")
+    connect(watch.spark, str(warehouse), catalog="watched")
+    watch.spark.sql("CREATE NAMESPACE IF NOT EXISTS watched.shop")
+    watch.spark.sql("CREATE TABLE watched.shop.orders (id INT, amount INT, city STRING)")
+    watch.spark.sql("INSERT INTO watched.shop.orders VALUES (1, 10, 'Bonn'), (2, 20, 'Bern')")
+    watch.spark.sql("INSERT INTO watched.shop.orders VALUES (3, 30, 'Bonn')")
     return warehouse
 
 
@@ -27,7 +27,7 @@ def versions(datasets) -> list[str | None]:
 
 def test_versions_of_inputs_and_outputs(watch, lake):
     event = watch.run(
-        "CREATE TABLE hw.shop.sums AS SELECT city, sum(amount) AS total FROM hw.shop.orders GROUP BY city"
+        "CREATE TABLE watched.shop.sums AS SELECT city, sum(amount) AS total FROM watched.shop.orders GROUP BY city"
     )
     (source,), (made,) = event["inputs"], event["outputs"]
     assert (source["namespace"], source["name"]) == (f"headwater:{lake}", "shop.orders")
@@ -42,7 +42,7 @@ def test_time_travel_is_an_older_version(watch, lake):
     oldest = min(each.snapshot_id for each in headwater.Warehouse(str(lake)).table("shop.orders").snapshots())
     event = watch.run(
         lambda: (
-            watch.spark.sql(f"SELECT * FROM hw.shop.orders VERSION AS OF {oldest}")
+            watch.spark.sql(f"SELECT * FROM watched.shop.orders VERSION AS OF {oldest}")
             .write.mode("overwrite")
             .saveAsTable("old")
         )
@@ -52,8 +52,10 @@ def test_time_travel_is_an_older_version(watch, lake):
 
 
 def test_the_snapshot_itself_knows_its_origin(watch, lake):
-    watch.spark.sql("CREATE TABLE hw.shop.copy (id INT, twice INT)")
-    event = watch.run("INSERT INTO hw.shop.copy SELECT id, amount * 2 FROM hw.shop.orders WHERE city = 'Bonn'")
+    watch.spark.sql("CREATE TABLE watched.shop.copy (id INT, twice INT)")
+    event = watch.run(
+        "INSERT INTO watched.shop.copy SELECT id, amount * 2 FROM watched.shop.orders WHERE city = 'Bonn'"
+    )
     snapshot = headwater.Warehouse(str(lake)).table("shop.copy").snapshots()[-1]
     assert snapshot.origin is not None
     assert snapshot.origin.run_id == event["run"]["runId"]
@@ -66,11 +68,11 @@ def test_the_snapshot_itself_knows_its_origin(watch, lake):
 
 def test_changes_of_rows(watch, lake):
     watch.spark.sql(
-        "CREATE TABLE hw.shop.goods (id INT NOT NULL, n INT, k STRING) TBLPROPERTIES ('primary-key' = 'id')"
+        "CREATE TABLE watched.shop.goods (id INT NOT NULL, n INT, k STRING) TBLPROPERTIES ('primary-key' = 'id')"
     )
-    watch.spark.sql("INSERT INTO hw.shop.goods SELECT id, amount, city FROM hw.shop.orders")
+    watch.spark.sql("INSERT INTO watched.shop.goods SELECT id, amount, city FROM watched.shop.orders")
     event = watch.run(
-        "MERGE INTO hw.shop.goods g USING u ON g.id = u.x "
+        "MERGE INTO watched.shop.goods g USING u ON g.id = u.x "
         "WHEN MATCHED THEN UPDATE SET n = u.y WHEN NOT MATCHED THEN INSERT (id, n, k) VALUES (u.x, u.y, u.z)"
     )
     assert shown(event) == "u -> shop.goods"

@@ -8,7 +8,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from headwater.errors import EngineError
+from headwater.errors import EngineError, UsageError
 from headwater.spark.catalog.door import Door
 from headwater.spark.janino import install, java_source
 
@@ -32,8 +32,15 @@ _DOOR = "org.headwater.spark.Door"
 def install_catalog(spark: SparkSession, name: str, options: Mapping[str, str]) -> None:
     """Make `name` a catalog of lake tables in this session and those made from it.
 
-    RAISES: MissingDependencyError, EngineError where this Spark's internals are not those we know.
+    RAISES: UsageError when it is that of another warehouse: Spark keeps a catalog for as long as a session lives.
+    MissingDependencyError, EngineError where this Spark's internals are not those we know.
     """
+    known = spark.conf.get(f"spark.sql.catalog.{name}.warehouse", None)
+    if known is not None and known != options["warehouse"]:
+        raise UsageError(
+            f"the catalog `{name}` of this session is the warehouse {known}",
+            hint="give this one a name of its own: connect(spark, warehouse, catalog='other')",
+        )
     context = spark.sparkContext
     install(
         context, joined([java_source("headwater.spark.catalog", f"{unit}.java") for unit in _UNITS]), executors=True
