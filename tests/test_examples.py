@@ -48,4 +48,4 @@ def test_a_watched_job_says_where_its_columns_come_from(tmp_path):
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert run.returncode == 0, run.stderr
     assert "COMPLETE daily_sales.insert_into_hadoop_fs_relation_command.by_city" in run.stdout
-    assert "  cents <- eur  AGGREGATION  sum((eur * ?)) (at " in run.stdout
+    assert "  cents <- eur  AGGREGATION  sum((eur * ?)) -- at " in run.stdout
