@@ -5,14 +5,13 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from headwater.errors import UsageError
 from headwater.graph.compare import EdgeChange, GraphDiff
 from headwater.graph.index import Direction
 from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
+from headwater.lineage.formats.choice import in_format
 from headwater.lineage.formats.rows import aligned, to_csv
 from headwater.model.edges import Kind
-from headwater.text import nearest
 from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
 from headwater.view.svg import to_svg
@@ -42,17 +41,7 @@ def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage
         "svg": lambda: to_svg(drawn, title=title),
         "html": lambda: to_page(drawn, title=title),
     }
-    return _made(makers, format)
-
-
-def _made(makers: dict[str, Callable[[], str]], format: str) -> str:
-    if format not in makers:
-        close = nearest(format, makers)
-        raise UsageError(
-            f"there is no format `{format}`",
-            hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
-        )
-    return makers[format]()
+    return in_format(makers, format)
 
 
 def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:
@@ -181,7 +170,7 @@ def render_diff(diff: GraphDiff, format: str = "text") -> str:
         "github": lambda: _markdown(diff, fold=True),
         "csv": lambda: to_csv(_CHANGE_HEADERS, [_change_row(each) for each in diff.edges]),
     }
-    return _made(makers, format)
+    return in_format(makers, format)
 
 
 _CHANGE_HEADERS = ("change", "target", "target_column", "source", "source_column", "kind", "before", "after")

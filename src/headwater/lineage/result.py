@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from headwater.errors import Issue, Severity, UsageError
+from headwater.errors import Issue, Severity
 from headwater.lineage import wire
 from headwater.lineage.formats import openlineage, picture, rows, tree
+from headwater.lineage.formats.choice import in_format
 from headwater.lineage.formats.html import html
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
 from headwater.lineage.resolver import SchemaResolver
@@ -16,7 +17,7 @@ from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge
 from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
-from headwater.text import Source, nearest
+from headwater.text import Source
 from headwater.view.diagram import Diagram
 from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
@@ -119,13 +120,7 @@ class AnalyzeResult:
                 self.statements, namespace=namespace, sources=self.sources
             ),
         }
-        if format not in makers:
-            close = nearest(format, makers)
-            raise UsageError(
-                f"there is no format `{format}`",
-                hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
-            )
-        return makers[format]()
+        return in_format(makers, format)
 
     def _diagram(self, level: Level) -> Diagram:
         return picture.diagram(self.statements, tables_only=level == "table")

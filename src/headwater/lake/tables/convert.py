@@ -47,7 +47,7 @@ def _tables(data: Any, schema: Schema) -> Iterator[pa.Table]:
     elif isinstance(data, pa.RecordBatch):
         yield pa.Table.from_batches([data])
     elif hasattr(data, "__arrow_c_stream__"):
-        yield from _gathered(pa.RecordBatchReader.from_stream(data))
+        yield from gathered(pa.RecordBatchReader.from_stream(data))
     elif isinstance(data, Mapping):
         yield _columns(data, schema)
     elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
@@ -58,14 +58,14 @@ def _tables(data: Any, schema: Schema) -> Iterator[pa.Table]:
         )
 
 
-def _gathered(reader: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches put together until they are worth a file."""
+def gathered(batches: Iterable[pa.RecordBatch], most: int = _CHUNK_BYTES) -> Iterator[pa.Table]:
+    """Batches put together until they have about so many bytes."""
     pending: list[pa.RecordBatch] = []
     size = 0
-    for batch in reader:
+    for batch in batches:
         pending.append(batch)
         size += batch.nbytes
-        if size >= _CHUNK_BYTES:
+        if size >= most:
             yield pa.Table.from_batches(pending)
             pending, size = [], 0
     if pending:
@@ -77,7 +77,7 @@ def _iterated(items: Iterator[Any], schema: Schema) -> Iterator[pa.Table]:
     if first is None:
         return
     if isinstance(first, pa.RecordBatch | pa.Table):
-        yield from _gathered(batch for item in _chain(first, items) for batch in _batches(item))
+        yield from gathered(batch for item in _chain(first, items) for batch in _batches(item))
         return
     codec, rows = RowCodec(schema), _chain(first, items)
     while chunk := [codec.check(_row(row))[1] for row in islice(rows, _CHUNK_ROWS)]:

@@ -21,7 +21,7 @@ from headwater.errors import SchemaError
 from headwater.lake.batch import Kind
 from headwater.lake.commit import PlacedFile
 from headwater.lake.tables.changelog import KIND
-from headwater.lake.tables.convert import conforming
+from headwater.lake.tables.convert import conforming, gathered
 from headwater.lake.tables.routing import route
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
@@ -50,7 +50,7 @@ class TaskWriter:
         rows: list[PlacedFile] = []
         try:
             with store.naming():
-                for table in _gathered(batches):
+                for table in gathered(batches, _GATHERED_BYTES):
                     if KIND not in table.schema.names:
                         add_files(store, shape, conforming(table, shape.schema), rows)
                     elif self.edits:
@@ -78,20 +78,6 @@ class TableWriter(DataSourceArrowWriter):
 
     def abort(self, messages: list[Written | None]) -> None:  # type: ignore[override]
         undo(self.task.plan, messages)
-
-
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches put together until they are worth a run."""
-    pending: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        pending.append(batch)
-        size += batch.nbytes
-        if size >= _GATHERED_BYTES:
-            yield pa.Table.from_batches(pending)
-            pending, size = [], 0
-    if pending:
-        yield pa.Table.from_batches(pending)
 
 
 def _add_edits(
