@@ -28,6 +28,7 @@ from headwater.errors import EngineError, MissingDependencyError
 
 _COMPILER = "org.codehaus.janino.SimpleCompiler"
 _loaded: dict[tuple[int, str], Any] = {}  # (JVM, digest of the source) → class loader
+_shared: dict[tuple[int, str, str], Any] = {}
 _installed: dict[tuple[int, str], Path] = {}
 
 
@@ -56,6 +57,18 @@ def new_instance(java_class: Any, context: SparkContext) -> Any:
     assert jvm is not None
     none_of_class = gateway.new_array(jvm.java.lang.Class, 0)
     return java_class.getDeclaredConstructor(none_of_class).newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+
+
+def shared_object(context: SparkContext, source: str, class_name: str) -> Any:
+    """The one object of a class that this JVM has for all, for classes that keep nothing or that make their like.
+
+    RAISES: as `load_class`.
+    """
+    key = (id(context._gateway), _digest(source), class_name)
+    if key not in _shared:
+        _shared[key] = new_instance(load_class(context, source, class_name), context)
+        weakref.finalize(context._gateway, _shared.pop, key, None)
+    return _shared[key]
 
 
 def install(context: SparkContext, source: str, *, executors: bool = False) -> Path:
@@ -121,5 +134,6 @@ def _reason(err: Py4JError) -> str:
     return str(cause.toString() if cause is not None else err).splitlines()[0]
 
 
+@cache
 def _digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()

@@ -245,7 +245,7 @@ def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, mon
         raise MissingDependencyError("no compiler")
 
     monkeypatch.setattr(bridge, "JvmBridge", refuse)
-    monkeypatch.setattr(dump, "load_class", refuse)
+    monkeypatch.setattr(dump, "shared_object", refuse)
     sink = KeptEvents()
     with observe(case_tables, sink) as agent:
         assert isinstance(agent._worker._bridge, bridge.PythonBridge)

@@ -13,8 +13,9 @@ public class Measures {
     private final IdentityHashMap seen = new IdentityHashMap();
 
     public String of(Object execution) {
-        walk(((QueryExecution) execution).executedPlan());
-        return out.append(']').toString();
+        Measures made = new Measures();
+        made.walk(((QueryExecution) execution).executedPlan());
+        return made.out.append(']').toString();
     }
 
     private void walk(SparkPlan plan) {

@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class Application:
     def run_facets(self) -> Facets:
         """What is said of every run."""
         engine = ProcessingEngineFacet(
-            name="spark", version=self.spark_version, openlineage_adapter_version=version("headwater")
+            name="spark", version=self.spark_version, openlineage_adapter_version=_own_version()
         )
         details = CustomFacet(values={"applicationId": self.id, "master": self.master, "user": self.user})
         return by_key(engine, _environment(self.options.environment)) | {"headwater_spark": details}
@@ -106,6 +107,11 @@ class Application:
             key, _, value = text.partition("=")
             tags.append(Tag(key=key, value=value or "true", source="headwater"))
         return JobTagsFacet(tags=tuple(tags)) if tags else None
+
+
+@cache
+def _own_version() -> str:
+    return version("headwater")
 
 
 def _environment(names: str) -> EnvironmentFacet | None:

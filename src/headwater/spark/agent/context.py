@@ -1,6 +1,7 @@
 """What visitors and builders may know of the Spark they look into."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pyspark import SparkContext
@@ -19,3 +20,14 @@ class OpenLineageContext:
     @property
     def jvm(self) -> Any:
         return self.spark_context._jvm
+
+    @cached_property
+    def metastore(self) -> str | None:
+        """The address of Hive's metastore, where there is one."""
+        found = self.session.sparkContext().hadoopConfiguration().get("hive.metastore.uris")
+        return str(found) if found else None
+
+    @cached_property
+    def warehouse(self) -> str:
+        """Where the session catalog puts tables."""
+        return str(self.session.sessionState().conf().warehousePath())

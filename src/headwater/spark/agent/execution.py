@@ -58,6 +58,12 @@ class SparkSQLExecutionContext:
         known = self._known()
         return known[:1] if known and known[0].outputs and self.executions.get(self.root) else known
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the outermost execution has been read, and writes."""
+        root = self.executions.get(self.root)
+        return root is not None and root.lineage is not None and bool(root.lineage.outputs)
+
     def _known(self) -> list[PlanLineage]:
         in_order = sorted(self.executions.values(), key=lambda each: (each.id != self.root, each.id))
         return [each.lineage for each in in_order if each.lineage is not None]

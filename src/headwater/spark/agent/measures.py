@@ -8,7 +8,7 @@ from pyspark import SparkContext
 
 from headwater.events.naming import path_name
 from headwater.spark.agent.datasets import PlanDataset
-from headwater.spark.janino import java_source, load_class, new_instance
+from headwater.spark.janino import java_source, shared_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ _DECODER = msgspec.json.Decoder(list[Measure])
 def measure(context: SparkContext, execution: Any) -> list[Measure]:
     """The scans and writes of an execution that has ended."""
     source = java_source(__package__, "Measures.java")
-    made = new_instance(load_class(context, source, "headwater.agent.Measures"), context)
-    return _DECODER.decode(made.of(execution))
+    return _DECODER.decode(shared_object(context, source, "headwater.agent.Measures").of(execution))
 
 
 def total(measures: list[Measure]) -> Measure | None:

@@ -13,8 +13,10 @@ from pyspark.errors import PySparkException
 from headwater.events.facets import Identifier
 from headwater.events.naming import DatasetName, hive_name, jdbc_name, kafka_name, lake_name, memory_name, path_name
 from headwater.model.names import TableName
+from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import JdbcQuery, PlanDataset
-from headwater.spark.agent.scala import class_name, columns_of, each, lookup, option
+from headwater.spark.agent.described import Described, describe
+from headwater.spark.agent.scala import each
 
 SESSION_CATALOG = "spark_catalog"
 
@@ -58,70 +60,81 @@ def _inner_query(text: str) -> str | None:
     return text[1 : text.rindex(")")].strip()
 
 
-def catalog_table(session: Any, table: Any) -> PlanDataset:
-    """A table or view of the session catalog, by its `CatalogTable`."""
-    database = option(table.identifier().database()) or "default"
-    parts = (str(database), str(table.identifier().table()))
-    provider = option(table.provider())
-    properties = table.storage().properties()
-    columns = columns_of(table.schema())
-    if provider == "jdbc" and lookup(properties, "url"):
-        text = lookup(properties, "dbtable") or f"({lookup(properties, 'query')}) q"
-        jdbc = jdbc_dataset(lookup(properties, "url") or "", text, schema=columns)
-        return PlanDataset(jdbc.name, TableName(parts), columns, (_symlink(session, parts),), jdbc.uri, "jdbc")
-    if table.tableType().name() == "VIEW":
-        link = _symlink(session, parts, "VIEW")
+def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
+    """A table or view of the session catalog, by what `describe` says of it."""
+    parts = tuple(["default", *table["table"]][-2:])
+    provider, columns = table.get("provider"), _columns(table)
+    if provider == "jdbc" and "url" in table:
+        text = table.get("dbtable") or f"({table.get('query')}) q"
+        jdbc = jdbc_dataset(table["url"], text, schema=columns)
+        return PlanDataset(jdbc.name, TableName(parts), columns, (_symlink(context, parts),), jdbc.uri, "jdbc")
+    if table["type"] == "VIEW":
+        link = _symlink(context, parts, "VIEW")
         return PlanDataset(DatasetName(link.namespace, link.name), TableName(parts), columns, (), None, "view")
-    location = option(table.storage().locationUri())
-    if location is None:
-        location = session.sessionState().catalog().defaultTablePath(table.identifier())
-    uri = str(location.toString())
+    uri = table.get("location") or _default_path(context, parts)
     layer = "hive" if provider == "hive" else "delta" if provider == "delta" else "file"
     return PlanDataset(
         path_name(uri, whole_table=False),
         TableName(parts),
         columns,
-        (_symlink(session, parts),),
+        (_symlink(context, parts),),
         uri,
         layer,
         _format_of(table) if provider == "hive" else provider,
     )
 
 
-def _format_of(table: Any) -> str:
+def _format_of(table: Described) -> str:
     """The file format of a Hive table, from its input format's class."""
-    given = str(option(table.storage().inputFormat()) or "").lower()
+    given = table.get("input", "").lower()
     return next((name for name in ("parquet", "orc", "avro", "text") if name in given), "hive")
 
 
-def _symlink(session: Any, parts: tuple[str, ...], kind: str = "TABLE") -> Identifier:
-    metastore = session.sparkContext().hadoopConfiguration().get("hive.metastore.uris")
-    if metastore:
-        name = hive_name(metastore, parts[0], parts[-1])
+def _columns(table: Described) -> tuple[tuple[str, str], ...]:
+    return tuple((name, type) for name, type in table.get("schema", ()))
+
+
+def _symlink(context: OpenLineageContext, parts: tuple[str, ...], kind: str = "TABLE") -> Identifier:
+    if context.metastore is not None:
+        name = hive_name(context.metastore, parts[0], parts[-1])
         return Identifier(namespace=name.namespace, name=name.name, type=kind)
-    warehouse = path_name(session.sessionState().conf().warehousePath(), whole_table=False)
+    warehouse = path_name(context.warehouse, whole_table=False)
     return Identifier(namespace=str(warehouse), name=".".join(parts), type=kind)
 
 
-def named_table(session: Any, parts: list[str]) -> PlanDataset:
+def _identifier(context: OpenLineageContext, parts: Sequence[str]) -> Any:
+    parser = context.session.sessionState().sqlParser()
+    return parser.parseTableIdentifier(".".join(f"`{part}`" for part in parts))
+
+
+def _default_path(context: OpenLineageContext, parts: Sequence[str]) -> str:
+    """Where the session catalog puts a table that says nothing about it."""
+    return str(context.session.sessionState().catalog().defaultTablePath(_identifier(context, parts)).toString())
+
+
+def named_table(context: OpenLineageContext, parts: list[str]) -> PlanDataset:
     """A table by its name alone. One that is not there (any more) is where the catalog would have put it."""
     if len(parts) > 2 and parts[0] != SESSION_CATALOG:
-        return catalog_name(session, parts[0], parts[1:])
-    names = tuple(parts[-2:]) if len(parts) > 1 else (str(session.catalog().currentDatabase()), parts[0])
-    state = session.sessionState()
-    identifier = state.sqlParser().parseTableIdentifier(".".join(f"`{part}`" for part in names))
+        return catalog_name(context, parts[0], parts[1:])
+    names = _in_session(context, parts)
     try:
-        return catalog_table(session, state.catalog().getTableMetadata(identifier))
+        found = context.session.sessionState().catalog().getTableMetadata(_identifier(context, names))
+        return catalog_table(context, describe(context, found))
     except (Py4JError, PySparkException):  # it is not there yet, or a moment ago it still was
-        uri = str(state.catalog().defaultTablePath(identifier).toString())
+        uri = _default_path(context, names)
         name = path_name(uri, whole_table=False)
-        return PlanDataset(name, TableName(names), (), (_symlink(session, names),), uri)
+        return PlanDataset(name, TableName(names), (), (_symlink(context, names),), uri)
 
 
-def catalog_name(session: Any, catalog: str, parts: Sequence[str]) -> PlanDataset:
+def _in_session(context: OpenLineageContext, parts: list[str]) -> tuple[str, ...]:
+    """The database and name of a table of the session catalog."""
+    return tuple(parts[-2:]) if len(parts) > 1 else (str(context.session.catalog().currentDatabase()), parts[0])
+
+
+def catalog_name(context: OpenLineageContext, catalog: str, parts: Sequence[str]) -> PlanDataset:
     """A table of another catalog by its name alone, before it is there or after it is gone: by the settings of its
     catalog, so that it has the name it has while it is there."""
-    conf = session.conf()
+    conf = context.session.conf()
     table, name = TableName((catalog, *parts)), ".".join(parts)
     prefix = f"spark.sql.catalog.{catalog}"
     url, warehouse = conf.get(f"{prefix}.url", None), conf.get(f"{prefix}.warehouse", None)
@@ -133,10 +146,10 @@ def catalog_name(session: Any, catalog: str, parts: Sequence[str]) -> PlanDatase
     return PlanDataset(DatasetName(catalog, name), table)
 
 
-def named_view(session: Any, parts: list[str]) -> PlanDataset:
+def named_view(context: OpenLineageContext, parts: list[str]) -> PlanDataset:
     """A view of the session catalog by its name alone."""
-    names = tuple(parts[-2:]) if len(parts) > 1 else (str(session.catalog().currentDatabase()), parts[0])
-    link = _symlink(session, names, "VIEW")
+    names = _in_session(context, parts)
+    link = _symlink(context, names, "VIEW")
     return PlanDataset(DatasetName(link.namespace, link.name), TableName(names), layer="view")
 
 
@@ -149,56 +162,40 @@ def temporary_view(name: str) -> PlanDataset:
 
 
 def v2_table(
-    session: Any, table: Any, *, catalog: Any = None, identifier: Any = None, options: Any = None
+    context: OpenLineageContext,
+    table: Any,
+    *,
+    catalog: str | None = None,
+    parts: Sequence[str] = (),
+    options: Any = None,
 ) -> PlanDataset:
-    """A table of a catalog or source of Spark's second generation, by whatever it tells of itself."""
-    kind = class_name(table)
-    if kind == "V1Table":
-        return catalog_table(session, table.v1Table())
-    if kind == "RowLevelOperationTable":  # a table, dressed up to be rewritten
-        return v2_table(session, table.table(), catalog=catalog, identifier=identifier, options=options)
-    parts = _parts(table, catalog, identifier)
-    properties = _properties(table)
-    schema = _columns(table)
+    """A table of a catalog or source of Spark's second generation, by whatever it tells of itself.
+
+    `parts` is its name in its catalog; `options` gives, when called, those that it is read or written with.
+    """
+    described = describe(context, table)
+    if "type" in described:
+        return catalog_table(context, described)
+    kind, properties, schema = described["class"], described.get("properties", {}), _columns(described)
+    names = (catalog, *parts) if catalog is not None and parts else (str(described.get("name", kind)),)
     if "headwater.warehouse" in properties:
-        name = lake_name(properties["headwater.warehouse"], ".".join(parts[-2:]))
-        return PlanDataset(
-            name, TableName(parts), schema, layer="headwater", version=properties.get("headwater.snapshot")
-        )
+        name = lake_name(properties["headwater.warehouse"], ".".join(names[-2:]))
+        version = properties.get("headwater.snapshot")
+        return PlanDataset(name, TableName(names), schema, layer="headwater", version=version)
     if kind.startswith("JDBC"):
-        return _jdbc_table(table, parts, schema)
+        return _jdbc_table(table, names, schema)
     if kind.startswith("Kafka"):
         return _kafka_table(options, schema)
-    found = _by_location(table, kind, properties)
+    found = _by_location(table, described)
     if found is not None:
         uri, layer, version = found
-        links = () if catalog is None else (Identifier(namespace=parts[0], name=".".join(parts[1:]), type="TABLE"),)
+        links = () if catalog is None else (Identifier(namespace=names[0], name=".".join(names[1:]), type="TABLE"),)
         format = properties.get("provider") or layer
-        return PlanDataset(path_name(uri), TableName(parts), schema, links, uri, layer, format, version)
+        return PlanDataset(path_name(uri), TableName(names), schema, links, uri, layer, format, version)
     if catalog is None:
         source = kind.removesuffix("Table").lower() or kind.lower()
         return PlanDataset(memory_name(source), TableName.of(source), schema, layer="memory")
-    return PlanDataset(DatasetName(parts[0], ".".join(parts[1:])), TableName(parts), schema)
-
-
-def _parts(table: Any, catalog: Any, identifier: Any) -> tuple[str, ...]:
-    if catalog is None or identifier is None:
-        return (str(table.name()),)
-    return (str(catalog.name()), *map(str, identifier.namespace()), str(identifier.name()))
-
-
-def _properties(table: Any) -> dict[str, str]:
-    try:
-        return {str(key): str(value) for key, value in table.properties().items()}
-    except Exception:  # a table that cannot be asked has none
-        return {}
-
-
-def _columns(table: Any) -> tuple[tuple[str, str], ...]:
-    try:
-        return columns_of(table.schema())
-    except Exception:
-        return ()
+    return PlanDataset(DatasetName(names[0], ".".join(names[1:])), TableName(names), schema)
 
 
 def _jdbc_table(table: Any, parts: tuple[str, ...], schema: tuple[tuple[str, str], ...]) -> PlanDataset:
@@ -208,7 +205,7 @@ def _jdbc_table(table: Any, parts: tuple[str, ...], schema: tuple[tuple[str, str
 
 
 def _kafka_table(options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:
-    given = {str(key).lower(): str(value) for key, value in options.items()} if options is not None else {}
+    given = {str(key).lower(): str(value) for key, value in options().items()} if options is not None else {}
     topic = (
         given.get("topic") or given.get("subscribe") or given.get("subscribepattern") or given.get("assign") or "?"
     )
@@ -221,11 +218,12 @@ def kafka_dataset(servers: str, topic: str, *, schema: Any = ()) -> PlanDataset:
     return PlanDataset(name, TableName.of(name.namespace, name.name), tuple(schema), layer="kafka")
 
 
-def _by_location(table: Any, kind: str, properties: dict[str, str]) -> tuple[str, str, str | None] | None:
+def _by_location(table: Any, described: Described) -> tuple[str, str, str | None] | None:
     """Address, layer and version of a table that is files: Iceberg, Delta, Spark's own file sources."""
+    kind, properties = described["class"], described.get("properties", {})
     if kind == "SparkTable":  # Iceberg
         snapshot = properties.get("current-snapshot-id")
-        return properties.get("location", str(table.name())), "iceberg", None if snapshot == "none" else snapshot
+        return properties.get("location", described.get("name")), "iceberg", None if snapshot == "none" else snapshot
     if kind == "DeltaTableV2":
         return str(table.path().toString()), "delta", str(table.initialSnapshot().version())
     if kind in ("ParquetTable", "CSVTable", "JsonTable", "OrcTable", "TextTable", "AvroTable"):

@@ -103,9 +103,9 @@ class Tracker:
         return self._roots.get(id, id)
 
     def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> Execution:
-        """What the plan of an execution says; read once."""
+        """What the plan of an execution says; read once, and not at all when the one around it says it all."""
         one = context.execution(id)
-        if one.lineage is None and execution is not None:
+        if one.lineage is None and execution is not None and not (id != context.root and context.is_told):
             try:
                 reader = self._reader(execution)
                 plan = reader.dump(execution.analyzed())

@@ -12,6 +12,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.V1Table;
+import org.apache.spark.sql.connector.write.RowLevelOperationTable;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.types.*;
 import scala.Option;
 import scala.Product;
@@ -34,6 +38,10 @@ public class PlanDump {
     private int most;
     private long end;
     private boolean truncated;
+    private boolean addresses;
+
+    /** Another one, for another plan: over Py4J much cheaper than a constructor. */
+    public PlanDump fresh() { return new PlanDump(); }
 
     public String dump(Object plan, int mostCharacters, long milliseconds) {
         most = mostCharacters;
@@ -202,7 +210,8 @@ public class PlanDump {
         else if (value instanceof String) text((String) value);
         else if (value instanceof Boolean || value instanceof Number) out.append(value);
         else if (value instanceof TableIdentifier) identifier((TableIdentifier) value);
-        else if (value instanceof CatalogTable) identifier(((CatalogTable) value).identifier());
+        else if (value instanceof CatalogTable) table((CatalogTable) value);
+        else if (value instanceof HadoopFsRelation) files((HadoopFsRelation) value);
         else if (value instanceof StructType) schema((StructType) value);
         else if (value instanceof scala.collection.Seq) sequence((scala.collection.Seq) value);
         else if (value instanceof Tuple2) pair((Tuple2) value);
@@ -296,6 +305,91 @@ public class PlanDump {
         }
         text(table.name());
         out.append("]}");
+    }
+
+    // ------------------------------------------------------------------------------------------------ tables
+
+    /** A table of either generation; in full, so what comes back is not to be shown: addresses may carry passwords. */
+    public String describe(Object table) {
+        addresses = true;
+        if (table instanceof RowLevelOperationTable) return describe(((RowLevelOperationTable) table).table());
+        if (table instanceof V1Table) return describe(((V1Table) table).v1Table());
+        if (table instanceof CatalogTable) table((CatalogTable) table);
+        else table((Table) table);
+        return out.toString();
+    }
+
+    private void table(CatalogTable table) {
+        identifier(table.identifier());
+        out.setLength(out.length() - 1);
+        optional("type", table.tableType().name());
+        optional("provider", table.provider());
+        optional("location", table.storage().locationUri());
+        optional("input", table.storage().inputFormat());
+        if (addresses) {
+            optional("url", table.storage().properties().get("url"));
+            optional("dbtable", table.storage().properties().get("dbtable"));
+            optional("query", table.storage().properties().get("query"));
+        }
+        columns(table.schema());
+        out.append('}');
+    }
+
+    private void table(Table table) {
+        out.append("{\"class\":");
+        text(name(table));
+        optional("name", table.name());
+        try {
+            java.util.Iterator each = table.properties().entrySet().iterator();
+            String comma = ",\"properties\":{";
+            while (each.hasNext()) {
+                java.util.Map.Entry one = (java.util.Map.Entry) each.next();
+                out.append(comma);
+                text((String) one.getKey());
+                out.append(':');
+                text(String.valueOf(one.getValue()));
+                comma = ",";
+            }
+            if (comma.equals(",")) out.append('}');
+        } catch (RuntimeException none) {
+            // a table that cannot be asked has none
+        }
+        try {
+            columns(table.schema());
+        } catch (RuntimeException none) {
+            // nor columns
+        }
+        out.append('}');
+    }
+
+    /** The files of a relation: where they are, their format, and who keeps the list of them. */
+    private void files(HadoopFsRelation relation) {
+        out.append("{\"kind\":\"HadoopFsRelation\",\"paths\":[");
+        scala.collection.Iterator each = relation.location().rootPaths().iterator();
+        String comma = "";
+        while (each.hasNext() && !full()) {
+            out.append(comma);
+            text(each.next().toString());
+            comma = ",";
+        }
+        out.append(']');
+        optional("format", name(relation.fileFormat()));
+        optional("index", name(relation.location()));
+        out.append('}');
+    }
+
+    private void optional(String name, Object value) {
+        if (value instanceof Option) value = ((Option) value).isDefined() ? ((Option) value).get() : null;
+        if (value == null) return;
+        out.append(",\"").append(name).append("\":");
+        text(value.toString());
+    }
+
+    private void columns(StructType type) {
+        int mark = out.length();
+        schema(type);
+        out.setCharAt(mark, ',');
+        out.setLength(out.length() - 1);
     }
 
     private void schema(StructType type) {

@@ -6,8 +6,10 @@ takes some 30 ms and 70 KB, where Spark's own `toJSON` needs seconds and megabyt
     {"nodes": [{"class", "children": [number, …], "fields": {name: value}, "origin": PLACE}, …],
      "outputs": {number: [[exprId, name, type], …]}, "texts": [SQL, …], "truncated": false}
 
-with the root first. Fields are those of Spark's case class; a plan among them is `{"plan": number}`, a table
-`{"table": [parts]}`, a schema `{"schema": [[name, type]]}`, anything else of no use to lineage `{"kind": class}`.
+with the root first. Fields are those of Spark's case class; a plan among them is `{"plan": number}`, the name of a
+table `{"table": [parts]}`, a table of the session catalog the same with `type`, `provider`, `location`, `schema`,
+files `{"kind": "HadoopFsRelation", "paths", "format", "index"}`, a schema `{"schema": [[name, type]]}`, anything else
+of no use to lineage `{"kind": class}`.
 """
 
 from collections.abc import Callable
@@ -17,7 +19,7 @@ import msgspec
 from pyspark import SparkContext
 
 from headwater.errors import EngineError, MissingDependencyError
-from headwater.spark.janino import java_source, load_class, new_instance
+from headwater.spark.janino import java_source, shared_object
 from headwater.spark.plan.node import Column, Node, Plan
 from headwater.spark.plan.walk import walk_plan
 
@@ -33,14 +35,24 @@ def dump_plan(
     A Spark that cannot compile the reader is asked call by call, for operators and tables only.
     """
     try:
-        dumper = new_instance(load_class(context, java_source(__package__, "PlanDump.java"), _CLASS), context)
+        dumper = _dumper(context)
     except (MissingDependencyError, EngineError):
         return walk_plan(plan)
     text = dumper.dump(plan, most_characters, int(time_limit * 1000))
     return build_plan(msgspec.json.decode(text), dumper.plan)
 
 
-_CLASS = "headwater.plan.PlanDump"
+def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
+    """A table of a catalog in one call, as `PlanDump.describe` writes it. It may hold a password: not to be shown.
+
+    RAISES: MissingDependencyError or EngineError where Spark cannot compile.
+    """
+    described: dict[str, Any] = msgspec.json.decode(_dumper(context).describe(table))
+    return described
+
+
+def _dumper(context: SparkContext) -> Any:
+    return shared_object(context, java_source(__package__, "PlanDump.java"), "headwater.plan.PlanDump").fresh()
 
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.described import described_field
 from headwater.spark.agent.tables import catalog_table, named_table, named_view, temporary_view
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
 from headwater.spark.plan.node import Node
@@ -25,14 +26,16 @@ def changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOu
     parts = table_field(node)
     if not parts:
         return []
-    return [PlanOutput(named_table(context.session, parts), node, change=change, statement=change)]
+    return [PlanOutput(named_table(context, parts), node, change=change, statement=change)]
 
 
 @visits("CreateDataSourceTableCommand", "CreateTableCommand")
 def create_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """CREATE TABLE without rows."""
-    dataset = catalog_table(context.session, node.jvm.table())
-    return [PlanOutput(dataset, node, change="CREATE", statement="CREATE")]
+    table = described_field(context, node, "table")
+    if table is None:
+        return []
+    return [PlanOutput(catalog_table(context, table), node, change="CREATE", statement="CREATE")]
 
 
 @register
@@ -46,7 +49,7 @@ class CreateTableLikeCommandVisitor(QueryPlanVisitor[Literal["CreateTableLikeCom
 @visits("CreateTableLikeCommand", makes=PlanDataset)
 def create_table_like_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """CREATE TABLE … LIKE: the table whose columns it takes."""
-    return [named_table(context.session, node.get("sourceTable")["table"])]
+    return [named_table(context, node.get("sourceTable")["table"])]
 
 
 @register
@@ -55,7 +58,7 @@ class DropTableCommandVisitor(QueryPlanVisitor[Literal["DropTableCommand"], Plan
 
     def apply(self, node: Node) -> list[PlanOutput]:
         if node.get("isView"):
-            view = named_view(self.context.session, table_field(node))
+            view = named_view(self.context, table_field(node))
             return [PlanOutput(view, node, change="DROP", statement="DROP")]
         return changed(self.context, node, "DROP")
 
@@ -83,15 +86,15 @@ class AlterTableRenameCommandVisitor(QueryPlanVisitor[Literal["AlterTableRenameC
         old, new = node.get("oldName")["table"], node.get("newName")["table"]
         if len(new) == 1:
             new = [*old[:-1], *new]
-        before = named_table(self.context.session, old)
-        after = named_table(self.context.session, new)
+        before = named_table(self.context, old)
+        after = named_table(self.context, new)
         return [PlanOutput(after, node, change="RENAME", previous=before.name, statement="RENAME")]
 
 
 @visits("AlterTableRenameCommand", makes=PlanDataset)
 def renamed_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """ALTER TABLE … RENAME TO: the old name."""
-    return [named_table(context.session, node.get("oldName")["table"])]
+    return [named_table(context, node.get("oldName")["table"])]
 
 
 @visits(
@@ -112,7 +115,7 @@ class CreateViewVisitor(QueryPlanVisitor[Literal["CreateViewCommand", "AlterView
     def apply(self, node: Node) -> list[PlanOutput]:
         parts = table_field(node)
         kind = (node.get("viewType") or {}).get("kind", "")
-        dataset = temporary_view(parts[-1]) if "Temp" in kind else named_view(self.context.session, parts)
+        dataset = temporary_view(parts[-1]) if "Temp" in kind else named_view(self.context, parts)
         query = node.get("plan") or node.get("query")
         given = [each[0] for each in node.get("userSpecifiedColumns") or ()]
         change = "ALTER" if node.name == "AlterViewAsCommand" else "CREATE"
@@ -134,4 +137,4 @@ def cache_table_as_select(context: OpenLineageContext, node: Node) -> list[PlanO
 )
 def looked_at(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """REFRESH TABLE and ANALYZE TABLE only look."""
-    return [named_table(context.session, table_field(node))]
+    return [named_table(context, table_field(node))]

@@ -1,8 +1,11 @@
 """Visitors of the leaves that plans read from."""
 
+import dataclasses
 from typing import Any, Literal
 
+from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset
+from headwater.spark.agent.described import described_field
 from headwater.spark.agent.scala import class_name, each, lookup, option
 from headwater.spark.agent.tables import catalog_table, file_dataset, jdbc_dataset, temporary_view, v2_table
 from headwater.spark.agent.visitors.rdds import rdd_paths
@@ -18,43 +21,50 @@ class LogicalRelationDatasetBuilder(QueryPlanVisitor[Literal["LogicalRelation"],
     """
 
     def apply(self, node: Node) -> list[PlanDataset]:
-        live = node.jvm
-        relation, table = live.relation(), option(live.catalogTable())
-        kind = relation_kind(relation)
-        schema = tuple((column.name, column.type) for column in node.output)
+        table = described_field(self.context, node, "catalogTable")
+        files = _files(node)
         if table is not None:
-            return [_with_version(catalog_table(self.context.session, table), relation, kind)]
-        if kind == "JDBCRelation":
+            return [_with_version(catalog_table(self.context, table), node, files)]
+        schema = tuple((column.name, column.type) for column in node.output)
+        if files is not None:
+            if any("/_delta_log" in path for path in files["paths"]):  # a table's own book-keeping
+                return []
+            found = file_dataset(files["paths"], format=format_name(files["format"]), schema=schema)
+            return [_with_version(each, node, files) for each in found]
+        relation = node.jvm.relation()
+        if class_name(relation) == "JDBCRelation":
             options = relation.jdbcOptions()
             return [jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema)]
-        if kind == "HadoopFsRelation":
-            paths = [str(path.toString()) for path in each(relation.location().rootPaths())]
-            if any("/_delta_log" in path for path in paths):  # a table's own book-keeping
-                return []
-            found = file_dataset(paths, format=format_name(relation.fileFormat()), schema=schema)
-            return [_with_version(each, relation, kind) for each in found]
-        return [temporary_view(kind)]
+        return [temporary_view(class_name(relation))]
 
 
-def relation_kind(relation: Any) -> str:
-    """The class of a relation; of one without a name of its own, that which it extends (Delta Lake's are such)."""
+def _files(node: Node) -> dict[str, Any] | None:
+    """The files behind a relation, as the dump says them; a Spark that cannot compile is asked."""
+    known = node.get("relation")
+    if isinstance(known, dict):
+        return known if known.get("kind") == "HadoopFsRelation" else None
+    relation = node.jvm.relation()
     name = class_name(relation)
-    return str(relation.getClass().getSuperclass().getSimpleName()) if name.isdigit() else name
+    if name.isdigit():  # without a name of its own: Delta Lake's are such
+        name = str(relation.getClass().getSuperclass().getSimpleName())
+    if name != "HadoopFsRelation":
+        return None
+    location = relation.location()
+    paths = [str(path.toString()) for path in each(location.rootPaths())]
+    return {"paths": paths, "format": class_name(relation.fileFormat()), "index": class_name(location)}
 
 
-def format_name(file_format: Any) -> str:
-    """What a file format calls itself: `parquet`, `csv`."""
-    return str(class_name(file_format)).removesuffix("FileFormat").removesuffix("2").lower()
+def format_name(file_format: str) -> str:
+    """What a file format calls itself, by its class: `parquet`, `csv`."""
+    return file_format.removesuffix("FileFormat").removesuffix("2").lower()
 
 
-def _with_version(dataset: PlanDataset, relation: Any, kind: str) -> PlanDataset:
+def _with_version(dataset: PlanDataset, node: Node, files: dict[str, Any] | None) -> PlanDataset:
     """A table of Delta Lake is files whose index knows the version it stands for."""
-    if kind != "HadoopFsRelation" or not class_name(relation.location()).startswith("Tahoe"):
+    if files is None or not files["index"].startswith("Tahoe"):
         return dataset
-    version = str(relation.location().getSnapshot().version())
-    return PlanDataset(
-        dataset.name, dataset.table, dataset.schema, dataset.symlinks, dataset.uri, "delta", "delta", version
-    )
+    version = str(node.jvm.relation().location().getSnapshot().version())
+    return dataclasses.replace(dataset, layer="delta", format="delta", version=version)
 
 
 @register
@@ -62,7 +72,8 @@ class HiveTableRelationVisitor(QueryPlanVisitor[Literal["HiveTableRelation"], Pl
     """A table of Hive's metastore that Spark reads with Hive's own readers."""
 
     def apply(self, node: Node) -> list[PlanDataset]:
-        return [catalog_table(self.context.session, node.jvm.tableMeta())]
+        table = described_field(self.context, node, "tableMeta")
+        return [] if table is None else [catalog_table(self.context, table)]
 
 
 @register
@@ -75,16 +86,7 @@ class DataSourceV2RelationVisitor(
     """A table of another catalog, or a source of the second generation."""
 
     def apply(self, node: Node) -> list[PlanDataset]:
-        live = node.jvm
-        if node.name == "ResolvedTable":
-            return [
-                v2_table(self.context.session, live.table(), catalog=live.catalog(), identifier=live.identifier())
-            ]
-        catalog, identifier = option(live.catalog()), option(live.identifier())
-        options = live.extraOptions() if node.name == "StreamingRelationV2" else live.options()
-        table = live.table()
-        found = v2_table(self.context.session, table, catalog=catalog, identifier=identifier, options=options)
-        return [found]
+        return [relation_table(self.context, node, node.jvm)]
 
 
 @register
@@ -94,16 +96,34 @@ class DataSourceV2ScanRelationVisitor(
     """The same, where Spark has already decided what to scan."""
 
     def apply(self, node: Node) -> list[PlanDataset]:
-        relation = node.jvm.relation()
-        return [
-            v2_table(
-                self.context.session,
-                relation.table(),
-                catalog=option(relation.catalog()),
-                identifier=option(relation.identifier()),
-                options=relation.options(),
-            )
-        ]
+        relation = node.get("relation")
+        relation = relation if isinstance(relation, Node) else Node("DataSourceV2Relation")
+        return [relation_table(self.context, relation, node.jvm.relation())]
+
+
+def relation_table(context: OpenLineageContext, node: Node, live: Any, table: Any = None) -> PlanDataset:
+    """The table behind a relation of the second generation, or a fresher look at it; `live` is the relation."""
+    catalog, parts = relation_name(node, live)
+    options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
+    return v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
+
+
+def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
+    """The catalog of a relation, and its name there; (None, []) when it has none."""
+    catalog, identifier = node.get("catalog"), node.get("identifier")
+    if isinstance(catalog, str) and isinstance(identifier, dict):
+        return catalog, list(identifier["table"])
+    if "catalog" in node.fields and "identifier" in node.fields:
+        return None, []
+    found, name = _present(live.catalog()), _present(live.identifier())
+    if found is None or name is None:
+        return None, []
+    return str(found.name()), [*map(str, name.namespace()), str(name.name())]
+
+
+def _present(value: Any) -> Any:
+    """The catalog or name of a relation, which may be an Option."""
+    return option(value) if value is not None and class_name(value) in ("Some", "None") else value
 
 
 @register

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.described import describe, described_field
 from headwater.spark.agent.scala import class_name, lookup, option
 from headwater.spark.agent.tables import (
     catalog_table,
@@ -38,12 +39,12 @@ class InsertIntoHadoopFsRelationVisitor(QueryPlanVisitor[Literal["InsertIntoHado
     """Files written to a folder, or to a table that is one."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        table = option(live.catalogTable())
+        table = described_field(self.context, node, "catalogTable")
         if table is not None:
-            dataset = catalog_table(self.context.session, table)
+            dataset = catalog_table(self.context, table)
         else:
-            (dataset,) = file_dataset([node.get("outputPath")], format=format_name(live.fileFormat()))
+            format = node.get("fileFormat") or {"kind": class_name(node.jvm.fileFormat())}
+            (dataset,) = file_dataset([node.get("outputPath")], format=format_name(format["kind"]))
         change = "OVERWRITE" if node.get("mode") == "Overwrite" else None
         return [PlanOutput(dataset, node, query_of(node), _names(node), change)]
 
@@ -53,9 +54,10 @@ class InsertIntoHiveTableVisitor(QueryPlanVisitor[Literal["InsertIntoHiveTable"]
     """Rows written to a Hive table by Hive's own writers."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        dataset = catalog_table(self.context.session, node.jvm.table())
+        table = described_field(self.context, node, "table")
         change = "OVERWRITE" if node.get("overwrite") else None
-        return [PlanOutput(dataset, node, query_of(node), _names(node), change)]
+        dataset = catalog_table(self.context, table) if table is not None else None
+        return [] if dataset is None else [PlanOutput(dataset, node, query_of(node), _names(node), change)]
 
 
 @register
@@ -73,9 +75,10 @@ class CreateTableAsSelectVisitor(
     """CREATE TABLE … AS SELECT in the session catalog, and `saveAsTable`."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        table = live.tableDesc() if "tableDesc" in node.fields else live.table()
-        dataset = catalog_table(self.context.session, table)
+        table = described_field(self.context, node, "tableDesc" if "tableDesc" in node.fields else "table")
+        if table is None:
+            return []
+        dataset = catalog_table(self.context, table)
         mode = node.get("mode")
         change = None if mode == "Append" else "OVERWRITE" if mode == "Overwrite" else "CREATE"
         return [PlanOutput(dataset, node, query_of(node), _names(node), change, statement="CREATE_TABLE_AS_SELECT")]
@@ -114,7 +117,7 @@ class InsertIntoDataSourceVisitor(QueryPlanVisitor[Literal["InsertIntoDataSource
         table = option(relation.catalogTable())
         dataset = temporary_view(class_name(relation.relation()))
         if table is not None:
-            dataset = catalog_table(self.context.session, table)
+            dataset = catalog_table(self.context, describe(self.context, table))
         elif class_name(relation.relation()) == "JDBCRelation":
             options = relation.relation().jdbcOptions()
             dataset = jdbc_dataset(str(options.url()), str(options.tableOrQuery()))
@@ -146,7 +149,7 @@ class LoadDataCommandVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanOu
     """LOAD DATA INPATH … INTO TABLE: the table."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        dataset = named_table(self.context.session, node.get("table")["table"])
+        dataset = named_table(self.context, node.get("table")["table"])
         change = "OVERWRITE" if node.get("isOverwrite") else None
         return [PlanOutput(dataset, node, change=change, statement="LOAD")]
 

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.described import describe
 from headwater.spark.agent.scala import class_name, lookup, option
 from headwater.spark.agent.tables import (
     SESSION_CATALOG,
@@ -13,7 +14,11 @@ from headwater.spark.agent.tables import (
     named_table,
     v2_table,
 )
-from headwater.spark.agent.visitors.inputs import DataSourceV2RelationVisitor, LogicalRelationDatasetBuilder
+from headwater.spark.agent.visitors.inputs import (
+    DataSourceV2RelationVisitor,
+    LogicalRelationDatasetBuilder,
+    relation_table,
+)
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
 from headwater.spark.plan.node import Node
@@ -30,8 +35,7 @@ def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset |
             catalog, identifier = option(live.catalog()), option(live.identifier())
             if catalog is not None and identifier is not None:
                 try:
-                    table = catalog.loadTable(identifier)
-                    return v2_table(context.session, table, catalog=catalog, identifier=identifier)
+                    return relation_table(context, each, live, catalog.loadTable(identifier))
                 except Exception:  # it is gone: what the plan knows must do
                     break
     for visitor in (DataSourceV2RelationVisitor(context), LogicalRelationDatasetBuilder(context)):
@@ -56,13 +60,13 @@ def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
 def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
     catalog, parts = name.get("catalog"), name.get("identifier")["table"]
     if catalog == SESSION_CATALOG:
-        return named_table(context.session, parts)
+        return named_table(context, parts)
     live = name.jvm
     try:  # after the fact the catalog knows the table, with its address and version
         table = live.catalog().loadTable(live.identifier())
-        return v2_table(context.session, table, catalog=live.catalog(), identifier=live.identifier())
+        return v2_table(context, table, catalog=catalog, parts=parts)
     except Exception:  # before the fact, or after a drop, there is only the name
-        return catalog_name(context.session, catalog, parts)
+        return catalog_name(context, catalog, parts)
 
 
 @register
@@ -153,7 +157,7 @@ def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     if before is None or not isinstance(new, list):
         return []
     parts = list(before.table.parts[: -len(new)]) + [str(part) for part in new]
-    after = named_table(context.session, parts)
+    after = named_table(context, parts)
     return [PlanOutput(after, node, change="RENAME", previous=before.name, statement="RENAME")]
 
 
@@ -192,16 +196,9 @@ class WriteToMicroBatchDataSourceVisitor(
         live = node.jvm
         relation = option(live.relation()) if "relation" in node.fields else None
         if relation is not None:
-            dataset = v2_table(
-                self.context.session,
-                relation.table(),
-                catalog=option(relation.catalog()),
-                identifier=option(relation.identifier()),
-                options=relation.options(),
-            )
+            dataset = relation_table(self.context, Node("DataSourceV2Relation"), relation)
         elif "table" in node.fields:
-            options = _StringMap(live.writeOptions())
-            dataset = v2_table(self.context.session, live.table(), options=options)
+            dataset = v2_table(self.context, live.table(), options=lambda: _StringMap(live.writeOptions()))
         else:
             return []
         return [PlanOutput(dataset, node, query_of(node))]
@@ -229,7 +226,7 @@ class WriteToMicroBatchDataSourceV1Visitor(QueryPlanVisitor[Literal["WriteToMicr
         if table is None and sink != "FileStreamSink":
             return []
         if table is not None:
-            dataset = catalog_table(self.context.session, table)
+            dataset = catalog_table(self.context, describe(self.context, table))
         else:
             (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
         return [PlanOutput(dataset, node, query_of(node))]

@@ -13,6 +13,7 @@ entry points of the group `headwater.spark.visitors`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
@@ -127,10 +128,14 @@ def builder_classes() -> list[type[DatasetBuilder[Any]]]:
 
 
 def _from_entry_points(kind: type) -> Iterator[Any]:
-    for point in entry_points(group=GROUP):
-        found = point.load()
+    for found in _entry_points():
         if isinstance(found, type) and issubclass(found, kind):
             yield found
+
+
+@cache
+def _entry_points() -> tuple[Any, ...]:
+    return tuple(point.load() for point in entry_points(group=GROUP))
 
 
 class PlanUtils:

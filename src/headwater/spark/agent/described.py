@@ -1,0 +1,82 @@
+"""What Spark says of a table, in one piece.
+
+A question to the JVM costs a fraction of a millisecond, and a table takes some forty of them; so the dump of a plan
+says all of a table of the session catalog (`described_field`), and any other table is asked once (`describe`). A
+Spark that cannot compile is asked call by call. Either way there is
+
+    {"table": [database, name], "type": "MANAGED", "provider", "location", "input", "url", "dbtable", "query",
+     "schema": [[column, type], …]}
+
+for a table of the session catalog, and for any other
+
+    {"class": "SparkTable", "name", "properties": {name: text}, "schema": [[column, type], …]}
+
+where what is not known is missing.
+"""
+
+from typing import Any, TypeAlias
+
+from headwater.errors import EngineError, MissingDependencyError
+from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.scala import class_name, columns_of, lookup, option
+from headwater.spark.plan.dump import describe_table
+from headwater.spark.plan.node import Node
+
+Described: TypeAlias = dict[str, Any]
+
+
+def described_field(context: OpenLineageContext, node: Node, name: str) -> Described | None:
+    """The table of the session catalog that is a field of a node; None when the field is empty."""
+    value = node.get(name)
+    if not isinstance(value, dict):
+        return None
+    if "type" in value and value.get("provider") != "jdbc":  # dumps leave addresses out: they may carry passwords
+        return value
+    live = getattr(node.jvm, name)()
+    return describe(context, live.get() if class_name(live) == "Some" else live)
+
+
+def describe(context: OpenLineageContext, table: Any) -> Described:
+    """A live table of either generation."""
+    try:
+        return describe_table(context.spark_context, table)
+    except (MissingDependencyError, EngineError):
+        return _ask(table)
+
+
+def _ask(table: Any) -> Described:
+    kind = class_name(table)
+    if kind == "V1Table":
+        return _ask(table.v1Table())
+    if kind == "RowLevelOperationTable":  # a table, dressed up to be rewritten
+        return _ask(table.table())
+    return _ask_catalog(table) if kind == "CatalogTable" else _ask_other(table, kind)
+
+
+def _ask_catalog(table: Any) -> Described:
+    database, storage = option(table.identifier().database()), table.storage()
+    location = option(storage.locationUri())
+    found = {
+        "type": str(table.tableType().name()),
+        "provider": option(table.provider()),
+        "location": None if location is None else str(location.toString()),
+        "input": option(storage.inputFormat()),
+    }
+    found |= {name: lookup(storage.properties(), name) for name in ("url", "dbtable", "query")}
+    described: Described = {name: value for name, value in found.items() if value is not None}
+    described["table"] = [*([database] if database else []), str(table.identifier().table())]
+    described["schema"] = columns_of(table.schema())
+    return described
+
+
+def _ask_other(table: Any, kind: str) -> Described:
+    described: Described = {"class": kind, "name": str(table.name())}
+    try:
+        described["properties"] = {str(key): str(value) for key, value in table.properties().items()}
+    except Exception:  # a table that cannot be asked has none
+        described["properties"] = {}
+    try:
+        described["schema"] = columns_of(table.schema())
+    except Exception:
+        described["schema"] = ()
+    return described
