@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -106,11 +107,23 @@ def _shown(flags: Flags) -> Iterator[Callable[["Progress"], None]]:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    with Bar(console=Console(stderr=True, no_color=not flags.use_color(sys.stderr)), transient=True) as bar:
-        task = bar.add_task("harvesting")
+    bar = Bar(console=Console(stderr=True, no_color=not flags.use_color(sys.stderr)), transient=True)
+    task = bar.add_task("harvesting")
+    begun = time.monotonic()
 
-        def show(progress: "Progress") -> None:
-            text = f"{progress.scripts:,} scripts, wave {progress.wave}"
-            bar.update(task, total=progress.units, completed=progress.analysed, description=text)
+    def show(progress: "Progress") -> None:
+        if time.monotonic() - begun > _PATIENCE:
+            bar.start()
+        text = (
+            f"{progress.scripts:,} scripts, {progress.analysed:,} of {progress.units:,} statements, "
+            f"wave {progress.wave}, {progress.findings:,} findings"
+        )
+        bar.update(task, total=progress.units, completed=progress.analysed, description=text)
 
+    try:
         yield show
+    finally:
+        bar.stop()
+
+
+_PATIENCE = 0.5  # seconds before a bar is drawn

@@ -37,6 +37,7 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
     def __copy__(self) -> "Layer[Value]":
         other: Layer[Value] = Layer(self.base, self.looked_up)
         other.own = dict(self.own)
+        other.words = None if self.words is None else {word: set(keys) for word, keys in self.words.items()}
         return other
 
     def find(self, key: Key) -> Value | Absent:

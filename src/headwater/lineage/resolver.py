@@ -14,7 +14,7 @@ import copy
 import dataclasses
 from collections.abc import Callable, Iterator, MutableMapping
 from datetime import UTC, datetime
-from typing import assert_never
+from typing import Self, assert_never
 
 import msgspec
 
@@ -87,7 +87,7 @@ class SchemaResolver:
         self._imported.update(self._import(table))
         return self.resolve(TableName(table.parts))
 
-    def fork(self) -> "SchemaResolver":
+    def fork(self) -> Self:
         """The same knowledge, to go on separately: what is applied to one is not seen by the other."""
         other = copy.copy(self)
         other._imported, other._implied = copy.copy(self._imported), copy.copy(self._implied)

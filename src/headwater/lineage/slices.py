@@ -9,7 +9,7 @@ is the one that a reader of the scripts in order would have made; when not, it i
 import hashlib
 from collections.abc import Iterable, MutableMapping, Set
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import msgspec
 
@@ -89,21 +89,31 @@ def table_of(form: TableForm) -> KnownTable:
 
 
 _NO_TABLE, _MOVED = "", "-"
+_MOST_KEPT = 100_000
 
 
 class Hashes:
-    """The hashes of tables, each worked out once."""
+    """The hashes of tables, each worked out once.
+
+    Replaying makes the same tables anew, of the same columns: so a table is known by what it is made of.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[KnownTable, str]] = {}
+        self._kept: dict[tuple[Any, ...], tuple[KnownTable, str]] = {}
 
     def of(self, table: KnownTable | Absent | None) -> str:
         """A hash that is the same in all processes. None is a table that has gone elsewhere."""
         if table is None or isinstance(table, Absent):
             return _MOVED if table is None else _NO_TABLE
-        kept = self._kept.get(id(table))
-        if kept is None:  # the table is held, so that its id stays its own
-            kept = self._kept[id(table)] = table, digest(msgspec.msgpack.encode(form_of(table)))
+        key: tuple[Any, ...] = (id(table),)
+        if not table.doubts and not table.disputed:
+            parts = id(table.columns), id(table.constraints)
+            key = (*parts, table.name.parts, table.resolution, table.complete, table.temporary)
+        kept = self._kept.get(key)
+        if kept is None:  # the table is held, so that the ids stay its own
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            kept = self._kept[key] = table, digest(msgspec.msgpack.encode(form_of(table)))
         return kept[1]
 
     def of_all(self, layer: Layer[Any], name: str) -> str:
@@ -158,9 +168,8 @@ class WatchedResolver(SchemaResolver):
         layer: Layer[Any] = getattr(self, f"_{name}")
         return layer
 
-    def fork(self) -> "SchemaResolver":
+    def fork(self) -> Self:
         other = super().fork()
-        assert isinstance(other, WatchedResolver)
         other.told = []  # what a fork is told is its own; what it looks up, it looks up for all
         return other
 

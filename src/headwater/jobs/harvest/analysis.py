@@ -1,7 +1,7 @@
 """One unit analysed: what runs in a Spark task, or in this process. The same unit and slice give the same answer."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import groupby
 from typing import Any
@@ -66,6 +66,10 @@ class Task:
     index: int
     unit: Unit
     part: Slice
+
+    def alone(self) -> "Task":
+        """The same without the script around the unit, which may be long; the unit has its own text."""
+        return replace(self, unit=replace(self.unit, script=replace(self.unit.script, text="")))
 
 
 def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:

@@ -40,9 +40,10 @@ class Progress:
     """How far a harvest is."""
 
     scripts: int
-    units: int
+    units: int  # to analyse, as far as is known now
     analysed: int
     wave: int
+    findings: int  # errors and warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +133,18 @@ def settle(
     """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
     settled = Settled(runner)
     estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
-    done = 0
+    expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
+    done = found = 0
 
-    def report(count: int) -> None:
-        nonlocal done
-        done += count
+    def report(count: int, findings: int) -> None:
+        nonlocal done, found
+        done, found = done + count, found + findings
         rounds = max(waves.rounds for waves in estates)
-        progress(Progress(len(scripts), sum(len(waves.units) for waves in estates), done, rounds))
+        progress(Progress(len(scripts), max(done, expected), done, rounds, found))
 
     runner.progress = report
-    settle_waves(estates, runner.run)
+    runner.expect(expected)
+    settle_waves(estates, runner)
     for waves in estates:
         assert waves.schema_now is not None
         add_schema(settled.schema, waves.schema_now.resolved())

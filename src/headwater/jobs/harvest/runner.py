@@ -1,31 +1,25 @@
-"""Who analyses the units of a wave: this process when they are few, Spark when they are many.
+"""Who analyses units: this process when they are few, Spark when they are many, and both while Spark starts.
 
-Starting Spark takes longer than analysing a few hundred statements. The answers are the same either way.
+Starting Spark takes longer than analysing some hundred statements. The answers are the same wherever they are made.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
 
-import msgspec
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import TableSpec
-from headwater.jobs.harvest.analysis import FACTS, GOOGLE, OUTCOMES, Outcome, Setting, Task, analyse_tasks
-from headwater.jobs.session import LOCAL, spark_session
+from headwater.jobs.harvest.analysis import FACTS, GOOGLE, Outcome, Setting, Task, analyse_tasks
+from headwater.jobs.harvest.crew import SparkCrew
 
-SMALL = 200
-"""A wave of fewer units stays in this process, unless a master was named."""
+SMALL = 1000
+"""Fewer units stay in this process, unless a master was named."""
 SMALLEST = 48
-"""So few stay here even then, after the first wave: a Spark job would cost more than it saves."""
-_BATCH = 64  # units analysed before their rows are handed on
-_SETTINGS = {"spark.driver.memory": "1g", "spark.rpc.message.maxSize": "512"}
-_TASKS_PER_CORE = 4  # so that cores that are done early find more to do
+"""So few stay here even then, once Spark has had others: a job would cost more than it saves."""
+_BATCH = 64  # units analysed here before their rows are handed on
+_LEAST, _MOST = 6_000, 120_000  # the cost of a batch on Spark: from about 0.1 s to 2 s
 
 
 @dataclass
@@ -33,61 +27,67 @@ class Runner:
     """Analyses tasks and keeps their rows for the graph, as Arrow tables, until they are wanted."""
 
     setting: Setting
-    master: str | None = None  # None: Spark, on all cores, only for large waves
-    progress: Callable[[int], None] = lambda count: None
+    master: str | None = None  # None: Spark, on all cores, only where it is worth it
+    progress: Callable[[int, int], None] = lambda count, findings: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
-    _spark: SparkSession | None = None
-    _shared: Any = None
-    _open: ExitStack = field(default_factory=ExitStack)
+    _waiting: list[Task] = field(default_factory=list)  # the costliest last
+    _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
+    _marks: dict[int, str] = field(default_factory=dict)
+    _crew: SparkCrew | None = None
+    _helps: bool = False  # whether this process works while Spark starts
 
-    def run(self, tasks: list[Task]) -> Iterator[tuple[int, Outcome]]:
-        """The outcomes of tasks, by index."""
-        marks = {task.index: self.setting.mark(task.unit) for task in tasks}
-        here = len(tasks) < (SMALL if self.master is None else SMALLEST if self._spark is not None else 1)
-        for table in self._here(tasks) if here else self._on_spark(tasks):
-            number = len(self.tables)
-            self.tables.append(table.select([spec.name for spec in FACTS]))
-            plain = table.select(["index", "sight", "effects", "count", "findings"]).to_pylist()
-            for row, each in enumerate(plain):
-                index = each.pop("index")
-                yield index, Outcome(marks[index], **each, place=(number, row))
-            self.progress(len(plain))
+    def expect(self, count: int) -> None:
+        """Say how many units there are to analyse, so that Spark is started in time, if it is to be."""
+        self._helps = count >= SMALL
+        if count and (self.master is not None or self._helps):
+            self._crew = SparkCrew(self.setting, self.master)
 
-    def _here(self, tasks: list[Task]) -> Iterator[pa.Table]:
-        for at in range(0, len(tasks), _BATCH):
-            yield pa.Table.from_batches([analyse_tasks(tasks[at : at + _BATCH], self.setting)])
+    def give(self, tasks: list[Task]) -> None:
+        """Add tasks to those that are to be done."""
+        self._marks |= {task.index: self.setting.mark(task.unit) for task in tasks}
+        self._waiting = sorted([*self._waiting, *tasks], key=lambda task: (_cost(task), -task.index))
 
-    def _on_spark(self, tasks: list[Task]) -> Iterator[pa.Table]:
-        spark = self.spark
-        if self._shared is None:
-            self._shared = spark.sparkContext.broadcast(self.setting)
-        shared = self._shared
-        tasks = sorted(tasks, key=lambda task: (-_cost(task), task.index))  # those that take long begin first
-        rows = pa.table({"task": pa.array([encode_task(task) for task in tasks], pa.binary())})
-        cores = spark.sparkContext.defaultParallelism
-        parts = max(cores, min(len(tasks) // _BATCH, cores * _TASKS_PER_CORE))
+    def take(self) -> list[tuple[int, Outcome]]:
+        """The outcomes of tasks: all that wait, or on Spark some, as soon as it could do with more to do."""
+        outcomes: list[tuple[int, Outcome]] = []
+        while not outcomes or self._waiting:
+            for table in self._next_tables():
+                outcomes += self._keep(table)
+        return outcomes
 
-        def analyse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            given = [decode_task(each) for batch in batches for each in batch.column(0).to_pylist()]
-            for at in range(0, len(given), _BATCH):
-                yield analyse_tasks(given[at : at + _BATCH], shared.value)
+    def _next_tables(self) -> list[pa.Table]:
+        crew = self._crew
+        few = not self._jobs and len(self._waiting) < SMALLEST and bool(self.tables)
+        if crew is None or (self._waiting and (few or (self._helps and not crew.is_up))):
+            batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
+            return [pa.Table.from_batches([analyse_tasks(batch, self.setting)])]
+        while self._waiting and len(self._jobs) < crew.jobs:
+            self._jobs.add(crew.submit([self._batch(crew.cores) for _ in range(crew.width) if self._waiting]))
+        done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)
+        return [table for job in done for table in job.result()]
 
-        frame = spark.createDataFrame(rows).repartition(parts)
-        yield frame.mapInArrow(analyse, from_arrow_schema(OUTCOMES)).toArrow()
+    def _batch(self, cores: int) -> list[Task]:
+        """The next batch for Spark: the costliest tasks first, so that none of them is begun last."""
+        left = max(_LEAST, min(_MOST, sum(map(_cost, self._waiting)) // (2 * cores)))
+        batch: list[Task] = []
+        while self._waiting and left > 0:
+            batch.append(self._waiting.pop())
+            left -= _cost(batch[-1])
+        return batch
 
-    @property
-    def spark(self) -> SparkSession:
-        """The session, started when it is first needed and stopped with this runner, if nobody else runs one."""
-        if self._spark is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes
-                opened = spark_session(self.master or LOCAL, name="headwater harvest", settings=_SETTINGS)
-                self._spark = self._open.enter_context(opened)
-        return self._spark
+    def _keep(self, table: pa.Table) -> Iterator[tuple[int, Outcome]]:
+        number = len(self.tables)
+        self.tables.append(table.select([spec.name for spec in FACTS]))
+        plain = table.select(["index", "sight", "effects", "count", "findings"]).to_pylist()
+        for row, each in enumerate(plain):
+            index = each.pop("index")
+            yield index, Outcome(self._marks.pop(index), **each, place=(number, row))
+        self.progress(len(plain), sum(each["findings"] for each in plain))
 
     def close(self) -> None:
         """Stop what was started."""
-        self._open.close()
+        if self._crew is not None:
+            self._crew.close()
 
     def rows(self, spec: TableSpec, places: list[tuple[int, int]]) -> pa.Table:
         """The rows for a table of the graph that stand at some places."""
@@ -110,13 +110,3 @@ def _cost(task: Task) -> int:
     """About how long a task takes, in characters of SQL: ZetaSQL takes ten times as long as the others."""
     size = len(task.unit.text)
     return size * 10 if task.unit.script.dialect in GOOGLE else size
-
-
-def encode_task(task: Task) -> bytes:
-    """A task as bytes."""
-    return msgspec.msgpack.encode(task)
-
-
-def decode_task(data: bytes) -> Task:
-    """The task that `encode_task` was given."""
-    return msgspec.msgpack.decode(data, type=Task)

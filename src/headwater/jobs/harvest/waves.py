@@ -7,11 +7,16 @@ yet analysed will do is guessed from its text, or from its last analysis; a wron
 it misled, and nothing else. When a round has nothing to analyse, every unit has seen what it must see.
 
 In each round the first unit that is not settled has only settled ones before it, so it is settled after that: there
-are never more rounds than units, and usually as many as the longest chain of tables.
+are never more rounds than units, and usually as many as the longest chain of tables. A round need not wait for all of
+the one before: units that are under way count as not settled. Nor need it begin at the beginning: units with none but
+settled ones before them are settled for good.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
 
 from headwater.jobs.harvest.analysis import Outcome, Task
 from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
@@ -21,8 +26,18 @@ from headwater.lineage.slices import Hashes, ReplayedResolver, Trace
 
 _TRIES = 3  # of a unit with nothing unsettled before it, after which its last answer stands
 
-RunTasks = Callable[[list[Task]], Iterable[tuple[int, Outcome]]]
-"""Analyses tasks and returns an outcome for each, by index, in any order."""
+
+class Crew(Protocol):
+    """Who analyses tasks."""
+
+    def give(self, tasks: list[Task]) -> None:
+        """Add tasks to those that are to be done."""
+
+    def take(self) -> Iterable[tuple[int, Outcome]]:
+        """Wait for outcomes, some or all, in any order, each with the index of its task.
+
+        REQUIRES: there are tasks whose outcomes were not taken yet.
+        """
 
 
 @dataclass
@@ -40,43 +55,67 @@ class Waves:
     _traces: dict[int, tuple[Outcome, Trace]] = field(default_factory=dict)
     _tries: dict[int, int] = field(default_factory=dict)
     _hashes: Hashes = field(default_factory=Hashes)
+    _away: set[int] = field(default_factory=set)  # units whose analysis is under way
+    _settled: int = 0  # so many units, from the first, are settled for good
+    _schema_there: ReplayedResolver | None = None  # after those
 
     def ready(self) -> list[Task]:
-        """The units to analyse now; none when all are settled, and `schema` is what they leave."""
+        """The units to analyse now. With none under way either, all are settled; `schema_now` is what they leave."""
         self._recut()
-        self.schema_now, tasks = self._replay()
+        tasks = self._replay()
         if tasks:
             self.rounds += 1
             self.analysed += len(tasks)
-            first = tasks[0].index  # everything before it is settled
-            self._tries[first] = self._tries.get(first, 0) + 1
+            self._away.update(task.index for task in tasks)
         return tasks
 
-    def take(self, index: int, outcome: Outcome) -> None:
+    def take(self, task: Task, outcome: Outcome) -> None:
         """What the analysis of a unit came to."""
-        self.outcomes[index] = outcome
+        self._away.discard(task.index)
+        self.outcomes[task.index] = outcome
 
-    def _replay(self) -> tuple[ReplayedResolver, list[Task]]:
-        """The schema after all units as far as they are known, and the units to analyse now."""
-        schema = ReplayedResolver(self.schema, self.dialect, self._hashes)
+    def _replay(self) -> list[Task]:
+        """The units to analyse now, from the schema after all units as far as they are known."""
+        schema = self._advance()
         unsettled = _Names()
         ready: list[Task] = []
-        name: str | None = None
-        for index, unit in enumerate(self.units):
-            if unit.script.name != name:
-                schema.begin_script()
-                name = unit.script.name
+        for index in range(self._settled, len(self.units)):
+            unit = self.units[index]
+            self._enter(schema, index)
             trace = self._trace(index)
-            first = not unsettled and not ready
-            if trace is not None and (schema.fits(trace.sight) or (first and self._tries.get(index, 0) >= _TRIES)):
+            if trace is not None and index not in self._away and schema.fits(trace.sight):
                 unsettled.remove(unit.creates)
             else:
-                if not unsettled.may_have(unit.reads):
+                if index not in self._away and not unsettled.may_have(unit.reads):
                     ready.append(self._task(index, unit, schema, trace))
+                    if index == self._settled:
+                        self._tries[index] = self._tries.get(index, 0) + 1
                 unsettled.add(unit.creates)
             if trace is not None:
                 schema.replay(trace)
-        return schema, ready
+        self.schema_now = schema
+        return ready
+
+    def _advance(self) -> ReplayedResolver:
+        """Go on to the first unit that is not settled, and the schema there: what is before it is not seen again."""
+        schema = self._schema_there or ReplayedResolver(self.schema, self.dialect, self._hashes)
+        while self._settled < len(self.units):
+            index = self._settled
+            trace = self._trace(index) if index not in self._away else None
+            if trace is None:
+                break
+            self._enter(schema, index)
+            if not schema.fits(trace.sight) and self._tries.get(index, 0) < _TRIES:
+                break
+            schema.replay(trace)
+            self._settled += 1
+        self._schema_there = schema
+        return schema.fork()
+
+    def _enter(self, schema: ReplayedResolver, index: int) -> None:
+        """Begin a script with its first unit."""
+        if index == 0 or self.units[index].script.name != self.units[index - 1].script.name:
+            schema.begin_script()
 
     def _task(self, index: int, unit: Unit, schema: ReplayedResolver, trace: Trace | None) -> Task:
         before = (trace.sight,) if trace is not None else ()
@@ -98,7 +137,7 @@ class Waves:
             for index, outcome in self.outcomes.items()
             if outcome.count != 1 and not self.units[index].whole
         }
-        if not wrong:
+        if not wrong or self._away:  # those under way are known by their places
             return
         self.recut |= wrong
         units: list[Unit] = []
@@ -113,18 +152,22 @@ class Waves:
         self.units, self.outcomes = units, outcomes
         self._traces.clear()
         self._tries.clear()
+        self._settled, self._schema_there = 0, None
 
 
-def settle(estates: Sequence[Waves], run: RunTasks) -> None:
-    """Analyse what must be, a wave of all estates at a time."""
+def settle(estates: Sequence[Waves], crew: Crew) -> None:
+    """Analyse what must be. What comes in is looked at while the rest is under way."""
+    numbers = count()
+    away: dict[int, tuple[Waves, Task]] = {}
     while True:
-        tasks = [(waves, task) for waves in estates for task in waves.ready()]
-        if not tasks:
+        given = {next(numbers): (waves, task) for waves in estates for task in waves.ready()}
+        away |= given
+        if not away:
             return
-        numbered = [replace(task, index=number) for number, (_, task) in enumerate(tasks)]
-        for number, outcome in run(numbered):
-            waves, task = tasks[number]
-            waves.take(task.index, outcome)
+        crew.give([dataclasses.replace(task, index=number) for number, (_, task) in given.items()])
+        for number, outcome in crew.take():
+            waves, task = away.pop(number)
+            waves.take(task, outcome)
 
 
 class _Names:

@@ -1,0 +1,118 @@
+"""Batches of tasks on Spark: each a job of its own, several at a time, while whoever gave them goes on.
+
+One job a wave would leave cores idle while the last batch of the wave ends and the next wave is planned. Spark comes
+up in the background. Workers stay from batch to batch, and with them their analyzers.
+"""
+
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark import Broadcast
+from pyspark.sql import SparkSession
+
+from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
+from headwater.jobs.session import LOCAL, spark_session
+
+SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.rpc.message.maxSize": "512",
+    # Java hands batches on and does little else: the cores are for the analysis, not for optimising Java's code
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
+_MOST_JOBS = 8  # at a time; where there are more cores, a job has several batches
+_AHEAD = 2  # jobs more than can run, so that no core waits for the next
+
+
+class SparkCrew:
+    """Analyses batches on the Spark that is running, or on one of its own."""
+
+    def __init__(self, setting: Setting, master: str | None = None) -> None:
+        self._group = f"headwater-{uuid.uuid4().hex}"
+        self._open = ExitStack()
+        self._threads = ThreadPoolExecutor(_MOST_JOBS + _AHEAD, "headwater-harvest")
+        running = SparkSession.getActiveSession()  # of this thread
+        self._started = self._threads.submit(self._start, setting, master or LOCAL, running)
+
+    def _start(
+        self, setting: Setting, master: str, running: SparkSession | None
+    ) -> tuple[SparkSession, Broadcast[Setting]]:
+        spark = running or self._open.enter_context(
+            spark_session(master, name="headwater harvest", settings=SETTINGS)
+        )
+        return spark, spark.sparkContext.broadcast(setting)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether Spark has been started."""
+        return self._started.done()
+
+    @property
+    def started(self) -> Future[Any]:
+        """Done when Spark has been started."""
+        return self._started
+
+    @property
+    def cores(self) -> int:
+        """How many batches run at a time. Waits for Spark."""
+        spark, _ = self._started.result()
+        return int(spark.sparkContext.defaultParallelism)
+
+    @property
+    def width(self) -> int:
+        """How many batches make a job."""
+        return -(-self.cores // _MOST_JOBS)
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs there should be at a time."""
+        return min(self.cores, _MOST_JOBS) + _AHEAD
+
+    def submit(self, batches: Sequence[list[Task]]) -> Future[list[pa.Table]]:
+        """Analyse some batches, each in a task of Spark's."""
+        return self._threads.submit(self._run, batches)
+
+    def _run(self, batches: Sequence[list[Task]]) -> list[pa.Table]:
+        spark, setting = self._started.result()
+        context = spark.sparkContext
+        context.setJobGroup(self._group, "headwater harvest")
+        parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
+        return [_table(data) for data in parts.map(partial(analyse_bytes, setting)).collect()]
+
+    def close(self) -> None:
+        """Leave what is under way, and stop what was started."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if not self._started.cancelled() and self._started.exception() is None:
+            spark, setting = self._started.result()
+            spark.sparkContext.cancelJobGroup(self._group)
+            setting.unpersist()
+        self._open.close()
+
+
+def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:
+    """Analyse a batch: what a task of Spark's does."""
+    batch = analyse_tasks(decode_tasks(data), setting.value)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _table(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as stream:
+        return stream.read_all()
+
+
+def encode_tasks(tasks: Sequence[Task]) -> bytes:
+    """Tasks as bytes. Scripts stay behind: a unit has all of the text that it needs."""
+    return msgspec.msgpack.encode([task.alone() for task in tasks])
+
+
+def decode_tasks(data: bytes) -> list[Task]:
+    """The tasks that `encode_tasks` was given."""
+    return msgspec.msgpack.decode(data, type=list[Task])
