@@ -4,6 +4,7 @@ One job a wave would leave cores idle while the last batch of the wave ends and 
 up in the background. Workers stay from batch to batch, and with them their analyzers.
 """
 
+import gc
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -97,6 +98,8 @@ class SparkCrew:
 def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:
     """Analyse a batch: what a task of Spark's does."""
     batch = analyse_tasks(decode_tasks(data), setting.value)
+    if not gc.get_freeze_count():
+        gc.freeze()  # Spark's workers collect garbage after every task: not among what is there to stay
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
