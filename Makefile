@@ -45,7 +45,7 @@ endef
 setup: .venv/.warm ## Install everything into .venv, once
 
 demo: setup ## Show what Headwater does, end to end
-	@$(PY) examples/demo.py
+	@$(BIN)/headwater demo
 
 # Two halves side by side, one for each core: what runs Spark or a browser, and the rest.
 BESIDE := tests/spark tests/jobs tests/server
@@ -69,8 +69,8 @@ fmt: setup ## Format the code and mend what can be mended
 golden: setup ## Write the golden expectations anew; read the diff before committing it
 	@$(PY) -m pytest -m golden --golden
 
-bench: .venv-bench/.installed ## Run the quick benchmarks against their peers (in a .venv of their own)
-	@for f in benchmarks/[a-z]*.py; do echo "== $$f"; .venv-bench/bin/python $$f --quick || exit 1; done
+bench: .venv-bench/.installed ## Run the quick benchmarks against their peers; FULL=1 the long ones, KEEP=1 keeps the results
+	@.venv-bench/bin/python benchmarks/run.py $(if $(FULL),--full) $(if $(KEEP),--keep) $(ONLY)
 
 docs: setup ## Write the generated reference pages and build the site
 	@$(PY) docs/generate.py

@@ -43,21 +43,35 @@ def cpu_seconds(work: Callable[[], object], *, passes: int = 3) -> float:
 
 @dataclass
 class Report:
-    """The outcome of one benchmark. A floor is met when what was measured is at least (or, `most`, at most) it."""
+    """The outcome of one benchmark.
+
+    A ratio compares us with a peer in the same run: more is better, unless it stands in `less`. A floor is met when
+    what was measured is at least (or, `most`, at most) it.
+    """
 
     name: str
     ratios: dict[str, float] = field(default_factory=dict)
     floors: dict[str, list[float]] = field(default_factory=dict)
+    less: set[str] = field(default_factory=set)
     met: bool = True
 
     def floor(self, name: str, measured: float, floor: float, *, most: bool = False) -> None:
         self.floors[name] = [round(measured, 4), floor]
         self.met &= measured <= floor if most else measured >= floor
+        if most:
+            self.less.add(name)
 
     def finish(self, headers: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
         """Print the table and the JSON line, and leave with 1 when a floor is not met."""
         print(f"{self.name} on {platform.machine()}, Python {platform.python_version()}")
         print(align(headers, rows))
-        ratios = {name: round(value, 3) for name, value in self.ratios.items()}
-        print(json.dumps({"benchmark": self.name, "ratios": ratios, "floors": self.floors, "floors_met": self.met}))
+        outcome = {
+            "benchmark": self.name,
+            "ratios": {name: round(value, 3) for name, value in self.ratios.items()},
+            "floors": self.floors,
+            "floors_met": self.met,
+            "less_is_better": sorted(self.less),
+            "table": [headers, *rows],
+        }
+        print(json.dumps(outcome, default=str))
         sys.exit(0 if self.met else 1)

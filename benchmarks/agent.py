@@ -219,6 +219,7 @@ def report(spark: SparkSession, folder: Path, quick: bool) -> None:
         pairs = "" if mode == "unobserved" else column_pairs(folder / f"{mode}.ndjson")
         took, cpu = (median(each) for each in zip(*turns_of_mode, strict=True))
         outcome.ratios[mode], outcome.ratios[f"{mode}, CPU"] = took / plain, cpu / plain_cpu
+        outcome.less |= {mode, f"{mode}, CPU"}
         added = f"{100 * (took / plain - 1):+.1f} %", f"{cpu:.2f}", f"{100 * (cpu / plain_cpu - 1):+.1f} %"
         rows.append((f"{len(work)} queries, {mode}", f"{took:.2f}", *added, "", pairs))
     memory = (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024

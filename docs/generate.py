@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from the code: errors, settings, commands.
+"""Write the pages that follow from the code and from kept results: errors, settings, commands, Python, performance.
 
 `--check` writes nothing and fails when a page on disk differs from what the code says.
 """
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import click
+from api import api_page
+from performance import measured_in_short, performance_page
 
 from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
@@ -16,7 +18,7 @@ from headwater.errors import IssueCode, error_classes, explanations
 from headwater.graph.tables import ALL_TABLES, DATABASE
 from headwater.lineage.wire import json_schema
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent
 NOTE = "<!-- Written by docs/generate.py from the code: change it there. -->\n"
 
 
@@ -94,7 +96,17 @@ def graph_tables_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def readme() -> str:
+    """The README with the numbers that were kept last."""
+    before, mark, rest = (DOCS.parent / "README.md").read_text(encoding="utf-8").partition("<!-- measured -->\n")
+    _, end, after = rest.partition("<!-- /measured -->")
+    return before + mark + measured_in_short() + end + after
+
+
 PAGES = {
+    "../README.md": readme,
+    "performance.md": lambda: performance_page(NOTE),
+    "reference/python.md": lambda: api_page(NOTE),
     "errors.md": errors_page,
     "reference/config.md": config_page,
     "reference/cli.md": cli_page,
@@ -115,7 +127,9 @@ def stale_pages() -> list[str]:
 def main() -> int:
     if "--check" in sys.argv[1:]:
         for name in stale_pages():
-            print(f"docs/{name} is out of date: run `make docs`", file=sys.stderr)
+            print(
+                f"{(DOCS / name).resolve().relative_to(DOCS.parent)} is out of date: run `make docs`", file=sys.stderr
+            )
         return bool(stale_pages())
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf-8")

@@ -9,6 +9,9 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+from tests.server.shop_warehouse import fill_shop  # noqa: E402
+
 SHOTS = {  # name: (address, dark, width, height)
     "graph": ("graph?select=2%2Bmart.revenue%2B1", False, 1280, 800),
     "graph-dark": ("graph?select=2%2Bmart.revenue%2B1&lock=mart.revenue.revenue", True, 1280, 800),
@@ -34,7 +37,7 @@ def main() -> int:
         print("no Chromium or Chrome on this machine", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        subprocess.run([sys.executable, DOCS.parent / "examples" / "shop_warehouse.py", folder], check=True)
+        fill_shop(Path(folder))
         command = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--warehouse", folder]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
             try:

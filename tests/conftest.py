@@ -1,5 +1,8 @@
 """What all tests share."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import settings
 
@@ -38,3 +41,14 @@ def bucket(s3_options):
     request = urllib.request.Request(f"{s3_options['endpoint']}/headwater-tests", method="PUT")
     urllib.request.urlopen(request).close()
     return "headwater-tests"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The folder that `headwater demo` has filled, and `told.txt` beside it with what it said."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "headwater", "demo"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr + run.stdout
+    (folder / "told.txt").write_text(run.stdout)
+    return folder / "demo"

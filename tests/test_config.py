@@ -33,9 +33,9 @@ def test_the_nearest_file_upward_counts(tmp_path):
     write(tmp_path, 'warehouse = "outer"')
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    assert load(env={}, folder=inner).settings.warehouse == "outer"
+    assert load(env={}, folder=inner).settings.warehouse == str(tmp_path / "outer")
     write(tmp_path / "a", 'warehouse = "inner"')
-    assert load(env={}, folder=inner).settings.warehouse == "inner"
+    assert load(env={}, folder=inner).settings.warehouse == str(tmp_path / "a" / "inner")
 
 
 def test_unknown_key_is_refused_with_a_guess_and_a_place(tmp_path):

@@ -6,39 +6,38 @@ from pathlib import Path
 
 import pytest
 
+from headwater.demo.files import put_files
+from headwater.errors import AlreadyExistsError
+
 ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_the_demo_runs():
+def test_the_demo_runs(demo):
     """From raw files to a trace that ends at them, a failing run and what is stale included."""
-    run = subprocess.run([sys.executable, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr + run.stdout
+    told = (demo.parent / "told.txt").read_text()
     for line in (
         "2026-03-02  failed: [CAST_INVALID_INPUT] The value 'two'",
         "2026-03-02  bronze, silver, gold: revenue so far 279,797.7",
-        "└─ gold.revenue.revenue  AGGREGATION SUM(revenue)  demo/sql/snowflake/monthly.sql:3",
+        "└─ gold.revenue.revenue  AGGREGATION SUM(revenue)  reports/snowflake/monthly.sql:3",
         "demo/raw/2026-03-01/items.csv.quantity  TRANSFORMATION cast(quantity)",
         "+ gold.revenue.buyers → report.country_month.per_buyer  AGGREGATION  AVG(revenue / buyers)",
         "silver.lines",
     ):
-        assert line in run.stdout
-    assert "report.ranking" in (ROOT / "demo" / "report.html").read_text()
+        assert line in told
+    assert "report.ranking" in (demo / "report.html").read_text()
 
 
-@pytest.mark.slow
-def test_the_tour_runs():
-    run = subprocess.run([sys.executable, "examples/tour.py"], cwd=ROOT, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr + run.stdout
-    for line in (
-        "├─ amount_eur = i.quantity * i.unit_price * IFF(o.currency = 'EUR', 1, r.to_eur)",
-        "│  └─ recent.items[].sku  IDENTITY",
-        "hint: did you mean `raw.order_items`?",
-        "history  snapshot 2: Row(id=7, status='shipped', amount=3.5)",
-        "total          shop.orders                      5  amount         AGGREGATION  sum(amount)",
-    ):
-        assert line in run.stdout
+def test_a_demo_replaces_nothing_but_a_demo(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all of it")
+    with pytest.raises(AlreadyExistsError):
+        put_files(tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+    for _ in range(2):
+        put_files(tmp_path / "shop")
+    assert (tmp_path / "shop" / "raw" / "2026-03-01" / "orders.csv").exists()
 
 
 @pytest.mark.slow

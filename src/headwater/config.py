@@ -2,7 +2,7 @@
 
 Precedence: flag > `HEADWATER_*` variable > `headwater.toml` (the nearest one upward from the working folder) >
 default. `Settings` is the one list of settings: the file's keys, the variables' names and
-`docs/reference/config.md` all follow from its fields.
+`docs/reference/config.md` all follow from its fields. Relative paths in a file are meant from the file's folder.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from headwater.text import Source, Span, nearest
 
 FILE_NAME = "headwater.toml"
 PREFIX = "HEADWATER_"
+_PATHS = ("warehouse", "schema")
 
 
 def _setting(
@@ -78,7 +79,7 @@ def load(
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
     layers = (
-        (str(path), _from_file(path) if path is not None else {}),
+        (str(path), _from_file(path, folder or Path.cwd()) if path is not None else {}),
         ("environment", _from_env(os.environ if env is None else env)),
         ("flag", {name: value for name, value in (flags or {}).items() if value is not None}),
     )
@@ -97,7 +98,7 @@ def find_file(folder: Path) -> Path | None:
     return None
 
 
-def _from_file(path: Path) -> dict[str, object]:
+def _from_file(path: Path, folder: Path) -> dict[str, object]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as err:
@@ -108,7 +109,14 @@ def _from_file(path: Path) -> dict[str, object]:
     except tomllib.TOMLDecodeError as err:
         message, span = _toml_place(str(err), source)
         raise ConfigError(f"not valid TOML: {message}", source=source, span=span) from err
-    return {name: _check(name, value, where=name, source=source) for name, value in table.items()}
+    values = {name: _check(name, value, where=name, source=source) for name, value in table.items()}
+    return values if path.parent == folder else {name: _beside(path, name, values[name]) for name in values}
+
+
+def _beside(file: Path, name: str, value: object) -> object:
+    """A path in a file is meant from that file, wherever the command runs."""
+    is_path = name in _PATHS and isinstance(value, str) and "://" not in value
+    return str(file.parent / str(value)) if is_path else value
 
 
 def _from_env(env: Mapping[str, str]) -> dict[str, object]:

@@ -31,7 +31,7 @@ def facts_of(*texts, schema=SCHEMA):
 
 
 def harvested(store, *texts, schema=SCHEMA):
-    return store.apply(Change(facts_of(*texts, schema=schema), record={"kind": "harvest"}))
+    return store.apply(Change(facts_of(*texts, schema=schema), record={"kind": "harvest", "sources": ["models"]}))
 
 
 @pytest.fixture

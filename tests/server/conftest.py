@@ -10,31 +10,14 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.graph.conftest import MARTS, STAGING, harvested
+from tests.server.shop_warehouse import fill_shop
 
-from headwater.analysis.door import Request
-from headwater.graph import Change, GraphStore
-from headwater.graph.collect import collect
+from headwater.graph import GraphStore
 from headwater.query import connect
 from headwater.server.app import create_app
 from headwater.server.options import Limits, ServerOptions
-from headwater.text import Source
 
-ROOT = Path(__file__).parent.parent.parent
-SCHEMA = {
-    "raw.orders": ["id", "customer_id", "amount", "status", "note"],
-    "raw.customers": ["id", "email", "name"],
-}
-STAGING = """\
-CREATE TABLE stg.orders AS
-SELECT id, customer_id, amount * 100 AS cents FROM raw.orders WHERE status = 'paid';
-CREATE VIEW stg.customers AS
-SELECT id, lower(email) AS email, md5(name) AS name_hash FROM raw.customers;
-"""
-MARTS = """\
-INSERT INTO mart.revenue (customer_id, email, total)
-SELECT c.id, c.email, sum(o.cents) FROM stg.orders o JOIN stg.customers c ON c.id = o.customer_id GROUP BY 1, 2;
-CREATE TABLE mart.counts AS SELECT count(*) AS n FROM stg.orders;
-"""
 TABLES = """\
 CREATE DATABASE raw;
 CREATE TABLE raw.orders (id BIGINT, amount DOUBLE, note VARCHAR, PRIMARY KEY (id));
@@ -44,16 +27,10 @@ ALTER TABLE raw.orders ADD COLUMN status VARCHAR;
 """
 
 
-def harvest(store, *texts, schema=SCHEMA):
-    sources = [Source(text, name) for name, text in texts]
-    facts = collect(sources, Request(dialect="postgres", schema=schema))
-    return store.apply(Change(facts, record={"kind": "harvest", "sources": ["models"]}))
-
-
 def make_estate(folder):
     store = GraphStore(str(folder))
-    harvest(store, ("staging.sql", STAGING))
-    harvest(store, ("staging.sql", STAGING), ("marts.sql", MARTS))
+    harvested(store, ("staging.sql", STAGING))
+    harvested(store, ("staging.sql", STAGING), ("marts.sql", MARTS))
     with connect(str(folder)) as session:
         session.sql(TABLES)
     return folder
@@ -144,7 +121,7 @@ def browser():
 def shop(tmp_path_factory):
     """The shop's warehouse in a server of its own; where it is."""
     lake = tmp_path_factory.mktemp("shop") / "lake"
-    subprocess.run([sys.executable, ROOT / "examples" / "shop_warehouse.py", lake], check=True, capture_output=True)
+    fill_shop(lake)
     with serving(lake) as (_, url):
         yield url
 

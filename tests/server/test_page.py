@@ -5,8 +5,9 @@ import re
 from urllib.parse import quote
 
 import pytest
+from tests.graph.conftest import harvested
 from tests.server.browsing import drawn, graph, wait
-from tests.server.conftest import harvest, serving
+from tests.server.conftest import serving
 
 pytestmark = pytest.mark.ui
 
@@ -121,11 +122,11 @@ def test_the_page_follows_the_graph(page, tmp_path):
         page.goto(url)
         page.wait_for_selector("text=No lineage here yet")
         store = GraphStore(str(tmp_path / "lake"))
-        harvest(store, ("a.sql", "CREATE TABLE new.b AS SELECT x FROM new.a"), schema=None)
+        harvested(store, ("a.sql", "CREATE TABLE new.b AS SELECT x FROM new.a"), schema=None)
         page.wait_for_selector(".card", timeout=20_000)
         page.goto(f"{url}graph?select=1%2Bnew.b")
         drawn(page, "new.a", "new.b")
-        harvest(store, ("a.sql", "CREATE TABLE new.b AS SELECT x, y FROM new.a"), schema=None)
+        harvested(store, ("a.sql", "CREATE TABLE new.b AS SELECT x, y FROM new.a"), schema=None)
         wait(page, "() => document.getElementById('port-new.b-y')")
 
 

@@ -15,33 +15,45 @@ from headwater.cli.render import render_error
 from headwater.errors import HeadwaterError, UsageError
 from headwater.text import nearest
 
-COMMANDS = {
-    "check": "headwater.cli.check:check",
-    "completion": "headwater.cli.completion:completion",
-    "diff": "headwater.cli.graph_changes:diff",
-    "doctor": "headwater.cli.doctor:doctor",
-    "drift": "headwater.cli.graph_changes:drift",
-    "explain": "headwater.cli.explain:explain",
-    "harvests": "headwater.cli.graph:harvests",
-    "harvest": "headwater.cli.harvest:harvest",
-    "impact": "headwater.cli.graph:impact",
-    "ingest": "headwater.cli.graph_changes:ingest",
-    "jobs": "headwater.cli.jobs:jobs",
-    "lake": "headwater.cli.lake:lake",
-    "lineage": "headwater.cli.lineage:lineage",
-    "path": "headwater.cli.graph:path",
-    "pii": "headwater.cli.graph:pii",
-    "search": "headwater.cli.graph:search",
-    "serve": "headwater.cli.serve:serve",
-    "spark-run": "headwater.cli.spark_run:spark_run",
-    "sql": "headwater.cli.sql:sql",
-    "stale": "headwater.cli.graph_changes:stale",
-    "tag": "headwater.cli.graph:tag",
-    "trace": "headwater.cli.graph:trace",
-    "unused": "headwater.cli.graph:unused",
-    "warmup": "headwater.cli.warmup:warmup",
-    "why": "headwater.cli.graph_changes:why",
+SECTIONS = {
+    "Begin": {
+        "demo": "headwater.cli.demo:demo",
+        "doctor": "headwater.cli.doctor:doctor",
+        "explain": "headwater.cli.explain:explain",
+        "completion": "headwater.cli.completion:completion",
+        "warmup": "headwater.cli.warmup:warmup",
+    },
+    "SQL text": {
+        "lineage": "headwater.cli.lineage:lineage",
+        "check": "headwater.cli.check:check",
+        "diff": "headwater.cli.graph_changes:diff",
+    },
+    "The graph": {
+        "harvest": "headwater.cli.harvest:harvest",
+        "ingest": "headwater.cli.graph_changes:ingest",
+        "harvests": "headwater.cli.graph:harvests",
+        "search": "headwater.cli.graph:search",
+        "trace": "headwater.cli.graph:trace",
+        "impact": "headwater.cli.graph:impact",
+        "path": "headwater.cli.graph:path",
+        "unused": "headwater.cli.graph:unused",
+        "tag": "headwater.cli.graph:tag",
+        "pii": "headwater.cli.graph:pii",
+        "drift": "headwater.cli.graph_changes:drift",
+        "serve": "headwater.cli.serve:serve",
+    },
+    "Tables": {
+        "sql": "headwater.cli.sql:sql",
+        "lake": "headwater.cli.lake:lake",
+        "why": "headwater.cli.graph_changes:why",
+        "stale": "headwater.cli.graph_changes:stale",
+    },
+    "Spark": {
+        "spark-run": "headwater.cli.spark_run:spark_run",
+        "jobs": "headwater.cli.jobs:jobs",
+    },
 }
+COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 """Command → where it is defined. A module is imported when its command is asked for."""
 
 
@@ -71,8 +83,15 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        split_options(self, ctx, formatter)
         self.format_commands(ctx, formatter)
+        split_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by what they are for, each with its first sentence, whole."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl([(name, found.get_short_help_str(200)) for name, found in commands if found])
 
 
 @click.group(
@@ -83,7 +102,10 @@ class Group(click.Group):
 @click.version_option(None, "-V", "--version", package_name="headwater", message="headwater %(version)s")
 @click.pass_context
 def headwater(ctx: click.Context) -> None:
-    """A lakehouse in which every column knows where it came from."""
+    """A lakehouse in which every column knows where it came from.
+
+    New here? `headwater demo` shows what it does, in a minute.
+    """
     ctx.ensure_object(Flags)
 
 

@@ -1,12 +1,8 @@
-"""A warehouse of the shop to look at: its SQL harvested in three states, observed runs, and lake tables.
+"""A warehouse of the demo's shop to look at: its SQL harvested in three states, observed runs, and lake tables."""
 
-python examples/shop_warehouse.py demo/warehouse
-headwater serve --open --warehouse demo/warehouse
-"""
-
-import sys
 import uuid
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 
 from headwater.analysis.door import Request
@@ -22,7 +18,7 @@ from headwater.model.names import TableName
 from headwater.query import connect
 from headwater.text import Source
 
-SHOP = Path(__file__).parent / "shop"
+SHOP = Path(str(files("headwater.demo"))) / "shop"
 TABLES = """\
 CREATE DATABASE raw;
 CREATE TABLE raw.orders (id BIGINT, customer_id BIGINT, placed_at TIMESTAMP, status VARCHAR, currency VARCHAR,
@@ -41,7 +37,7 @@ CREATE TABLE mart.best_sellers AS SELECT sku, sum(quantity * unit_price) AS reve
 """
 
 
-def make(folder: Path) -> GraphStore:
+def fill_shop(folder: Path) -> GraphStore:
     """Fill a warehouse."""
     store = GraphStore(str(folder))
     staging, marts = ((SHOP / "snowflake" / name).read_text() for name in ("1_staging.sql", "2_marts.sql"))
@@ -114,7 +110,3 @@ def _run(at: datetime, took: timedelta, name: str, number: int, *, failed: bool 
             **shared,
         ),
     ]
-
-
-if __name__ == "__main__":
-    make(Path(sys.argv[1] if len(sys.argv) > 1 else "demo/warehouse"))

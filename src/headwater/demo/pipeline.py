@@ -87,6 +87,7 @@ class Night:
 def open_lake(spark: SparkSession, warehouse: str) -> Lake:
     """The shop's tables, made if they are not there."""
     lake = connect(spark, warehouse)
+    assert isinstance(lake, Lake), "tables cannot be made on this Spark: its internals are not those we know"
     for name in ("bronze", "silver", "gold"):
         lake.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
     for statement in TABLES.split(";"):
