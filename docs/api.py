@@ -23,6 +23,8 @@ The names below are public; `import headwater` itself imports nothing heavy, eac
 Errors are [`headwater.errors`](../errors.md), `HeadwaterError` the base of all. The package carries its types.
 """
 
+_RUN_THERE = "<!-- not run: the tests run it where it stands, in the code -->\n"
+
 
 def api_page(note: str) -> str:
     lines = ["# Python", note, INTRO]
@@ -70,7 +72,7 @@ def _prose(thing: object) -> list[str]:
     text = inspect.getdoc(thing) or ""
     parts = re.split(r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)", text, flags=re.MULTILINE)
     return [
-        f"```python\n{part.rstrip()}\n```\n" if part.startswith(">>>") else f"{part.strip()}\n"
+        f"{_RUN_THERE}```python\n{part.rstrip()}\n```\n" if part.startswith(">>>") else f"{part.strip()}\n"
         for part in parts
         if part.strip()
     ]

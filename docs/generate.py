@@ -56,8 +56,23 @@ def config_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+COMPLETION = """\
+`python -m headwater` is the same program. Exit codes: 0 done, 1 findings, 2 wrong usage, input or configuration.
+
+Your shell completes commands, options and dialects after one line in its start-up file: `~/.bashrc`, `~/.zshrc`, or
+`~/.config/fish/config.fish`.
+
+<!-- not run: tests/cli/test_completion.py does it, in each of these shells that is there -->
+```console
+$ eval "$(headwater completion bash)"
+$ eval "$(headwater completion zsh)"
+$ headwater completion fish | source
+```
+"""
+
+
 def cli_page() -> str:
-    lines = ["# Commands", NOTE, f"```text\n{_help(headwater, 'headwater')}```\n"]
+    lines = ["# Commands", NOTE, COMPLETION, f"```text\n{_help(headwater, 'headwater')}```\n"]
     lines += _command_sections(headwater, "headwater")
     return "\n".join(lines)
 

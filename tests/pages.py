@@ -22,13 +22,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from headwater.cli.main import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 SHOWN = {"json", "sql", "text", "toml", "yaml", "mermaid", "html", "java"}  # languages that are read, not run
 _FENCE = re.compile(r'( *)```(\w*)(?: title="([^"]+)")?$')
-_MARK = re.compile(r"<!-- (not run|run first): (.*?)\s*-->", re.DOTALL)
+_MARK = re.compile(r"<!-- (not run|run first):\s+(.*?)\s*-->", re.DOTALL)
 _LOOSE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d+(\.\d+)? (?=(s|ms|seconds)\b)")
 _OWN_PROCESS = {"demo", "serve", "spark-run"}
 _PORT = "8420"
@@ -145,7 +147,8 @@ class Page:
                 self._check(shown, block.indent)
         elif block.language == "hidden":
             code, printed = self._bash("\n".join(block.lines))
-            assert code == 0, f"{where}: {printed}"
+            if code:
+                pytest.fail(f"{where}\n{printed}", pytrace=False)
         elif block.language == "python" and ">>> " in block.text:
             self._doctest(block, where)
         elif block.language == "python":
@@ -158,15 +161,18 @@ class Page:
         runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
         runner.run(test, out=report.write, clear_globs=False)
         self.names |= test.globs
-        assert runner.summarize(verbose=False).failed == 0, report.getvalue()
+        if runner.failures:
+            pytest.fail(report.getvalue(), pytrace=False)
 
     def _check(self, shown: Shown, indent: str) -> None:
         wanted = re.search(r"  # .*\bexit code (\d)", shown.command)
         code, printed = self._call(shown.command.partition("  # ")[0].strip())
         place = f"{self.path.relative_to(ROOT)}:{shown.first}: {shown.command}"
-        assert code == int(wanted[1] if wanted else 0), f"{place}\nended with {code}\n{printed}"
+        if code != int(wanted[1] if wanted else 0):
+            pytest.fail(f"{place}\nended with {code}\n{printed}", pytrace=False)
         if shown.output and not agrees(shown.output, printed.splitlines()):
-            assert self.golden, f"{place}\nprints\n{printed}"
+            if not self.golden:
+                pytest.fail(f"{place}\nprints\n{printed}", pytrace=False)
             self._news.append((shown, indent, printed.splitlines()))
 
     def _call(self, command: str) -> tuple[int, str]:

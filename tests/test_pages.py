@@ -11,7 +11,7 @@ import pytest
 from headwater.cli.main import headwater
 from tests.pages import PAGES, ROOT, SHOWN, Page, read_blocks
 
-SPARK = {"docs/guides/cluster.md", "docs/guides/observe-spark.md", "docs/guides/spark-tables.md"}
+SPARK = {f"docs/guides/{name}.md" for name in ("cluster", "harvest", "observe-spark", "spark-tables")}
 """Pages that need the Spark of the tests: `tests/spark/test_guides.py` runs them."""
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
@@ -56,8 +56,10 @@ def test_nothing_is_shown_that_is_not_run(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_commands_in_the_text_are_commands(name):
+def test_commands_in_the_text_are_commands(name, tmp_path, monkeypatch):
     """What prose calls a command is one, with the options it is given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
     prose = re.sub(r"```.*?```", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
     for text in re.findall(r"`headwater ([a-z][^`]*)`", prose):
         _parse(text)
@@ -84,7 +86,7 @@ def _parse(text):
         name, command, words = group.resolve_command(context, words)
         assert command is not None, text
         group = command
-    with contextlib.suppress(click.MissingParameter):
+    with contextlib.suppress(click.MissingParameter, click.exceptions.NoArgsIsHelpError):
         group.make_context(name, words, parent=context)
 
 

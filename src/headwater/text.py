@@ -126,6 +126,16 @@ def caret(source: Source, span: Span, width: int = 120) -> str:
     return f"{gutter} ┌ {source.place(span)}\n{number} │ {line}\n{gutter} │ {' ' * begin}{'^' * length}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(0, "bush")
+    ('1 row', '1,200 rows', '0 bushes')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith(("s", "sh", "ch", "x")) else "s"
+    return f"{count:,} {noun}{ending}"
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate a mistyped word most likely meant, ignoring case.
 

@@ -120,16 +120,6 @@ def test_an_unexpected_error_is_a_paragraph_too():
     assert "--verbose" in run.stderr
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell):
-    assert "_HEADWATER_COMPLETE" in headwater("completion", shell).stdout
-
-
-def test_completion_knows_commands_and_codes():
-    asked = {"_HEADWATER_COMPLETE": "bash_complete", "COMP_WORDS": "headwater explain no-", "COMP_CWORD": "2"}
-    assert "plain,no-java" in headwater(env=asked).stdout.split()
-
-
 def test_colour_only_when_wanted():
     assert "\x1b[" not in headwater("docter").stderr
     assert "\x1b[" in headwater("docter", env={"HEADWATER_COLOR": "always"}).stderr

@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -108,3 +109,13 @@ def test_a_table_that_is_not_there_or_not_to_be_seen_is_unknown(tables: BigQuery
 def test_a_failure_is_said(tables: BigQueryTables) -> None:
     with pytest.raises(EngineError, match="could not be asked"):
         tables.table(TableName.of("p", "d", "broken"))
+
+
+def test_without_credentials_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    with pytest.raises(EngineError, match="does not know who asks") as caught:
+        BigQueryTables()
+    assert "GOOGLE_APPLICATION_CREDENTIALS" in (caught.value.hint or "")

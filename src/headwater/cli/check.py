@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from headwater.cli.issues import github_annotations, render_issue
-from headwater.cli.lineage import analysis_options, run_analysis
+from headwater.cli.lineage import analysis_options, expression_option, run_analysis
 from headwater.cli.options import Flags, command
 from headwater.errors import Severity
 
@@ -19,6 +19,7 @@ from headwater.errors import Severity
 )
 @click.argument("paths", nargs=-1, metavar="[FILE|FOLDER|-]...", type=click.Path())
 @analysis_options
+@expression_option
 @click.option("--strict", is_flag=True, help="Remarks are findings too, not only warnings and errors.")
 @click.option(
     "-f",

@@ -11,6 +11,7 @@ from headwater.cli.lake_tables import as_of
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
 from headwater.errors import UsageError
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node
@@ -73,7 +74,7 @@ def say_answer(flags: Flags, answer: "Answer", *, format: str, output: Path | No
     except OSError as err:
         raise UsageError(f"{output} cannot be written: {err.strerror}") from err
     if not flags.quiet:
-        click.echo(f"{len(answer.steps):,} edges written to {output}", err=True)
+        click.echo(f"{counted(len(answer.steps), 'edge')} written to {output}", err=True)
 
 
 def _chosen(influences: tuple[str, ...]) -> Any:
@@ -126,7 +127,8 @@ def impact(
     say_answer(flags, answer, title=f"What is made of {name}", **how)
     hit = [node for node in answer.nodes for pattern in fail_on if _matches(node, pattern)]
     if hit and not flags.quiet:
-        click.echo(f"{len(hit)} columns that must not change are reached, {hit[0]} first", err=True)
+        names = ", ".join(dict.fromkeys(map(str, hit[:5]))) + (", …" if len(hit) > 5 else "")
+        click.echo(f"{name} reaches what must not change: {names}", err=True)
     return 1 if hit else 0
 
 
@@ -223,7 +225,7 @@ def tag(flags: Flags, names: tuple[str, ...], tags: tuple[str, ...], remove: boo
     if flags.json:
         print_json([str(node) for node in changed])
     elif not flags.quiet:
-        click.echo(f"{len(changed)} columns changed")
+        click.echo(f"{counted(len(changed), 'column')} changed")
 
 
 @command("harvests", examples=("headwater harvests", "headwater harvests --json"))

@@ -9,7 +9,7 @@ import click
 from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import sources_of
 from headwater.cli.lake_tables import open_warehouse, time_text
-from headwater.cli.lineage import analysis_options
+from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
 from headwater.errors import InputError, UsageError
@@ -71,7 +71,6 @@ def _diff_folders(flags: Flags, before: str, after: str, options: dict[str, Any]
 
 
 def _facts_in(flags: Flags, folder: str, options: dict[str, Any]) -> "Facts":
-    from headwater.analysis.door import Request
     from headwater.graph.collect import collect
     from headwater.text import Source
 
@@ -80,12 +79,7 @@ def _facts_in(flags: Flags, folder: str, options: dict[str, Any]) -> "Facts":
         Source(each.text, str(Path(each.name or "").relative_to(base)) if base.is_dir() else base.name)
         for each in sources_of([folder], None)
     ]
-    request = Request(
-        dialect=options["dialect"] or flags.settings.dialect,
-        schema=options["schema"] or flags.settings.schema,
-        engine=options["engine"],
-    )
-    return collect(sources, request)
+    return collect(sources, request_of(flags, **options))
 
 
 @command("stale", examples=("headwater stale", "headwater stale --json"))

@@ -13,6 +13,7 @@ from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import complete_dialect, parse_variables
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.harvest import Progress, Summary
@@ -89,9 +90,9 @@ def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
     if flags.quiet:
         return
     click.echo(
-        f"{summary.statements:,} statements in {summary.scripts:,} scripts, {summary.analysed:,} analysed in "
-        f"{summary.waves} waves, {summary.removed:,} removed\n"
-        f"{summary.edges:,} edges written, {summary.findings:,} findings, {summary.seconds:.1f} s"
+        f"{counted(summary.statements, 'statement')} in {counted(summary.scripts, 'script')}, "
+        f"{summary.analysed:,} analysed in {counted(summary.waves, 'wave')}, {summary.removed:,} removed\n"
+        f"{counted(summary.edges, 'edge')} written, {counted(summary.findings, 'finding')}, {summary.seconds:.1f} s"
     )
     if summary.findings:
         where = "severity <> 'info'"

@@ -10,6 +10,7 @@ from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
 from headwater.errors import UsageError
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.lake.tables import Table, Warehouse
@@ -109,7 +110,7 @@ def load(
     if flags.json:
         print_json({"snapshot": snapshot.snapshot_id, "rows": summary.added_records, "files": summary.added_files})
     else:
-        click.echo(f"{summary.added_records:,} rows in snapshot {snapshot.snapshot_id}")
+        click.echo(f"{counted(summary.added_records, 'row')} in snapshot {snapshot.snapshot_id}")
 
 
 @command(
@@ -145,7 +146,7 @@ def read(flags: Flags, /, table: str, at: str | None, limit: int | None, **how: 
         plan = source.plan_scan(columns, where=where, at=at)
         schema = result_schema(source.store.shape(plan.schema_id), plan.columns)
         rows = write_file(how["output"], batches, schema)
-        click.echo(f"{rows:,} rows in {how['output']}")
+        click.echo(f"{counted(rows, 'row')} in {how['output']}")
         return
     found = [row for batch in batches for row in python_rows(batch)]
     if flags.json:

@@ -1,6 +1,7 @@
 """`headwater lineage`: where the columns of SQL text come from."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,6 +9,9 @@ from headwater.cli.inputs import complete_dialect, parse_variables, sources_of
 from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
+
+if TYPE_CHECKING:
+    from headwater.analysis.door import Request
 
 _FORMATS = ("tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage")
 
@@ -28,10 +32,12 @@ def analysis_options(function: Any) -> Any:
         ),
         click.option("--ask-bigquery", is_flag=True, help="Ask BigQuery for tables that the schema does not have."),
         click.option("--var", "variables", metavar="NAME=VALUE", multiple=True, help="A variable of a template."),
-        click.option("-e", "--expression", metavar="SQL", help="SQL from the command line."),
     ):
         function = option(function)
     return function
+
+
+expression_option = click.option("-e", "--expression", metavar="SQL", help="SQL from the command line.")
 
 
 @command(
@@ -44,6 +50,7 @@ def analysis_options(function: Any) -> Any:
 )
 @click.argument("paths", nargs=-1, metavar="[FILE|FOLDER|-]...", type=click.Path())
 @analysis_options
+@expression_option
 @click.option(
     "-f", "--format", type=click.Choice(_FORMATS), default="tree", show_default=True, help="How to show it."
 )
@@ -75,29 +82,38 @@ def run_analysis(
     paths: tuple[str, ...],
     *,
     expression: str | None,
+    reading: str = "full",
+    collapse: bool = False,
+    **options: Any,
+) -> Any:
+    """Analyse what a command line names, with the settings as defaults."""
+    from headwater.analysis.door import analyze_sources
+    from headwater.lineage.readings import Reading
+
+    sources = sources_of(paths, expression)
+    request = replace(request_of(flags, **options), reading=Reading(reading), collapse=collapse)
+    with progress_over(sources, "analysing", flags) as step:
+        return analyze_sources(sources, request, progress=lambda source: step(source.name or ""))
+
+
+def request_of(
+    flags: Flags,
+    *,
     dialect: str | None,
     schema: str | None,
     engine: Any,
     ask_bigquery: bool,
     variables: tuple[str, ...],
-    reading: str = "full",
-    collapse: bool = False,
-) -> Any:
-    """Analyse what a command line names, with the settings as defaults."""
-    from headwater.analysis.door import Request, analyze_sources
+) -> "Request":
+    """What `analysis_options` ask for, with the settings as defaults."""
+    from headwater.analysis.door import Request
     from headwater.analysis.template import TemplateOptions
-    from headwater.lineage.readings import Reading
     from headwater.zetasql.warehouse import BigQueryTables
 
-    sources = sources_of(paths, expression)
-    request = Request(
+    return Request(
         dialect=dialect or flags.settings.dialect,
         schema=schema or flags.settings.schema,
-        reading=Reading(reading),
-        collapse=collapse,
         engine=engine,
         tables=BigQueryTables() if ask_bigquery else None,
         template=TemplateOptions(parse_variables(variables)),
     )
-    with progress_over(sources, "analysing", flags) as step:
-        return analyze_sources(sources, request, progress=lambda source: step(source.name or ""))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headwater.errors import NotFoundError, UsageError
+from headwater.graph.tables import DATABASE
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
@@ -122,12 +123,14 @@ class Stale:
 def stale(warehouse: Warehouse) -> list[Stale]:
     """Tables whose inputs have newer snapshots in which something that they read has changed.
 
-    Snapshots that only moved files, and changes of columns that were not read, make nothing stale.
+    Snapshots that only moved files, and changes of columns that were not read, make nothing stale. The tables of the
+    graph are left out: a harvest writes those that it changes, and only those.
     """
     found: list[Stale] = []
     for database in warehouse.list_databases():
-        for name in warehouse.list_tables(database):
-            found += _stale_inputs(warehouse, f"{database}.{name}")
+        if database != DATABASE:
+            for name in warehouse.list_tables(database):
+                found += _stale_inputs(warehouse, f"{database}.{name}")
     return sorted(found, key=lambda each: (each.table, each.input))
 
 

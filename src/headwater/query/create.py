@@ -18,6 +18,7 @@ from headwater.query.parse import Node, Statement
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, Query
 from headwater.query.types import column_type, duckdb_type
+from headwater.text import counted
 
 
 def create(run: Execution) -> Result:
@@ -208,7 +209,7 @@ def _create_as(run: Execution) -> Result:
     schema = _schema_of_rows(run, rows)
     origin = origin_of(statement, list(query.refs), name, node, schema)
     snapshot = _make(run, name, schema, lambda table: table.write(rows, origin=origin))
-    message = f"table {name} created with {rows.num_rows:,} rows"
+    message = f"table {name} created with {counted(rows.num_rows, 'row')}"
     return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id if snapshot else None)
 
 

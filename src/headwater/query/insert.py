@@ -18,6 +18,7 @@ from headwater.query.result import Result, done
 from headwater.query.select import Execution, Query, quoted
 from headwater.query.types import duckdb_type
 from headwater.query.values import Cell, default_text, value_cells
+from headwater.text import counted
 
 _SOURCE = "inserted"
 
@@ -47,7 +48,7 @@ def insert(run: Execution) -> Result:
     else:
         snapshot = table.write(rows, origin=origin, operation=Operation.INSERT)
         verb = "inserted into"
-    count = f"{rows.num_rows:,} row{'s' if rows.num_rows != 1 else ''}"
+    count = counted(rows.num_rows, "row")
     name = wanted.target.name
     message = f"{count} {verb} {name}" if verb == "inserted into" else f"{name} {verb} {count}"
     return done(f"{message} (snapshot {snapshot.snapshot_id})", rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)

@@ -16,6 +16,7 @@ from headwater.query.select import Execution, quoted
 from headwater.query.target import Target, check_nulls, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
+from headwater.text import counted
 
 
 def update(run: Execution) -> Result:
@@ -138,6 +139,6 @@ def _keys_assigned(assigned: dict[str, tuple[Node, Node]], target: Target) -> bo
 
 
 def _told(verb: str, target: Target, rows: int, snapshot_id: int) -> Result:
-    count = f"{rows:,} row{'s' if rows != 1 else ''}"
+    count = counted(rows, "row")
     message = f"{count} of {target.pinned.name} {verb} (snapshot {snapshot_id})"
     return done(message, rows=rows, snapshot_id=snapshot_id)

@@ -15,18 +15,25 @@ class BigQueryTables:
     `client` is a `google.cloud.bigquery.Client`; without one, the default project and credentials are used. A table
     that does not exist, or that may not be seen, is unknown; when BigQuery cannot be asked at all, an error says so.
 
-    RAISES: MissingDependencyError without the extra.
+    RAISES: MissingDependencyError without the extra, EngineError without credentials.
     """
 
     def __init__(self, client: Any = None, *, dataset: str | None = None) -> None:
         try:
             library: Any = import_module("google.cloud.bigquery")
             self._errors: Any = import_module("google.api_core.exceptions")
+            signing: Any = import_module("google.auth.exceptions")
         except ImportError as err:
             raise MissingDependencyError(
                 "asking BigQuery for schemas needs google-cloud-bigquery", hint="pip install 'headwater[bigquery]'"
             ) from err
-        self.client = library.Client() if client is None else client
+        try:
+            self.client = library.Client() if client is None else client
+        except (signing.GoogleAuthError, OSError) as err:  # OSError: no project is known
+            raise EngineError(
+                f"BigQuery does not know who asks: {str(err).splitlines()[0]}",
+                hint="`gcloud auth application-default login`, or GOOGLE_APPLICATION_CREDENTIALS and a project",
+            ) from err
         self.dataset = dataset
         self._known: dict[TableName, SchemaTable | None] = {}
 
