@@ -64,7 +64,7 @@ def _parameters(thing: object) -> str:
         return ""
     hidden = [each for each in signature.parameters.values() if each.name not in ("self", "cls")]
     plain = [each.replace(annotation=inspect.Parameter.empty) for each in hidden]
-    return re.sub(r"<[\w.]+( object)? at 0x\w+>|<factory>", "…", str(inspect.Signature(plain)))
+    return re.sub(r"<[^<>]*(<lambda>)? at 0x\w+>|<factory>", "…", str(inspect.Signature(plain)))
 
 
 def _prose(thing: object) -> list[str]:

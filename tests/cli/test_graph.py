@@ -56,7 +56,7 @@ def test_path_search_unused(lake):
 
 
 def test_tags(lake):
-    assert "1 columns changed" in lake("tag", "raw.customers.email", "--tag", "email")
+    assert "1 column changed" in lake("tag", "raw.customers.email", "--tag", "email")
     assert "mart.revenue.email" in lake("pii", "--tag", "email")
     lake("tag", "raw.customers.email", "--tag", "email", "--remove")
     lake("pii", "--tag", "email", code=2)
