@@ -81,7 +81,7 @@ serve: setup ## Serve the documentation on this machine
 	@$(BIN)/mkdocs serve
 
 build: setup ## Make the sdist and the wheel
-	@$(PY) -m build --outdir dist
+	@$(PY) -m build --no-isolation --outdir dist
 
 clean: ## Remove everything that was made here
 	@rm -rf .venv .venv-bench .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

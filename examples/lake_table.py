@@ -1,13 +1,17 @@
-"""A lake table in a page: upserts, snapshots, time travel, and every version of one key."""
+"""A lake table in a page: upserts, snapshots, time travel, and every version of one key.
+
+python examples/lake_table.py [WAREHOUSE]
+"""
 
 import sys
+import tempfile
 
 import pyarrow as pa
 
 from headwater import Warehouse
 
 
-def main(folder: str = "demo/warehouse") -> None:
+def main(folder: str) -> None:
     warehouse = Warehouse(folder)
     warehouse.create_database("shop", if_not_exists=True)
     orders = warehouse.create_table(
@@ -37,4 +41,4 @@ def main(folder: str = "demo/warehouse") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:] or [tempfile.mkdtemp()])

@@ -1,9 +1,12 @@
-"""A Spark job that says what it does: three lines of work, one line of observing, the events in short."""
+"""A Spark job that says what it does: three lines of work, one line of observing, the events in short.
+
+python examples/observe_spark.py [FOLDER]
+"""
 
 import json
 import os
-import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -13,9 +16,8 @@ from headwater.spark import observe
 from headwater.spark.java import find_java, spark_environment
 
 
-def main(folder: str = "demo/spark") -> None:
+def main(folder: str) -> None:
     place = Path(folder).resolve()
-    shutil.rmtree(place, ignore_errors=True)
     os.environ |= spark_environment(find_java())
     builder = SparkSession.builder.master("local[2]").appName("daily sales").config("spark.ui.enabled", "false")
     spark = builder.config("spark.log.level", "ERROR").getOrCreate()
@@ -46,4 +48,4 @@ def show(event: dict) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:] or [tempfile.mkdtemp()])

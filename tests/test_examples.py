@@ -1,5 +1,6 @@
 """The examples and the demo are run as they are shown."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +49,27 @@ def test_a_watched_job_says_where_its_columns_come_from(tmp_path):
     assert run.returncode == 0, run.stderr
     assert "COMPLETE daily_sales.insert_into_hadoop_fs_relation_command.by_city" in run.stdout
     assert "  cents <- eur  AGGREGATION  sum((eur * ?)) -- at " in run.stdout
+
+
+def test_the_notebook_runs(tmp_path):
+    """Cell by cell, in a kernel of its own; what is kept in the repository stays small."""
+    notebook = ROOT / "examples" / "lineage.ipynb"
+    assert notebook.stat().st_size < 100_000
+    command = [Path(sys.executable).with_name("jupyter-execute"), "--output", tmp_path / "done.ipynb", notebook]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    assert run.returncode == 0, run.stderr
+    cells = json.loads((tmp_path / "done.ipynb").read_text())["cells"]
+    shown = "".join(json.dumps(cell.get("outputs", [])) for cell in cells)
+    assert shown.count("<svg") == 2
+    assert "AGGREGATION" in shown
+
+
+SMALL = ("demo_table_lineage", "demo_column_lineage", "extract_column_lineage", "lake_table")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_example_runs(name, tmp_path):
+    command = [sys.executable, ROOT / "examples" / f"{name}.py"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("\n") > 5
