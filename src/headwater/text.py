@@ -5,10 +5,13 @@ UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both.
 """
 
 import difflib
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,6 +49,10 @@ class Source:
 
     text: str
     name: str | None = None
+
+    def __post_init__(self) -> None:
+        if _LONE.search(self.text):  # halves of a character, which no bytes can say: one for one, so places stay
+            object.__setattr__(self, "text", _LONE.sub("\ufffd", self.text))
 
     @cached_property
     def line_starts(self) -> list[int]:

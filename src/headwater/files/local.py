@@ -87,18 +87,22 @@ class LocalFiles:
                 raise StorageError(f"{place} is held by another writer", hint="close the other one first") from err
             return LocalLock(descriptor)
 
-    def sweep(self, *, older_than: float = 86_400.0) -> Sequence[str]:
+    def sweep(self, *, older_than: float = 86_400.0, now: float | None = None) -> Sequence[str]:
         """Remove files that were never published because their writer died; return their names.
 
         A writer that is alive finishes a file in far less than `older_than` seconds.
         """
-        limit, swept = time.time() - older_than, []
-        for place in sorted(self.root.rglob(f"{_UNPUBLISHED}*")):
-            with _wrapped("delete", place), suppress(FileNotFoundError):
-                if place.stat().st_mtime <= limit:
-                    place.unlink()
-                    swept.append(place.relative_to(self.root).as_posix())
-        return swept
+        limit, swept = (time.time() if now is None else now) - older_than, []
+        with _wrapped("sweep", self.root):
+            for folder, _, names in os.walk(self.root):  # which minds no folder that vanishes meanwhile
+                for name in names:
+                    if name.startswith(_UNPUBLISHED):
+                        place = Path(folder, name)
+                        with suppress(FileNotFoundError):
+                            if place.stat().st_mtime <= limit:
+                                place.unlink()
+                                swept.append(place.relative_to(self.root).as_posix())
+        return sorted(swept)
 
     def _at(self, path: str) -> Path:
         return self.root / check_path(path)

@@ -22,6 +22,7 @@ from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, new_manifest, new_manifest_list
+from headwater.lake.stored_json import decode_json
 from headwater.lake.version import DataFile
 
 FORMAT_VERSION = 1
@@ -235,9 +236,6 @@ def _excludes(listed: tuple[Any, ...] | None, wanted: Any) -> bool:
 
 
 def _decoded(body: bytes, type: Any, path: str) -> Any:
-    try:
-        decoded = msgspec.json.decode(body, type=type)
-    except msgspec.DecodeError as err:
-        raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
+    decoded = decode_json(body, type, path)
     check_format_version(path, decoded.version, FORMAT_VERSION)
     return decoded

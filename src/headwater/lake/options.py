@@ -123,7 +123,7 @@ def _parse(name: str, text: str, kind: Any) -> Any:
         if kind is Compression:
             return Compression[text.upper()]
         return kind(text.lower() if issubclass(kind, Enum) else text)
-    except (KeyError, ValueError) as err:
+    except (KeyError, ValueError, OverflowError) as err:
         raise SchemaError(f"option `{name}` cannot be `{text}`", hint=_choices(text, kind)) from err
 
 

@@ -98,7 +98,7 @@ class RowCodec:
         """
         try:
             values: tuple[Any, ...] = self._decode(data)
-        except (msgspec.ValidationError, msgspec.DecodeError) as err:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
             raise SchemaError(f"stored bytes are not a row of this table: {err}") from err
         return self._settle(values) if self._exact else values
 
@@ -135,8 +135,14 @@ class RowCodec:
 
 
 def python_value(scalar: pa.Scalar) -> Any:
-    """An Arrow value as rows show it: maps are dictionaries."""
-    return _with_dicts(scalar.as_py(), scalar.type)
+    """An Arrow value as rows show it: maps are dictionaries.
+
+    RAISES: SchemaError for a date or time that Python has no value for.
+    """
+    try:
+        return _with_dicts(scalar.as_py(), scalar.type)
+    except (OverflowError, ValueError) as err:
+        raise SchemaError(f"a stored {scalar.type} is outside of what Python can show: {err}") from err
 
 
 def python_rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:

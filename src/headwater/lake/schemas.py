@@ -17,6 +17,7 @@ from headwater.lake.evolution import SchemaChange, apply_changes, check_evolutio
 from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, schema_id
 from headwater.lake.row import python_type
+from headwater.lake.stored_json import decode_json
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import parse_type
 
@@ -68,10 +69,7 @@ def decode_schema(data: bytes, path: str) -> Schema:
 
     RAISES: CorruptFileError when it is damaged or of a later version than this program knows.
     """
-    try:
-        file = msgspec.json.decode(data, type=_SchemaFile)
-    except msgspec.DecodeError as err:
-        raise CorruptFileError(f"{path} is not a schema file: {err}") from err
+    file = decode_json(data, _SchemaFile, path, what="a schema file")
     check_format_version(path, file.version, FORMAT_VERSION)
     fields = tuple(_field(f, path) for f in file.fields)
     return Schema(

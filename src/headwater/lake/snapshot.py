@@ -18,6 +18,7 @@ from headwater.errors import CorruptFileError, NotFoundError
 from headwater.files import Files
 from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, snapshot_id
+from headwater.lake.stored_json import decode_json
 
 FORMAT_VERSION = 1
 FIRST = 1
@@ -106,10 +107,7 @@ def decode_snapshot(data: bytes, path: str) -> Snapshot:
 
     RAISES: CorruptFileError when it is damaged or of a later version than this program knows.
     """
-    try:
-        snapshot = msgspec.json.decode(data, type=Snapshot)
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise CorruptFileError(f"{path} is not a snapshot: {err}") from err
+    snapshot = decode_json(data, Snapshot, path, what="a snapshot")
     check_format_version(path, snapshot.version, FORMAT_VERSION)
     plain = msgspec.structs.replace(snapshot, checksum=0)
     if zlib.crc32(msgspec.json.encode(plain)) != snapshot.checksum:

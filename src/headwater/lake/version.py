@@ -15,9 +15,12 @@ import msgspec
 
 from headwater.errors import AlreadyExistsError, CorruptFileError, StorageError
 from headwater.files import Files
+from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory, version_number
 from headwater.lake.stats import ColumnStats
+from headwater.lake.stored_json import decode_json
 
+FORMAT_VERSION = 1
 _KEPT = 2  # versions kept: the newest, and the one before for those who look
 
 
@@ -69,6 +72,7 @@ class Version:
     written_bytes: int = 0  # by flushes and compactions, ever: what write amplification is measured by
     flushed_bytes: int = 0
     commit: str = ""  # unique to the commit that made this version
+    format_version: int = FORMAT_VERSION
 
     def runs(self) -> list[SortedRun]:
         """The sorted runs, newest first."""
@@ -174,7 +178,9 @@ class FileVersionLog:
             raise CorruptFileError(
                 f"{path} is damaged", hint="`headwater lake repair` rebuilds it from the data files"
             )
-        return msgspec.json.decode(body, type=Version)
+        version = decode_json(body, Version, path)
+        check_format_version(path, version.format_version, FORMAT_VERSION)
+        return version
 
 
 def _refused(paths: PathFactory, err: StorageError) -> StorageError:

@@ -54,13 +54,20 @@ def table_of_bigquery(table: Mapping[str, Any]) -> SchemaTable:
     reference = table.get("tableReference")
     if not isinstance(reference, Mapping) or not reference.get("tableId"):
         raise SchemaError("a BigQuery table must have a tableReference with a tableId")
-    fields = (table.get("schema") or {}).get("fields") or []
+    schema = table.get("schema") or {}
+    fields = schema.get("fields") or [] if isinstance(schema, Mapping) else None
+    if not isinstance(fields, list):
+        raise SchemaError(f"the BigQuery table `{reference['tableId']}` has a schema that is not one")
     return SchemaTable(
-        catalog=reference.get("projectId"),
-        schema=reference.get("datasetId"),
+        catalog=_text(reference.get("projectId")),
+        schema=_text(reference.get("datasetId")),
         name=str(reference["tableId"]),
         columns=columns_of_bigquery(fields),
     )
+
+
+def _text(part: object) -> str | None:
+    return None if part is None else str(part)
 
 
 def columns_of_bigquery(fields: Iterable[Mapping[str, Any]]) -> tuple[ColumnSchema, ...]:
@@ -78,15 +85,23 @@ def _name(field: Mapping[str, Any]) -> str:
     return name
 
 
+def _inner(field: Mapping[str, Any]) -> list[Any]:
+    fields = field.get("fields") or []
+    if not isinstance(fields, list):
+        raise SchemaError(f"the fields of the BigQuery field `{_name(field)}` are not a list")
+    return fields
+
+
 def _type(field: Mapping[str, Any], depth: int) -> str:
     name = str(field.get("type") or "").upper()
     if not name or depth > _MAX_DEPTH:
         raise SchemaError(f"the type of the BigQuery field `{_name(field)}` cannot be read")
     if name in ("RECORD", "STRUCT"):
-        inside = ", ".join(f"`{_name(inner)}` {_type(inner, depth + 1)}" for inner in field.get("fields") or ())
+        inside = ", ".join(f"`{_name(inner)}` {_type(inner, depth + 1)}" for inner in _inner(field))
         name = f"STRUCT<{inside}>"
     elif name == "RANGE":
-        name = f"RANGE<{str((field.get('rangeElementType') or {}).get('type') or 'DATE').upper()}>"
+        element = field.get("rangeElementType")
+        name = f"RANGE<{str(element.get('type') or 'DATE').upper() if isinstance(element, Mapping) else 'DATE'}>"
     else:
         name = _TYPES.get(name, name)
     return f"ARRAY<{name}>" if str(field.get("mode") or "").upper() == "REPEATED" else name

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from headwater.errors import CorruptFileError
 from headwater.lineage.effects import SchemaEffect
 
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in get_args(SchemaEffect)}
@@ -21,6 +22,17 @@ def encode_effects(effects: Iterable[SchemaEffect]) -> bytes:
 
 
 def decode_effects(data: bytes) -> tuple[SchemaEffect, ...]:
-    """The effects that `encode_effects` was given."""
-    pairs = msgspec.msgpack.decode(data, type=list[tuple[str, msgspec.Raw]])
-    return tuple(msgspec.msgpack.decode(raw, type=_KINDS[name]) for name, raw in pairs)
+    """The effects that `encode_effects` was given.
+
+    RAISES: CorruptFileError when they are damaged, or of a kind that only a later Headwater knows.
+    """
+    try:
+        pairs = msgspec.msgpack.decode(data, type=list[tuple[str, msgspec.Raw]])
+        return tuple(msgspec.msgpack.decode(raw, type=_KINDS[name]) for name, raw in pairs)
+    except KeyError as err:
+        raise CorruptFileError(
+            f"what a script did to the schema was kept as {err}, which this program does not know",
+            hint="install a later Headwater",
+        ) from err
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise CorruptFileError(f"what a script did to the schema cannot be read: {err}") from err

@@ -99,14 +99,17 @@ def schema_of_csv(text: str) -> SchemaMetadata:
 
     RAISES: SchemaError when it is not one.
     """
-    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
-    header = [name.lower() for name in reader.fieldnames or ()]
+    try:
+        reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=None))
+        header, rows = [name.lower() for name in reader.fieldnames or ()], list(reader)
+    except csv.Error as err:
+        raise SchemaError(f"the schema is not CSV: {err}") from err
     missing = [column for column in _DUMP_COLUMNS if column not in header]
     if missing:
         raise SchemaError(
             f"the CSV header has no {' and no '.join(missing)}", hint=f"its columns: {', '.join(header)}"
         )
-    return schema_of_rows(reader)
+    return schema_of_rows(rows)
 
 
 def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetadata:
@@ -117,7 +120,7 @@ def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetad
     """
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError as err:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise SchemaError(f"the schema is not JSON: {err}") from err
     if is_bigquery_table(value):
         return schema_of_bigquery([value])

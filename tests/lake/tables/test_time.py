@@ -1,14 +1,18 @@
 """Time travel, tags, rollback, changes, history, clean-up."""
 
+import os
+import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from headwater import Warehouse
-from headwater.errors import AlreadyExistsError, NotFoundError, UsageError
-from headwater.files import MemoryFiles
+from headwater.errors import AlreadyExistsError, NotFoundError, NotWritableError, UsageError
+from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake.snapshot import Operation
 from headwater.lake.sst.reader import SSTableReader
+from headwater.lake.store_clock import store_time
 
 
 @pytest.fixture
@@ -214,3 +218,66 @@ def test_only_the_keys_that_can_differ_are_read(monkeypatch):
     monkeypatch.setattr(SSTableReader, "_open", lambda self, *args: read.append(1) or original(self, *args))
     assert [row["_kind"] for batch in table.changes(1, 2) for row in batch.to_pylist()] == ["-U", "+U"]
     assert len(read) < 8
+
+
+class OtherClock(MemoryFiles):
+    """A store whose clock is not ours."""
+
+    def __init__(self, ahead):
+        super().__init__()
+        self.ahead = ahead
+
+    def list(self, folder="", *, deep=False):
+        return [replace(each, modified=each.modified + self.ahead) for each in super().list(folder, deep=deep)]
+
+
+@pytest.mark.parametrize("ahead", [-7200, 7200])
+def test_the_age_of_files_is_told_by_the_clock_of_their_store(ahead):
+    files = OtherClock(ahead)
+    lake = Warehouse(files)
+    lake.create_database("d")
+    table = lake.create_table("d.t", {"k": "INT NOT NULL"}, primary_key="k")
+    table.write([(1,)])
+    files.put("d/t/data/bucket-0/0-00000-0123456789abcdef.sst", b"of a writer at work")
+    files.put("d/making/schema/schema-0", b"of a table that is being made")
+    assert table.remove_orphans(older_than=60).files == ()
+    assert lake.remove_orphans(older_than=60).files == ()
+    assert len(table.remove_orphans(older_than=0).files) == 1
+    with table.lease(seconds=60):
+        table.write([(2,)])
+        table.expire_snapshots(keep_min=1, older_than=0)
+        assert table.store.leases.held(files.list("d/t/lease")[0].modified) != []
+    assert [each for each in files.list(deep=True) if "clock" in each.path] == []
+
+
+def test_without_a_place_to_write_the_newest_file_tells_the_time(tmp_path):
+    class Full(LocalFiles):
+        def put(self, path, data):
+            raise NotWritableError("no space")
+
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "a").write_bytes(b"")
+    os.utime(tmp_path / "f" / "a", (5000, 5000))
+    assert store_time(Full(tmp_path), "f") == 5000
+
+
+def test_expiry_keeps_the_commit_of_a_log_that_is_still_there_whatever_the_clocks_say(tmp_path, monkeypatch):
+    """A row writer died between its commit and the removal of its log: only the snapshot says that rows landed."""
+    table = Warehouse(tmp_path).create_table("default.t", {"k": "INT NOT NULL", "v": "INT"}, primary_key="k")
+    table.write([(9, 0)])
+    writer = table.writer()
+    writer.put((1, 1))
+    log = next(iter((tmp_path / "default" / "t" / "rows").rglob("*.log")))
+    content = log.read_bytes()
+    writer.close()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(content)
+    for turn in range(5):
+        table.write([(1, 10 + turn)])
+    monkeypatch.setattr("headwater.lake.tables.maintenance.store_time", lambda files, folder: time.time() + 1e6)
+    table.expire_snapshots(keep_min=1, older_than=0)
+    assert table.snapshots()[0].commit_user == "rows"
+    table.writer().close()
+    assert table.get(1)["v"] == 14
+    table.expire_snapshots(keep_min=1, older_than=0)
+    assert len(table.snapshots()) == 1

@@ -12,7 +12,7 @@ import pyarrow as pa
 from headwater.analysis.door import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.template import TemplateOptions
-from headwater.errors import Severity
+from headwater.errors import CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
@@ -152,4 +152,7 @@ class Outcome:
 
     def trace(self) -> Trace:
         effects: tuple[SchemaEffect, ...] = decode_effects(self.effects)
-        return Trace(msgspec.msgpack.decode(self.sight, type=Sight), effects)
+        try:
+            return Trace(msgspec.msgpack.decode(self.sight, type=Sight), effects)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+            raise CorruptFileError(f"what a script saw of the schema cannot be read: {err}") from err

@@ -126,15 +126,18 @@ class KeyCodec:
         return _from_numbers(keys.values, self.fields[0].type)
 
     def values(self, key: NativeKey) -> tuple[Any, ...]:
-        """The values of one key: what `native` was given."""
-        if isinstance(key, int):
-            if self._bias:
-                return (key - self._bias,)
-            return (_from_numbers(np.array([key], np.uint64), self.fields[0].type)[0].as_py(),)
-        values, rest = [], key
-        for field in self.fields:
-            value, rest = _decode_part(field, rest)
-            values.append(value)
+        """The values of one key: what `native` was given. RAISES: SchemaError when no value gives such a key."""
+        try:
+            if isinstance(key, int):
+                if self._bias:
+                    return (key - self._bias,)
+                return (_from_numbers(np.array([key], np.uint64), self.fields[0].type)[0].as_py(),)
+            values, rest = [], key
+            for field in self.fields:
+                value, rest = _decode_part(field, rest)
+                values.append(value)
+        except (ValueError, OverflowError) as err:
+            raise SchemaError(f"stored bytes are not a key of this table: {err}") from err
         return tuple(values)
 
 

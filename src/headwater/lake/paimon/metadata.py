@@ -17,12 +17,12 @@ from headwater.errors import (
     CommitConflictError,
     CorruptFileError,
     MissingDependencyError,
-    NotFoundError,
 )
 from headwater.files import Files
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.types import highest_id, model_type_of, paimon_type
-from headwater.model.schema import Field, Schema
+from headwater.lake.stored_json import decode_json
+from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType
 
 ADD, DELETE = 0, 1
@@ -176,7 +176,7 @@ def model_schema(schema: PaimonSchema) -> Schema:
     partitions = schema.partition_keys
     if schema.primary_keys and not set(partitions) <= set(schema.primary_keys):
         partitions = ()  # Paimon's keys may wander between partitions; ours may not
-    return Schema(tuple(fields), schema.primary_keys, partitions, comment=schema.comment)
+    return check_schema(Schema(tuple(fields), schema.primary_keys, partitions, comment=schema.comment))
 
 
 class PaimonFiles:
@@ -236,10 +236,8 @@ class PaimonFiles:
                 yield int(rest)
 
     def _json(self, name: str, kind: type[J]) -> J:
-        try:
-            return msgspec.json.decode(self.files.get(self.path(name)), type=kind)
-        except msgspec.DecodeError as error:
-            raise CorruptFileError(f"{self.path(name)} is not what Paimon writes there: {error}") from error
+        path = self.path(name)
+        return decode_json(self.files.get(path), kind, path, what="what Paimon writes there")
 
     # ------------------------------------------------------------------------------------------------- Avro
 
@@ -252,10 +250,9 @@ class PaimonFiles:
     def _avro(self, name: str) -> list[dict[str, Any]]:
         fastavro = need_fastavro()
         path = self.path(f"manifest/{name}")
+        data = self.files.get(path)
         try:
-            return list(fastavro.reader(io.BytesIO(self.files.get(path))))
-        except NotFoundError:
-            raise
+            return list(fastavro.reader(io.BytesIO(data)))
         except Exception as error:  # fastavro raises whatever it stumbles over
             raise CorruptFileError(f"{path} is not a Paimon manifest: {type(error).__name__}: {error}") from error
 

@@ -6,6 +6,7 @@ merge engine says where that is the last or the first row; of engines that compu
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,8 +126,18 @@ def read_paimon(table: PaimonTable) -> Iterator[pa.RecordBatch]:
             for part in parts:
                 yield from part.to_batches()
         else:
-            rows = _merged(table, pa.concat_tables(parts))
-            yield from rows.select(table.model.names).to_batches()
+            with _damage_named(entries[0]["_FILE"]["_FILE_NAME"]):
+                rows = _merged(table, pa.concat_tables(parts)).select(table.model.names)
+            yield from rows.to_batches()
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    """Say of a data file that it cannot be read, whatever its reader stumbled over."""
+    try:
+        yield
+    except (KeyError, TypeError, OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"data file {name} of the Paimon table cannot be read: {error}") from error
 
 
 def _refuse_deletion_vectors(table: PaimonTable) -> None:
@@ -144,9 +155,14 @@ def _read_file(table: PaimonTable, file: dict[str, Any], paths: dict[str, str]) 
     name = file["_FILE_NAME"]
     if name not in paths:
         raise NotFoundError(f"data file {name} of the Paimon table is missing below its folder")
+    with _damage_named(name):
+        return _read_columns(table, file, table.store.files.get(paths[name]))
+
+
+def _read_columns(table: PaimonTable, file: dict[str, Any], content: bytes) -> pa.Table:
     written = table.schema if file["_SCHEMA_ID"] == table.schema.id else table.store.schema(file["_SCHEMA_ID"])
     old_names = {field.id: field.name for field in written.fields}
-    data = _open(name, table.store.files.get(paths[name]))
+    data = _open(file["_FILE_NAME"], content)
     columns, fields = [], []
     for field, ours in zip(table.schema.fields, table.model.fields, strict=True):
         type = arrow_type(ours.type)
@@ -162,13 +178,10 @@ def _read_file(table: PaimonTable, file: dict[str, Any], paths: dict[str, str]) 
 
 def _open(name: str, content: bytes) -> pa.Table:
     kind = name.rpartition(".")[2]
-    try:
-        if kind == "parquet":
-            return pq.read_table(pa.BufferReader(content), partitioning=None)
-        if kind == "orc":
-            return pyarrow.orc.read_table(pa.BufferReader(content))
-    except pa.ArrowException as error:
-        raise InputError(f"data file {name} of the Paimon table cannot be read: {error}") from error
+    if kind == "parquet":
+        return pq.read_table(pa.BufferReader(content), partitioning=None)
+    if kind == "orc":
+        return pyarrow.orc.read_table(pa.BufferReader(content))
     raise InputError(f"data file {name} of the Paimon table is neither Parquet nor ORC")
 
 

@@ -21,13 +21,16 @@ import pyarrow as pa
 from headwater.lake.batch import Kind, SortedBatch
 from headwater.lake.cells import Cell, cell_of
 from headwater.lake.keys import Keys, NumberKeys
-from headwater.lake.sst.format import Compression, corrupt
+from headwater.lake.sst.format import Compression, corrupt, decoding
 from headwater.lake.sst.keysection import BytesSection, NumberSection, encode_keys
 
 _RAW = struct.Struct("<IBBHII")
 _TRAILER = struct.Struct("<IBBHII")
 _NUMBER_KEYS, _BYTE_KEYS = 1, 2
 _HAS_KINDS = 1
+MOST_BYTES = 1 << 31
+"""No block is larger: a writer closes one at some kilobytes, and one row fits into Arrow's 32-bit offsets."""
+_MOST_FOLD = {Compression.LZ4: 256, Compression.ZSTD: 100_000, Compression.SNAPPY: 64}  # bytes made of one
 _CODECS = {
     Compression.LZ4: pa.Codec("lz4_raw"),
     Compression.ZSTD: pa.Codec("zstd", compression_level=1),
@@ -73,33 +76,50 @@ def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:
     raw_size, codec, padding, _, _, checksum = _TRAILER.unpack(stored[end:])
     if checksum != zlib.crc32(stored[:-4]):
         raise corrupt(path, "block", offset)
-    payload = pa.py_buffer(stored[: end - padding])
+    payload = pa.py_buffer(stored[: max(0, end - padding)])
     if codec == Compression.NONE:
         return payload
-    try:
+    if raw_size > min(
+        MOST_BYTES, payload.size * _MOST_FOLD.get(codec, 0)
+    ):  # no writer makes it: it would fill memory
+        raise corrupt(path, "block", offset)
+    with decoding(path, "block", offset):
         return _CODECS[Compression(codec)].decompress(payload, raw_size)
-    except (pa.ArrowException, OSError, ValueError, KeyError) as err:
-        raise corrupt(path, "block", offset) from err
 
 
 class Block:
-    """A block in memory; keys, columns and cells are decoded when they are first asked for."""
+    """A block in memory; keys, columns and cells are decoded when they are first asked for.
 
-    def __init__(self, raw: pa.Buffer, schema: pa.Schema) -> None:
+    RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for.
+    """
+
+    def __init__(self, raw: pa.Buffer, schema: pa.Schema, place: tuple[str, int], *, number_keys: bool) -> None:
+        """`place` is the file and the offset in it."""
+        self._at = (place[0], "block", place[1])
         view = memoryview(raw).cast("B")
-        self.rows, form, flags, _, key_size, columns_at = _RAW.unpack(view[: _RAW.size])
-        keys_end = _RAW.size + key_size
-        section = NumberSection if form == _NUMBER_KEYS else BytesSection
-        self.section = section(view[_RAW.size : keys_end], self.rows)
+        with decoding(*self._at):
+            self.rows, form, flags, _, key_size, columns_at = _RAW.unpack(view[: _RAW.size])
+            keys_end = _RAW.size + key_size
+            kinds_end = keys_end + (self.rows if flags & _HAS_KINDS else 0)
+            if not kinds_end <= columns_at <= len(view) or form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
+                raise corrupt(*self._at)
+            section = NumberSection if number_keys else BytesSection
+            self.section = section(view[_RAW.size : keys_end], self.rows, self._at)
+            self._message = raw.slice(columns_at)
         self.find = self.section.find
-        self._kinds = view[keys_end : keys_end + self.rows] if flags & _HAS_KINDS else None
-        self._message = raw.slice(columns_at)
+        self._kinds = view[keys_end:kinds_end] if flags & _HAS_KINDS else None
         self._schema = schema
         self.nbytes = int(raw.size)
 
     @cached_property
     def columns(self) -> pa.RecordBatch:
-        return pa.ipc.read_record_batch(self._message, self._schema)
+        """The columns, checked as far as is needed so that no value is read from outside of its buffer."""
+        with decoding(*self._at):
+            found = pa.ipc.read_record_batch(self._message, self._schema)
+            found.validate(full=any(map(_is_variable, self._schema.types)))
+        if found.num_rows != self.rows:
+            raise corrupt(*self._at)
+        return found
 
     @cached_property
     def _cells(self) -> list[Cell]:
@@ -122,3 +142,8 @@ class Block:
     def batch(self) -> SortedBatch:
         kinds = None if self._kinds is None else np.frombuffer(self._kinds, np.uint8)
         return SortedBatch(self.section.keys(), kinds, self.columns)
+
+
+def _is_variable(type: pa.DataType) -> bool:
+    """Whether values lie where other values say: only then has a hostile file something to lie about."""
+    return bool(pa.types.is_nested(type) or pa.types.is_string(type) or pa.types.is_binary(type))

@@ -8,10 +8,15 @@ has the eight fields of the format and no room for its own checksum; the meta bl
 
 import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 
+import pyarrow as pa
+
 from headwater.errors import CorruptFileError
+from headwater.lake.format_version import check_format_version
 
 MAGIC = b"HWST"
 VERSION = 1
@@ -62,7 +67,10 @@ class Header:
         if checksum != zlib.crc32(data[: HEADER_SIZE - 4]) or zeros:
             raise corrupt(path, "header", 0)
         if version != VERSION:
-            raise CorruptFileError(f"{path} has format version {version}, this program reads {VERSION}")
+            check_format_version(path, version, VERSION)
+            raise CorruptFileError(f"{path} has format version {version}, which there never was")
+        if compression not in Compression.__members__.values():
+            raise corrupt(path, "header", 0)
         return cls(Compression(compression), created)
 
 
@@ -91,6 +99,25 @@ class Footer:
         if m_at < HEADER_SIZE or ends != (i_at, b_at, file_size - FOOTER_SIZE):
             raise corrupt(path, "footer", file_size - FOOTER_SIZE)
         return footer
+
+
+@contextmanager
+def decoding(path: str, part: str, offset: int) -> Iterator[None]:
+    """Say of a part that it is damaged when it cannot be decoded, though its checksum holds."""
+    try:
+        yield
+    except (
+        struct.error,
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        OverflowError,
+        OSError,
+        EOFError,
+        pa.ArrowException,
+    ) as err:
+        raise corrupt(path, part, offset) from err
 
 
 def corrupt(path: str, part: str, offset: int) -> CorruptFileError:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headwater.lake.keys import BytesKeys, Keys, NativeKey, NumberKeys
-from headwater.lake.sst.format import Handle, corrupt
+from headwater.lake.sst.format import Handle, corrupt, decoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,12 @@ class IndexBlock:
         if len(data) < 8 or int.from_bytes(data[-4:], "little") != zlib.crc32(data[:-4]):
             raise corrupt(path, "index", at)
         (count,) = struct.unpack("<I", data[:4])
-        offsets = np.frombuffer(data[4:], "<u8", count).tolist()
-        sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count).tolist()
-        rows = np.frombuffer(data[4 + 12 * count :], "<u4", count).tolist()
-        separators, used = _decode_keys(data[4 + 16 * count :], count, number_keys=number_keys)
-        first_keys, _ = _decode_keys(data[4 + 16 * count + used :], count, number_keys=number_keys)
+        with decoding(path, "index", at):
+            offsets = np.frombuffer(data[4:], "<u8", count).tolist()
+            sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count).tolist()
+            rows = np.frombuffer(data[4 + 12 * count :], "<u4", count).tolist()
+            separators, used = _decode_keys(data[4 + 16 * count :], count, number_keys=number_keys)
+            first_keys, _ = _decode_keys(data[4 + 16 * count + used :], count, number_keys=number_keys)
         parts = zip(first_keys, separators, offsets, sizes, rows)
         return cls([IndexEntry(first, last, Handle(at, size), n) for first, last, at, size, n in parts])
 

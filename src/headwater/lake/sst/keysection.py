@@ -18,8 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headwater.lake.keys import BytesKeys, Keys, NativeKey, NumberKeys
+from headwater.lake.sst.format import corrupt, decoding
 from headwater.lake.sst.varints import decode_varints, encode_varints
 
+Place = tuple[str, str, int]
+"""The file, the part of it and its offset, for those who must say that it is damaged."""
 RESTART_INTERVAL = 16
 _NUMBERS = struct.Struct("<QB7x")
 _FORMATS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -48,10 +51,12 @@ class NumberSection:
 
     __slots__ = ("_base", "_deltas", "_rows", "_width")
 
-    def __init__(self, data: memoryview, rows: int) -> None:
+    def __init__(self, data: memoryview, rows: int, at: Place) -> None:
         self._base, self._width = _NUMBERS.unpack(data[: _NUMBERS.size])
         self._rows = rows
-        self._deltas = data[_NUMBERS.size : _NUMBERS.size + rows * self._width].cast(_FORMATS[self._width])
+        if self._width not in _FORMATS or len(data) != _NUMBERS.size + rows * self._width:
+            raise corrupt(*at)
+        self._deltas = data[_NUMBERS.size :].cast(_FORMATS[self._width])
 
     def find(self, key: NativeKey) -> int:
         """The position of a key, -1 if it is not there."""
@@ -67,22 +72,39 @@ class NumberSection:
 class BytesSection:
     """The keys of a block of bytes."""
 
-    def __init__(self, data: memoryview, rows: int) -> None:
+    def __init__(self, data: memoryview, rows: int, at: Place) -> None:
         self._data = data
         self._rows = rows
+        self._at = at
 
     @cached_property
     def _lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The shared and the unshared length of each key: a scan that needs no keys never decodes them."""
-        (size,) = struct.unpack("<I", self._data[:4])
-        lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
-        shared, used = decode_varints(lengths, self._rows)
-        return shared, decode_varints(lengths[used:], self._rows)[0]
+        """The shared and the unshared length of each key: a scan that needs no keys never decodes them.
+
+        RAISES: CorruptFileError unless each key shares no more than its restart key has, and all fill the section.
+        """
+        with decoding(*self._at):
+            (size,) = struct.unpack("<I", self._data[:4])
+            lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
+            if self._rows > len(lengths):
+                raise corrupt(*self._at)
+            shared, used = decode_varints(lengths, self._rows)
+            unshared = decode_varints(lengths[used:], self._rows)[0]
+            whole = np.repeat(unshared[::RESTART_INTERVAL], RESTART_INTERVAL)[: self._rows]
+            begins = np.append(0, np.cumsum(unshared))
+            fits: object = (shared >= 0).all() and (unshared >= 0).all() and (shared <= whole).all()
+            fits = fits and not shared[::RESTART_INTERVAL].any() and begins[-1] == len(self._suffixes)
+            if not fits or begins[:-1][::RESTART_INTERVAL].tolist() != self._restarts.tolist():
+                raise corrupt(*self._at)
+        return shared, unshared
 
     @cached_property
     def _restarts(self) -> memoryview:
-        (count,) = struct.unpack("<I", self._data[-4:])
-        return self._data[len(self._data) - 4 - 4 * count : len(self._data) - 4].cast("I")
+        with decoding(*self._at):
+            (count,) = struct.unpack("<I", self._data[-4:])
+            if count != -(-self._rows // RESTART_INTERVAL) or 8 + 4 * count > len(self._data):
+                raise corrupt(*self._at)
+            return self._data[len(self._data) - 4 - 4 * count : len(self._data) - 4].cast("I")
 
     @cached_property
     def _suffixes(self) -> bytes:
@@ -100,6 +122,8 @@ class BytesSection:
     def find(self, key: NativeKey) -> int:
         """The position of a key, -1 if it is not there: bisection over restart keys, then at most sixteen steps."""
         assert isinstance(key, bytes)
+        if not len(self._unshared_list):
+            return -1
         low, high = 0, len(self._restarts) - 1
         while low < high:
             middle = (low + high + 1) >> 1

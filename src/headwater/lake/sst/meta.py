@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from headwater.errors import CorruptFileError
 from headwater.lake.sst.format import corrupt
 from headwater.lake.stats import ColumnStats
+from headwater.lake.stored_json import decode_json
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
@@ -84,7 +84,5 @@ def decode_meta(data: memoryview, path: str, at: int) -> tuple[TableMeta, Checks
     if len(data) < META_TRAILER or int.from_bytes(data[-4:], "little") != zlib.crc32(data[:-4]):
         raise corrupt(path, "meta block", at)
     header, footer, bloom, _ = _CHECKSUMS.unpack(data[-META_TRAILER:])
-    try:
-        return msgspec.json.decode(body, type=TableMeta), Checksums(header, footer, bloom)
-    except msgspec.MsgspecError as err:
-        raise CorruptFileError(f"{path}: the meta block is of a kind this program does not know: {err}") from err
+    what = "a data file whose meta block this program knows"
+    return decode_json(bytes(body), TableMeta, path, what=what), Checksums(header, footer, bloom)

@@ -108,4 +108,5 @@ class SSTableReader:
         return Header.decode(self._reader.read(0, HEADER_SIZE), self.path)
 
     def _open(self, stored: memoryview, offset: int) -> Block:
-        return Block(open_block(stored, self.path, offset), self._schema)
+        raw = open_block(stored, self.path, offset)
+        return Block(raw, self._schema, (self.path, offset), number_keys=self.meta.number_keys)

@@ -20,14 +20,16 @@ from headwater.errors import NotFoundError, NotWritableError
 from headwater.files import Files
 from headwater.lake.layout import PathFactory
 from headwater.lake.snapshot import Snapshot, decode_snapshot, encode_snapshot
+from headwater.lake.stored_json import decode_json
 
 HOUR = 3600.0
 _PATIENCE = 3.0  # seconds that a read may take without a lease
 
 
 class _Lease(msgspec.Struct, rename="camel"):
-    until: float  # seconds since 1970
+    until: float  # seconds since 1970, by the clock of who reads
     snapshot: str
+    seconds: float = 0.0  # how long it holds from the date of its file, which the store has set; 0: as `until` says
 
 
 class _LongRead:
@@ -97,19 +99,20 @@ class Leases:
         self._write(self._paths.lease(uuid.uuid4().hex), snapshot, seconds)
 
     def _write(self, path: str, snapshot: Snapshot, seconds: float) -> None:
-        body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode())
+        body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode(), seconds)
         self._files.put(path, msgspec.json.encode(body))
 
     def held(self, now: float) -> list[Snapshot]:
-        """The snapshots that somebody reads; leases that ended are removed."""
+        """The snapshots that somebody reads; leases that ended are removed. `now` is by the clock of the store."""
         with self._lock:
             held = list(self._snapshots.values())
         for entry in self._files.list(self._paths.lease_folder):
             try:
-                lease = msgspec.json.decode(self._files.get(entry.path), type=_Lease)
+                lease = decode_json(self._files.get(entry.path), _Lease, entry.path)
             except NotFoundError:
                 continue
-            if lease.until < now:
+            ends = entry.modified + lease.seconds if lease.seconds else lease.until
+            if ends < now:
                 self._files.delete(entry.path)
             else:
                 held.append(decode_snapshot(lease.snapshot.encode(), entry.path))

@@ -1,9 +1,8 @@
 """Keeping a table in shape: compaction, rollback, expiry, orphans."""
 
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from headwater.lake.layout import wal_sequence
 from headwater.lake.manifest import EntryKind
 from headwater.lake.opened import OpenFile
 from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.store_clock import store_time
 from headwater.lake.tables.plan import Split
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.rewrite import write_rewritten
@@ -29,6 +29,8 @@ from headwater.lake.tables.writes import commit
 from headwater.lake.version import DataFile, Version
 
 ATTEMPTS = 20
+ROWS = "rows"
+"""The commit user of row writers; the commit id is the sequence of the log."""
 _MOST_COUNTED = 10_000  # files: in a larger table a writer counts only runs that came of late
 
 
@@ -119,7 +121,7 @@ def expire(
 
     `delete` removes many files, for who has more hands than one.
     """
-    now = time.time()
+    now = store_time(store.files, store.paths.manifest_folder)
     retention = _keeping_unlogged(store, retention)
     cleaner = Cleaner(store.files, store.paths, store.committer, delete)
     return cleaner.expire(retention, now_millis=int(now * 1000), held=held(store, now), dry_run=dry_run)
@@ -128,12 +130,15 @@ def expire(
 def remove_orphans(
     store: TableStore, *, older_than: float = DAY, dry_run: bool = True, delete: Delete | None = None
 ) -> Removal:
-    """Remove files that no snapshot, tag or reader can reach, if they are old enough not to be a writer's at work."""
-    now = time.time()
+    """Remove files that no snapshot, tag or reader can reach, if they are old enough not to be a writer's at work.
+
+    How old a file is, the store's clock says: ours may be wrong.
+    """
+    now = store_time(store.files, store.paths.manifest_folder)
     cleaner = Cleaner(store.files, store.paths, store.committer, delete)
     removal = cleaner.orphans(older_than=older_than, now=now, held=held(store, now), dry_run=dry_run)
     if not dry_run and isinstance(store.files, LocalFiles):
-        store.files.sweep(older_than=max(older_than, DAY))
+        store.files.sweep(older_than=max(older_than, DAY), now=now)
     return removal
 
 
@@ -142,7 +147,7 @@ def delete_tag(store: TableStore, name: str) -> None:
     snapshot = store.tags.delete(name)
     if snapshot.snapshot_id not in store.committer.log.ids():
         cleaner = Cleaner(store.files, store.paths, store.committer)
-        cleaner.release(snapshot, held=held(store, time.time()))
+        cleaner.release(snapshot, held=held(store, store_time(store.files, store.paths.manifest_folder)))
 
 
 def held(store: TableStore, now: float) -> list[Snapshot]:
@@ -151,24 +156,22 @@ def held(store: TableStore, now: float) -> list[Snapshot]:
 
 
 def _keeping_unlogged(store: TableStore, retention: Retention) -> Retention:
-    """Keep every snapshot that may hold the rows of a log a crash left behind: only it shows that they landed."""
-    begun = [wal_sequence(entry.name) for entry in store.files.list(store.paths.rows_folder, deep=True)]
-    oldest = min((sequence for sequence in begun if sequence is not None), default=None)
-    if oldest is None:
+    """Keep every snapshot that holds the rows of a log which is still there: only it shows that they landed."""
+    listed = store.files.list(store.paths.rows_folder, deep=True)
+    logs = {str(sequence) for entry in listed if (sequence := wal_sequence(entry.name)) is not None}
+    if not logs:
         return retention
-    younger = sum(1 for _ in _since(store, oldest // 1000))
+    landed = (
+        number
+        for number, snapshot in enumerate(store.committer.log.newest_first(), 1)
+        if snapshot.commit_user == ROWS and snapshot.commit_id in logs
+    )
+    least = max(landed, default=0)
     return replace(
         retention,
-        min_snapshots=max(retention.min_snapshots, younger),
-        max_snapshots=max(retention.max_snapshots, younger),
+        min_snapshots=max(retention.min_snapshots, least),
+        max_snapshots=max(retention.max_snapshots, least),
     )
-
-
-def _since(store: TableStore, millis: int) -> Iterator[Snapshot]:
-    for snapshot in store.committer.log.newest_first():
-        if snapshot.timestamp < millis:
-            return
-        yield snapshot
 
 
 def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int = ATTEMPTS) -> Compaction | None:

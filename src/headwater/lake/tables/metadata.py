@@ -11,11 +11,12 @@ from typing import TypeVar
 
 import msgspec
 
-from headwater.errors import CorruptFileError, NotFoundError
+from headwater.errors import NotFoundError
 from headwater.files import Files
 from headwater.lake.format_version import check_format_version
 from headwater.lake.layout import PathFactory
 from headwater.lake.snapshot import NO_SNAPSHOT
+from headwater.lake.stored_json import decode_json
 
 FORMAT_VERSION = 1
 T = TypeVar("T")
@@ -81,10 +82,7 @@ def read_metadata(files: Files, paths: PathFactory) -> TableMetadata | None:
 
 
 def _decoded(data: bytes, type: type[T], path: str) -> T:
-    try:
-        decoded = msgspec.json.decode(data, type=type)
-    except msgspec.DecodeError as err:
-        raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
+    decoded = decode_json(data, type, path)
     version = getattr(decoded, "version", FORMAT_VERSION)
     check_format_version(path, version, FORMAT_VERSION)
     return decoded

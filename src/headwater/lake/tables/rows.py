@@ -26,7 +26,7 @@ from headwater.lake.recovery import read_logs
 from headwater.lake.row import Row, RowCodec
 from headwater.lake.snapshot import Operation, Snapshot
 from headwater.lake.stored import delete_values, stored_values
-from headwater.lake.tables.maintenance import compact_if_due
+from headwater.lake.tables.maintenance import ROWS, compact_if_due
 from headwater.lake.tables.read import require_key
 from headwater.lake.tables.routing import place_of, route_batch
 from headwater.lake.tables.shape import UNDECIDED, Shape
@@ -35,9 +35,6 @@ from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import commit, decide_buckets, discard, write_routed
 from headwater.lake.version import Version
 from headwater.lake.wal import WAL, RecordType, encode_record
-
-USER = "rows"
-"""The commit user of row writers; the commit id is the sequence of the log."""
 
 
 class RowWriter:
@@ -192,7 +189,7 @@ class RowWriter:
             raise
         id = str(memtable.sequence)
         again = replayed or memtable.sequence in self._tried
-        change = Change(Operation.INSERT, USER, id, shape.schema.id, tuple(added), replayed=again)
+        change = Change(Operation.INSERT, ROWS, id, shape.schema.id, tuple(added), replayed=again)
         self._tried.add(memtable.sequence)
         snapshot = commit(store, change)
         if memtable.wal is not None:

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError
+from headwater.errors import AlreadyExistsError, NotFoundError
 from headwater.files import Files
 from headwater.lake.format_version import check_format_version
+from headwater.lake.stored_json import decode_json
 from headwater.lake.tables.metadata import now_millis
 from headwater.lake.tables.names import TableName, check_name
 from headwater.text import nearest
@@ -44,14 +45,12 @@ class Views:
         """RAISES: NotFoundError with the nearest name, CorruptFileError."""
         path = _path(name)
         try:
-            view = msgspec.json.decode(self._files.get(path), type=View)
+            view = decode_json(self._files.get(path), View, path)
         except NotFoundError as err:
             names = self.list(name.database)
             close = nearest(name.table, names)
             hint = f"did you mean `{name.database}.{close}`?" if close else f"views: {', '.join(names) or 'none'}"
             raise NotFoundError(f"there is no view {name}", hint=hint) from err
-        except msgspec.DecodeError as err:
-            raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
         check_format_version(path, view.version, FORMAT_VERSION)
         return view
 

@@ -9,7 +9,6 @@ Creating a table, replacing it, dropping it and renaming it each take effect in 
 entry.
 """
 
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +23,7 @@ from headwater.files import Files, open_files
 from headwater.lake.expire import DAY, Removal
 from headwater.lake.layout import PathFactory
 from headwater.lake.schemas import SchemaManager
+from headwater.lake.store_clock import store_time
 from headwater.lake.tables.leftovers import remove_leftovers
 from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.metadata import (
@@ -235,7 +235,7 @@ class Warehouse:
         Files inside the folder of a table are that table's own to clean up: `Table.remove_orphans`.
         """
         databases = [entry.name for entry in self.files.list() if entry.is_folder]
-        before = time.time() - older_than
+        before = store_time(self.files, "") - older_than
         return remove_leftovers(self.files, databases, self._folders, before=before, dry_run=dry_run)
 
     # ----------------------------------------------------------------------------------------------- internals

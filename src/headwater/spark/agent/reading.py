@@ -94,6 +94,8 @@ class PlanReader:
             statements = [trace(write, source=lowering.places, deadline=deadline, places=True) for write in writes]
         except RecursionError:
             return dataclasses.replace(lineage, degraded="an expression is nested too deeply")
+        except _UNKNOWN_FORM as err:  # tables are known all the same
+            return dataclasses.replace(lineage, degraded=f"the plan has another form: {type(err).__name__}: {err}")
         issues = (*lineage.issues, *lowering.issues)
         statements = [settle_status(_without_spans(each, issues)) for each in statements]
         statements = [_as_change(each) if each.statement_type == "MERGE" else each for each in statements]
@@ -103,6 +105,10 @@ class PlanReader:
                 lineage, inputs=inputs, issues=issues, degraded="the plan takes too long to read"
             )
         return dataclasses.replace(lineage, inputs=inputs, statements=tuple(statements), issues=issues)
+
+
+# What comes of a node whose fields are not those we know: a Spark of another version, or one that somebody changed.
+_UNKNOWN_FORM = (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError)
 
 
 def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:

@@ -39,7 +39,7 @@ def dump_plan(
     except (MissingDependencyError, EngineError):
         return walk_plan(plan)
     text = dumper.dump(plan, most_characters, int(time_limit * 1000))
-    return build_plan(msgspec.json.decode(text), dumper.plan)
+    return read_dump(text, dumper.plan)
 
 
 def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
@@ -53,6 +53,21 @@ def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
 
 def _dumper(context: SparkContext) -> Any:
     return shared_object(context, java_source(__package__, "PlanDump.java"), "headwater.plan.PlanDump").fresh()
+
+
+def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
+    """The plan of a dump. RAISES: EngineError when it is not one: the nodes of a plan form a tree, parents first."""
+    try:
+        dumped = msgspec.json.decode(text)
+        for at, each in enumerate(dumped["nodes"]):
+            tree = all(type(child) is int and at < child for child in each["children"])
+            if not tree or not isinstance(each["class"], str):
+                raise EngineError(f"the dump of a plan is not a tree at node {at}")
+        return build_plan(dumped, live)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise EngineError(f"the dump of a plan is not JSON: {err}") from err
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as err:
+        raise EngineError(f"the dump of a plan has another form: {type(err).__name__}: {err}") from err
 
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:

@@ -1,0 +1,20 @@
+"""JSON files of a table into facts: the one place that knows what can be wrong with them."""
+
+from typing import TypeVar
+
+import msgspec
+
+from headwater.errors import CorruptFileError
+
+T = TypeVar("T")
+
+
+def decode_json(data: bytes | str, type: type[T], path: str, *, what: str = "of the expected form") -> T:
+    """A fact from its JSON.
+
+    RAISES: CorruptFileError when it is not JSON, not text, nested without end, or of another form.
+    """
+    try:
+        return msgspec.json.decode(data, type=type)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise CorruptFileError(f"{path} is not {what}: {err}") from err
