@@ -1,7 +1,7 @@
 # Headwater. `make demo` shows it, `make test` proves it, `make help` lists the rest.
 # Everything is installed into .venv by the first command that needs it; a second call is instant.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fmt golden bench docs serve build clean
+.PHONY: help setup demo test lint fmt golden bench soak fuzz mutations audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -11,7 +11,7 @@ BIN := .venv/bin
 PY := $(BIN)/python
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # $(call install,VENV,EXTRA): make a virtual environment with Headwater in it, by uv if there is one.
 define install
@@ -72,6 +72,21 @@ golden: setup ## Write the golden expectations anew; read the diff before commit
 bench: .venv-bench/.installed ## Run the quick benchmarks against their peers; FULL=1 the long ones, KEEP=1 keeps the results
 	@.venv-bench/bin/python benchmarks/run.py $(if $(FULL),--full) $(if $(KEEP),--keep) $(ONLY)
 
+SECONDS ?= 600
+SEED ?= $(shell date +%s)
+soak: setup ## Run everything at once and kill it at random (SECONDS=600 SEED=…)
+	@PYTHONPATH=. $(PY) -m tests.soak --seconds $(SECONDS) --seed $(SEED)
+
+INPUTS ?= 1000000
+fuzz: setup ## Feed bad inputs to everything that reads (INPUTS=1000000 SEED=… TARGETS="sst wal")
+	@PYTHONPATH=. $(PY) -m tests.fuzz $(TARGETS) --inputs $(INPUTS) --seed $(SEED)
+
+mutations: setup ## Break each promise once, and see its test fail
+	@PYTHONPATH=. $(PY) -m tests.mutations
+
+audit: setup ## Look for known vulnerabilities in what Headwater runs on
+	@$(PY) docs/supply.py audit
+
 docs: setup ## Write the generated reference pages and build the site
 	@$(PY) docs/generate.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -80,8 +95,9 @@ docs: setup ## Write the generated reference pages and build the site
 serve: setup ## Serve the documentation on this machine
 	@$(BIN)/mkdocs serve
 
-build: setup ## Make the sdist and the wheel
+build: setup ## Make the sdist and the wheel, and say what they run on (SBOM)
 	@$(PY) -m build --no-isolation --outdir dist
+	@$(PY) docs/supply.py sbom dist
 
 clean: ## Remove everything that was made here
 	@rm -rf .venv .venv-bench .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,8 +1,10 @@
 """Guards of the house: layers, sizes, what `--help` imports, docs that follow the code."""
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -60,3 +62,35 @@ def test_every_promise_names_a_test_that_is_there():
     assert missing == []
     promises = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert [line for line in promises if "::" not in line] == []
+
+
+def _reached(tree: ast.AST) -> Iterator[str]:
+    """The names that a module imports or calls, as far as they can be seen."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").split(".")[0]
+        elif isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+            yield from ("shell=True" for each in node.keywords if each.arg == "shell")
+
+
+def test_nothing_that_is_read_can_become_code():
+    """No pickle, no eval. What Spark pickles between a driver and its own workers is Spark's, and never stored."""
+    forbidden = {
+        "pickle",
+        "cloudpickle",
+        "dill",
+        "marshal",
+        "shelve",
+        "yaml",
+        "eval",
+        "exec",
+        "compile",
+        "__import__",
+    }
+    forbidden |= {"os.system", "os.popen", "shell=True", "builtins.eval", "builtins.exec"}
+    for path in ROOT.glob("src/**/*.py"):
+        assert forbidden.isdisjoint(_reached(ast.parse(path.read_text()))), path
+    assert not forbidden.isdisjoint(_reached(ast.parse("import pickle")))

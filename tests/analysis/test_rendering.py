@@ -109,3 +109,8 @@ def test_plain_text_maps_to_itself(text):
     for at in range(len(text)):
         span = Source(text).span(at, at + 1)
         assert rendered.span(span) == span
+
+
+def test_a_macro_that_calls_itself_without_end_is_an_issue():
+    rendered = render(Source("{% macro m(x) %}{{ m(x) }}{% endmacro %}SELECT {{ m('a') }} FROM t", "t.sql"))
+    assert [issue.code for issue in rendered.issues] == [IssueCode.TEMPLATE_ERROR]

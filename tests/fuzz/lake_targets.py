@@ -85,7 +85,7 @@ def found(files: MemoryFiles, part: str) -> list[bytes]:
     return [files.get(entry.path) for entry in files.list(deep=True) if part in entry.path]
 
 
-@target("sst", quick=1500)
+@target("sst", quick=600)
 def sst() -> tuple[Make, Take]:
     seeds = found(some_lake(), ".sst")
 
