@@ -20,7 +20,16 @@ from headwater.errors import Issue, IssueCode, Severity
 from headwater.text import Source
 
 _MARK = re.compile("\ue000([0-9]+),([0-9]+)\ue001|\ue002")
-_FAILURES = (TemplateError, SecurityError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+_FAILURES = (
+    TemplateError,
+    SecurityError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
 _MOST_STEPS = 1_000_000  # of all `range` loops together
 _MOST_OUTPUT = 20_000_000  # characters; a template that makes more is a bomb
 
