@@ -32,11 +32,21 @@ NOT_MET = """
     AlterViewAs AlterViewSchemaBinding AnalyzeColumn AnalyzeTable AnalyzeTables CreateTableLike CreateView
     DeleteFromTableWithFilters InsertOnlyMerge LoadData RefreshTable SetViewProperties UnsetViewProperties
 """
+# commands without a visitor of their own: what they read is the plan below them, or the queries they run
+READ_BELOW = "AnalyzeTablesCommand CacheTable"
+# only the runner of a declared pipeline takes them; what its flows read and write is reported as they run
+PIPELINES = """
+    CreateFlowCommand CreateMaterializedViewAsSelect CreateStreamingTable CreateStreamingTableAsSelect
+    CreateStreamingTableAutoCdc
+"""
 TESTS = {
     "test_commands.py": """
         AlterTableAddColumnsCommand AlterTableAddPartitionCommand AlterTableDropPartitionCommand
         AlterTableRenameCommand AlterTableRenamePartitionCommand AlterTableSetPropertiesCommand
-        AlterTableUnsetPropertiesCommand AlterViewAsCommand AnalyzeTableCommand CacheTableAsSelect CommentOnTable
+        AlterTableUnsetPropertiesCommand AlterTableChangeColumnCommand AlterTableSetLocationCommand
+        AlterViewAsCommand AlterViewSchemaBindingCommand AnalyzeColumnCommand AnalyzeTablesCommand
+        CreateMetricViewCommand CreateTempViewUsing RefreshResource AnalyzeTableCommand CacheTableAsSelect
+        CommentOnTable
         CreateDataSourceTableAsSelectCommand CreateDataSourceTableCommand CreateHiveTableAsSelectCommand
         CreateTableLikeCommand CreateViewCommand DropTable DropTableCommand InsertIntoDataSourceDirCommand
         InsertIntoHadoopFsRelationCommand InsertIntoHiveDirCommand InsertIntoHiveTable LoadDataCommand
@@ -46,11 +56,16 @@ TESTS = {
         AddColumns AppendData CreateTable CreateTableAsSelect DeleteFromTable InsertIntoDataSourceCommand
         MergeIntoTable SaveIntoDataSourceCommand UpdateTable
     """,
-    "test_lake_tables.py": "WriteDelta",
+    "test_lake_tables.py": """
+        AlterColumns CacheTable DropColumns OverwriteByExpression OverwritePartitionsDynamic RenameColumn RenameTable
+        ReplaceTable ReplaceTableAsSelect SetTableProperties TruncateTable UncacheTable UnsetTableProperties
+        WriteDelta
+    """,
 }
 _ABOUT_NO_DATA = re.compile(
     r"Show|Describe|Explain|Set(Catalog|Command|Path|Variable|Namespace)|Reset|Add(Archives|Files|Jars)|List|Use|"
-    r"Function|Namespace|Database|Variable|Cursor|Compound|Noop|Procedure|External|StreamingExplain|Uncache"
+    r"Function|Namespace|Database|Variable|Cursor|Compound|Noop|Procedure|External|StreamingExplain|Uncache|"
+    r"RefreshResource|CreateTempViewUsing"
 )
 
 
@@ -89,6 +104,10 @@ def page(spark: SparkSession) -> str:
         datasets = " and ".join(
             word for word, names in (("reads", inputs), ("writes or changes", outputs)) if name in names
         )
+        if not datasets and name in READ_BELOW.split():
+            datasets = "reads"
+        if not datasets and name in PIPELINES.split():
+            datasets = "none: it declares a part of a pipeline"
         if not datasets:
             datasets = "none: it is not about data" if _ABOUT_NO_DATA.search(name) else "**not read**"
             datasets = "another command runs in its place" if name in NOT_MET.split() else datasets

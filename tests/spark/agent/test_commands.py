@@ -1,9 +1,18 @@
 """Every command that changes data: what is read, what is written, what happens to it."""
 
+import pyspark
 import pytest
 from tests.spark.agent.conftest import columns, shown
 
 pytestmark = pytest.mark.spark
+
+HAS_METRICS = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3)
+METRICS = """CREATE VIEW w2 WITH METRICS LANGUAGE YAML AS $$
+version: "0.1"
+source: t
+dimensions: [{name: c, expr: c}]
+measures: [{name: total, expr: sum(a)}]
+$$"""
 
 # statement → what its run reads and writes
 SQL = {
@@ -24,12 +33,17 @@ SQL = {
     "ALTER TABLE part DROP PARTITION (ds = 'z')": "-> part ALTER",
     "MSCK REPAIR TABLE part": "-> part ALTER",
     "TRUNCATE TABLE n4": "-> n4 TRUNCATE",
+    "ALTER TABLE n4 ALTER COLUMN z COMMENT 'last'": "-> n4 ALTER",
     "ANALYZE TABLE t COMPUTE STATISTICS": "t ->",
+    "ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS": "t ->",
+    "CACHE TABLE t": "t ->",
     "REFRESH TABLE t": "t ->",
     "DROP TABLE n4": "-> n4 DROP",
     "CREATE OR REPLACE VIEW w1 AS SELECT a + 1 AS n FROM t": "t -> cases.w1 CREATE",
     "ALTER VIEW w1 AS SELECT y AS n FROM u": "u -> cases.w1 ALTER",
+    "ALTER VIEW w1 WITH SCHEMA EVOLUTION": "-> cases.w1 ALTER",
     "DROP VIEW w1": "-> cases.w1 DROP",
+    **({METRICS: "-> cases.w2 CREATE", "DROP VIEW w2": "-> cases.w2 DROP"} if HAS_METRICS else {}),
     "CREATE TABLE h1 STORED AS TEXTFILE AS SELECT a, c FROM t": "t -> h1 CREATE",
     "INSERT INTO h1 SELECT x, z FROM u": "u -> h1",
     "INSERT OVERWRITE TABLE h1 SELECT p, q FROM hive_dst": "hive_dst -> h1 OVERWRITE",
@@ -47,7 +61,8 @@ def test_commands_of_sql(watch):
     assert found == SQL
 
 
-def test_what_is_not_data_is_not_reported(watch):
+def test_what_is_not_data_is_not_reported(watch, tmp_path):
+    (tmp_path / "words.txt").write_text("one")
     watch.said()
     for statement in (
         "SHOW TABLES",
@@ -55,11 +70,29 @@ def test_what_is_not_data_is_not_reported(watch):
         "SET spark.sql.shuffle.partitions",
         "USE cases",
         "EXPLAIN SELECT 1",
+        "UNCACHE TABLE t",
+        f"REFRESH '{tmp_path}'",
+        f"CREATE TEMPORARY VIEW seen USING text OPTIONS (path '{tmp_path}')",
+        "DROP VIEW seen",
     ):
         watch.spark.sql(statement).collect()
     watch.spark.range(3).collect()
     watch.spark.table("t").createOrReplaceTempView("of_this_session")
     assert watch.said() == []
+
+
+def test_the_place_of_a_table_changes(watch, tmp_path):
+    watch.spark.sql("CREATE TABLE moved (a INT) USING parquet")
+    event = watch.run(f"ALTER TABLE moved SET LOCATION '{tmp_path}/elsewhere'")
+    assert shown(event) == "-> elsewhere ALTER"
+    watch.spark.sql("DROP TABLE moved")
+
+
+def test_statistics_of_a_whole_database(watch):
+    watch.spark.sql("CREATE DATABASE counted")
+    watch.spark.sql("CREATE TABLE counted.one USING parquet AS SELECT 1 AS a")
+    assert shown(watch.run("ANALYZE TABLES IN counted COMPUTE STATISTICS")) == "one ->"
+    watch.spark.sql("DROP DATABASE counted CASCADE")
 
 
 def test_files_of_every_format(watch, tmp_path):

@@ -78,3 +78,54 @@ def test_changes_of_rows(watch, lake):
     assert shown(event) == "u -> shop.goods"
     found = columns(event)
     assert (found["n"] - {"shop.goods.n"}, found["k"] - {"shop.goods.k"}) == ({"u.y"}, {"u.z"})
+
+
+# statement → the command that Spark makes of it, and what its run reads and writes
+COMMANDS = {
+    "CREATE TABLE watched.shop.k (id INT NOT NULL, n INT) TBLPROPERTIES ('primary-key' = 'id')": (
+        "create_table",
+        "-> shop.k CREATE",
+    ),
+    "INSERT INTO watched.shop.k SELECT id, amount FROM watched.shop.orders": ("append_data", "shop.orders -> shop.k"),
+    "ALTER TABLE watched.shop.k ADD COLUMNS (note STRING)": ("add_columns", "-> shop.k ALTER"),
+    "ALTER TABLE watched.shop.k RENAME COLUMN note TO remark": ("rename_column", "-> shop.k ALTER"),
+    "ALTER TABLE watched.shop.k ALTER COLUMN n TYPE BIGINT": ("alter_columns", "-> shop.k ALTER"),
+    "ALTER TABLE watched.shop.k DROP COLUMN remark": ("drop_columns", "-> shop.k ALTER"),
+    "ALTER TABLE watched.shop.k SET TBLPROPERTIES ('comment' = 'x')": ("set_table_properties", "-> shop.k ALTER"),
+    "ALTER TABLE watched.shop.k UNSET TBLPROPERTIES ('comment')": ("unset_table_properties", "-> shop.k ALTER"),
+    "DELETE FROM watched.shop.k WHERE id = 1": ("write_delta", "-> shop.k"),
+    "UPDATE watched.shop.k SET n = n + 1 WHERE id = 2": ("write_delta", "-> shop.k"),
+    "CREATE OR REPLACE TABLE watched.shop.r AS SELECT id FROM watched.shop.k": (
+        "replace_table_as_select",
+        "shop.k -> shop.r OVERWRITE",
+    ),
+    "INSERT OVERWRITE watched.shop.r SELECT id FROM watched.shop.orders": (
+        "overwrite_by_expression",
+        "shop.orders -> shop.r OVERWRITE",
+    ),
+    "TRUNCATE TABLE watched.shop.r": ("truncate_table", "-> shop.r TRUNCATE"),
+    "REPLACE TABLE watched.shop.r (id INT)": ("replace_table", "-> shop.r OVERWRITE"),
+    "ALTER TABLE watched.shop.r RENAME TO shop.s": ("rename_table", "shop.r -> shop.s RENAME"),
+    "DROP TABLE watched.shop.s": ("drop_table", "-> shop.s DROP"),
+    "CACHE TABLE watched.shop.k": ("read_cache_table", "shop.k ->"),
+}
+
+
+def test_commands_of_a_second_catalog(watch, lake):
+    """In one test, because they follow one another."""
+    found = {}
+    for statement in COMMANDS:
+        event = watch.run(statement)
+        found[statement] = (event["job"]["name"].split(".")[1], shown(event))
+    watch.spark.sql("UNCACHE TABLE watched.shop.k")
+    assert found == COMMANDS
+    assert watch.said() == []
+
+
+def test_partitions_are_overwritten(watch, lake):
+    watch.spark.sql("CREATE TABLE watched.shop.days (id INT, day STRING) PARTITIONED BY (day)")
+    frame = watch.spark.sql("SELECT id, city AS day FROM watched.shop.orders")
+    event = watch.run(lambda: frame.writeTo("watched.shop.days").overwritePartitions())
+    assert event["job"]["name"].split(".")[1] == "overwrite_partitions_dynamic"
+    assert shown(event) == "shop.orders -> shop.days OVERWRITE"
+    assert columns(event) == {"id": {"shop.orders.id"}, "day": {"shop.orders.city"}}

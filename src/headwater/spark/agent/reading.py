@@ -66,6 +66,8 @@ class PlanReader:
 
     def read(self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = ()) -> PlanLineage:
         """What a plan reads and writes. `earlier` are plans whose rows it may take up."""
+        if plan.root.name in _LETS_GO:
+            return PlanLineage(plan)
         found = _Found(self.input_visitors)
         outputs = self.outputs(plan, found.issues)
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs))
@@ -225,6 +227,7 @@ class _Found:
 
 
 _REWRITTEN = frozenset({"ReplaceData", "WriteDelta"})
+_LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 
 
 def _target_nodes(command: Node) -> Iterator[Node]:

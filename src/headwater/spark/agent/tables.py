@@ -186,6 +186,8 @@ def v2_table(
         return _jdbc_table(table, names, schema)
     if kind.startswith("Kafka"):
         return _kafka_table(options, schema)
+    if kind == "PythonTable":
+        return _python_table(described, options, schema)
     found = _by_location(table, described)
     if found is not None:
         uri, layer, version = found
@@ -202,6 +204,14 @@ def _jdbc_table(table: Any, parts: tuple[str, ...], schema: tuple[tuple[str, str
     url = str(table.jdbcOptions().url())
     name = jdbc_name(url, ".".join(parts[1:]) or parts[-1])
     return PlanDataset(name, TableName(parts), schema, uri=name.namespace, layer="jdbc")
+
+
+def _python_table(table: Described, options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:
+    """A data source written in Python: the path it is given, else its name."""
+    source = str(table.get("name", "python"))
+    path = next((str(value) for key, value in options().items() if str(key) == "path"), None) if options else None
+    name = DatasetName("python", source) if path is None else path_name(path)
+    return PlanDataset(name, TableName.of(str(name) if path else source), schema, layer="python", format=source)
 
 
 def _kafka_table(options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:

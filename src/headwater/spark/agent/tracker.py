@@ -26,7 +26,13 @@ from headwater.spark.plan.node import Node
 
 _MOST_OPEN = 2000
 _STREAM_SECONDS = 60.0
+_MOVES = frozenset({"AlterTableSetLocationCommand", "SetTableLocation"})
 _VERSIONED = frozenset({"headwater", "iceberg", "delta", None})  # None: one that was not there yet
+
+
+def _is_known_later(output: PlanOutput) -> bool:
+    """Whether a dataset has its version, or its place, only when the command is done."""
+    return output.dataset.layer in _VERSIONED or output.node.name in _MOVES
 
 
 @dataclass
@@ -161,7 +167,7 @@ class Tracker:
     def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
         try:
             one.measures = measure(self._spark, execution)
-            if one.lineage is not None and any(each.dataset.layer in _VERSIONED for each in one.lineage.outputs):
+            if one.lineage is not None and any(_is_known_later(each) for each in one.lineage.outputs):
                 outputs = self._reader(execution).outputs(one.lineage.plan)  # now they have the new version
                 one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
         except Exception as err:

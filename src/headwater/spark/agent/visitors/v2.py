@@ -12,6 +12,7 @@ from headwater.spark.agent.tables import (
     catalog_table,
     file_dataset,
     named_table,
+    named_view,
     v2_table,
 )
 from headwater.spark.agent.visitors.inputs import (
@@ -150,6 +151,16 @@ def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return _changed(context, node, "TRUNCATE")
 
 
+@visits("CreateMetricViewCommand")
+def create_metric_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    """CREATE VIEW … WITH METRICS: what it measures is in a text that Spark reads when the view is used."""
+    identifier = node.children[0].get("identifier") if node.children else None
+    if not isinstance(identifier, dict):
+        return []
+    view = named_view(context, identifier["table"])
+    return [PlanOutput(view, node, change="CREATE", statement="CREATE_VIEW")]
+
+
 @visits("RenameTable")
 def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     before = identified(context, node)
@@ -171,7 +182,7 @@ def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDat
     *("AddColumns", "ReplaceColumns", "DropColumns", "RenameColumn", "AlterColumns", "AlterColumn", "CommentOnTable"),
     *("SetTableProperties", "UnsetTableProperties", "SetTableLocation", "AlterTableCollation", "AlterTableClusterBy"),
     *("AddPartitions", "DropPartitions", "RenamePartitions", "RecoverPartitions", "RepairTable"),
-    *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties"),
+    *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties", "CreateIndex", "DropIndex"),
 )
 def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """The ALTER TABLE family and COMMENT ON TABLE, in any catalog."""
