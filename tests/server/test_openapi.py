@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from headwater.server.app import endpoints
 from headwater.server.openapi import openapi_document
 
 DOCUMENT = openapi_document(endpoints())
+ANSWERS = {each.path: each.answer for each in endpoints()}
 GETS = sorted(path for path, operations in DOCUMENT["paths"].items() if "get" in operations)
 NAMES = [
     "raw.orders",
@@ -67,8 +69,8 @@ def test_no_question_breaks_the_server(client, path):
         response = client.get(path, params=question)
         assert str(response.status_code) in DOCUMENT["paths"][path]["get"]["responses"], (question, response.text)
         assert response.status_code not in (429, 503)
-        if response.headers["content-type"] == "application/json":
-            json.loads(response.content)
+        if response.headers["content-type"] == "application/json" and response.status_code == 200:
+            msgspec.json.decode(response.content, type=ANSWERS[path])
 
     ask()
 
@@ -102,3 +104,10 @@ def test_the_document_names_every_route(estate):
         assert client.get("/api/v1/openapi.json").json() == json.loads(json.dumps(DOCUMENT))
     assert {"/api/v1/lineage", "/api/v1/picture", "/api/v1/sql"} <= DOCUMENT["paths"].keys()
     assert all(each["get"]["summary"] for each in DOCUMENT["paths"].values() if "get" in each)
+
+
+def test_every_answer_has_a_form():
+    for path, operations in DOCUMENT["paths"].items():
+        for operation in operations.values():
+            schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+            assert "$ref" in schema or schema["type"] == "array", path

@@ -1,7 +1,7 @@
 """Answers as text: trees for a terminal, rows, diagrams, pictures, JSON."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, get_args
+from typing import Literal, NotRequired, TypedDict, cast, get_args
 
 import msgspec
 
@@ -55,7 +55,68 @@ def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:
     ]
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
+class NodeJson(TypedDict):
+    """A column, or a dataset as a whole (`column` is None); `distance` in steps from where a walk began."""
+
+    dataset: str
+    column: str | None
+    distance: NotRequired[int]
+
+
+class StepJson(TypedDict):
+    """One edge, with how and where it is written."""
+
+    source: NodeJson
+    target: NodeJson
+    kind: str
+    influence: str
+    expression: str | None
+    masking: bool
+    approximate: str | None
+    statement: str | None
+    file: str | None
+    line: int | None
+    start: int | None
+    end: int | None
+    observed: bool
+
+
+class AnswerJson(TypedDict):
+    """A walk; `cut` when there is more beyond the depth asked for."""
+
+    starts: list[NodeJson]
+    nodes: list[NodeJson]
+    edges: list[StepJson]
+    cut: bool
+
+
+class NamesJson(TypedDict):
+    added: list[str]
+    removed: list[str]
+
+
+class EdgeChangeJson(TypedDict):
+    """An edge that was added, removed or changed; `before` and `after` are expressions."""
+
+    change: str
+    target: str
+    target_column: str
+    source: str
+    source_column: str
+    kind: str
+    before: str | None
+    after: str | None
+
+
+class DiffJson(TypedDict):
+    """What changed between two states."""
+
+    edges: list[EdgeChangeJson]
+    datasets: NamesJson
+    columns: NamesJson
+
+
+def answer_json(answer: Answer) -> AnswerJson:
     """An answer as plain values."""
     return {
         "starts": [node_json(node, 0) for node in answer.starts],
@@ -65,12 +126,14 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def node_json(node: Node, distance: int | None = None) -> dict[str, Any]:
-    plain: dict[str, Any] = {"dataset": node.dataset, "column": None if node.column == WHOLE else node.column}
-    return plain if distance is None else plain | {"distance": distance}
+def node_json(node: Node, distance: int | None = None) -> NodeJson:
+    plain: NodeJson = {"dataset": node.dataset, "column": None if node.column == WHOLE else node.column}
+    if distance is not None:
+        plain["distance"] = distance
+    return plain
 
 
-def step_json(step: Step) -> dict[str, Any]:
+def step_json(step: Step) -> StepJson:
     return {
         "source": node_json(step.source),
         "target": node_json(step.target),
@@ -182,11 +245,11 @@ def _change_row(change: EdgeChange) -> tuple[object, ...]:
     return (change.change, *ends, change.kind.value, change.before, change.after)
 
 
-def diff_json(diff: GraphDiff) -> dict[str, Any]:
+def diff_json(diff: GraphDiff) -> DiffJson:
     """A difference as plain values."""
     return {
-        "edges": [dict(zip(_CHANGE_HEADERS, _change_row(each))) for each in diff.edges],
-        "datasets": {"added": diff.datasets_added, "removed": diff.datasets_removed},
+        "edges": [cast(EdgeChangeJson, dict(zip(_CHANGE_HEADERS, _change_row(each)))) for each in diff.edges],
+        "datasets": {"added": list(diff.datasets_added), "removed": list(diff.datasets_removed)},
         "columns": {
             "added": [str(node) for node in diff.columns_added],
             "removed": [str(node) for node in diff.columns_removed],

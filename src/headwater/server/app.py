@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from headwater.server import graph_api, lake_api, record_api
+from headwater.server.answers import About
 from headwater.server.event_api import event_routes
 from headwater.server.guard import LOGIN, Guard
 from headwater.server.openapi import openapi_document
@@ -27,7 +28,7 @@ _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "h
 
 
 @endpoint("GET", "/about")
-def about(service: Service, question: NoQuestion) -> graph_api.Plain:
+def about(service: Service, question: NoQuestion) -> About:
     """The server, its warehouse, and the latest state of the graph (0: there is none)."""
     return {"version": version("headwater"), "warehouse": service.warehouse.url, "state": service.latest()}
 

@@ -18,6 +18,7 @@ from headwater.errors import EventError, InputError
 from headwater.events import decode
 from headwater.graph.facts import Facts
 from headwater.graph.observed import observe
+from headwater.server.answers import Received
 from headwater.server.route import answered, json_response, problem
 from headwater.server.service import Service
 
@@ -86,7 +87,7 @@ async def _kept(service: Service, lines: list[bytes]) -> None:
     await asyncio.wrap_future(service.intake.keep(b"\n".join(lines) + b"\n"))
 
 
-def _summary(received: int, failures: list[tuple[int, str]]) -> dict[str, object]:
+def _summary(received: int, failures: list[tuple[int, str]]) -> Received:
     failed = len(failures)
     return {
         "status": "success" if not failed else "partial_success" if failed < received else "failure",

@@ -1,6 +1,6 @@
 """The graph over HTTP: names, answers, pictures."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -8,13 +8,25 @@ from starlette.responses import Response
 
 from headwater.graph import diff_states
 from headwater.graph.compare import GraphDiff
-from headwater.graph.formats import STEP_HEADERS, answer_json, diff_json, node_json, step_rows
+from headwater.graph.formats import (
+    STEP_HEADERS,
+    AnswerJson,
+    DiffJson,
+    NodeJson,
+    answer_json,
+    diff_json,
+    node_json,
+    step_rows,
+)
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
 from headwater.model.edges import InfluenceClass, Kind
+from headwater.server.answers import DatasetColumns, PictureAnswer, PictureBox, PictureLine, StateRow, States
 from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import KnownGraph, Service
+from headwater.view.diagram import Box
+from headwater.view.layout import Place
 from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid
 from headwater.view.svg import to_svg
@@ -24,7 +36,6 @@ Name = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Many = Annotated[int, Meta(ge=1, le=1_000)]
 Names = Annotated[list[Annotated[str, Meta(max_length=2_000)]], Meta(max_length=500)]
 Influence = Literal["value", "condition", "row"]
-Plain = dict[str, Any]
 
 
 class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -113,7 +124,7 @@ def _dataset_row(known: KnownGraph, name: str) -> DatasetRow:
 
 
 @endpoint("GET", "/columns")
-def columns(service: Service, question: NameQuestion) -> Plain:
+def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     """The columns of a dataset, with their types, and what stands left and right of it."""
     known = service.graph(question.at)
     near = known.neighbours()
@@ -136,27 +147,27 @@ def _in_lake(service: Service, name: str) -> bool:
 
 
 @endpoint("GET", "/search")
-def search(service: Service, question: SearchQuestion) -> list[Plain]:
+def search(service: Service, question: SearchQuestion) -> list[NodeJson]:
     """Datasets and columns whose names have a text in them, the best first."""
     return [node_json(node) for node in service.graph(question.at).graph.search(question.text, limit=question.limit)]
 
 
 @endpoint("GET", "/trace")
-def trace(service: Service, question: WalkQuestion) -> Plain:
+def trace(service: Service, question: WalkQuestion) -> AnswerJson:
     """What a column or dataset is made of, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(graph.trace(question.name, depth=question.depth, influences=_influences(question.influence)))
 
 
 @endpoint("GET", "/impact")
-def impact(service: Service, question: WalkQuestion) -> Plain:
+def impact(service: Service, question: WalkQuestion) -> AnswerJson:
     """What is made of a column or dataset, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(graph.impact(question.name, depth=question.depth, influences=_influences(question.influence)))
 
 
 @endpoint("GET", "/path")
-def path(service: Service, question: PathQuestion) -> Plain:
+def path(service: Service, question: PathQuestion) -> AnswerJson:
     """Every way from one column or dataset to another."""
     graph = service.graph(question.at).graph
     return answer_json(graph.path(question.source, question.target, influences=_influences(question.influence)))
@@ -167,7 +178,7 @@ def _influences(names: list[Influence]) -> tuple[InfluenceClass, ...]:
 
 
 @endpoint("GET", "/diff")
-def diff(service: Service, question: DiffQuestion) -> Plain:
+def diff(service: Service, question: DiffQuestion) -> DiffJson:
     """What changed between two states of the graph."""
     return diff_json(_difference(service, question.before, question.after))
 
@@ -177,7 +188,7 @@ def _difference(service: Service, before: str, after: str | None) -> GraphDiff:
 
 
 @endpoint("GET", "/picture")
-def picture(service: Service, question: PictureQuestion) -> Plain:
+def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
     """A part of the graph, laid out and drawn; as JSON with the SVG in it, or as a file."""
     known = service.graph(question.at)
     changes = _difference(service, question.since, question.at) if question.since else None
@@ -196,10 +207,10 @@ def picture(service: Service, question: PictureQuestion) -> Plain:
     return _exported(drawn, question)  # type: ignore[return-value]
 
 
-def _picture_json(drawn: Picture, state: int) -> Plain:
-    lines = []
+def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
+    lines: list[PictureLine] = []
     for line, steps in zip(drawn.diagram.lines, drawn.steps):
-        edges = [[step.source.column, step.target.column, step.kind.value] for step in steps]
+        edges = [(step.source.column, step.target.column, step.kind.value) for step in steps]
         lines.append({"source": line.source, "target": line.target, "style": line.style.value, "edges": edges})
     places = drawn.layout.places
     return {
@@ -212,7 +223,7 @@ def _picture_json(drawn: Picture, state: int) -> Plain:
     }
 
 
-def _box_json(box: Any, place: Any) -> Plain:
+def _box_json(box: Box, place: Place) -> PictureBox:
     return {
         "id": box.id,
         "kind": box.kind,
@@ -254,18 +265,15 @@ def _exported(drawn: Picture, question: PictureQuestion) -> Response:
 
 
 @endpoint("GET", "/select")
-def select(service: Service, question: NameQuestion) -> Plain:
+def select(service: Service, question: NameQuestion) -> AnswerJson:
     """The part of the graph that a selector such as `2+shop.orders.total+1` means."""
     return answer_json(service.graph(question.at).graph.select(question.name))
 
 
 @endpoint("GET", "/states")
-def states(service: Service, question: NoQuestion) -> Plain:
+def states(service: Service, question: NoQuestion) -> States:
     """The states the graph has had: each is one harvest, ingest of events, or change of tags."""
     records = sorted(service.store.harvests(), key=lambda record: record["ended"])
     shown = ("harvest", "kind", "sources", "ended", "statements", "analysed", "removed", "edges", "issues")
-    return {
-        "states": [
-            {"number": number} | {name: record[name] for name in shown} for number, record in enumerate(records, 1)
-        ]
-    }
+    rows = [{"number": number} | {name: record[name] for name in shown} for number, record in enumerate(records, 1)]
+    return {"states": cast(list[StateRow], rows)}

@@ -11,7 +11,18 @@ from headwater.lake.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
 from headwater.query import connect
-from headwater.server.graph_api import Many, Moment, Name, Plain
+from headwater.server.answers import (
+    FileRow,
+    Files,
+    SnapshotRow,
+    Snapshots,
+    TableDetail,
+    TableRow,
+    Tables,
+    TableSchema,
+    TableTag,
+)
+from headwater.server.graph_api import Many, Moment, Name
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
 
@@ -44,20 +55,20 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET", "/tables")
-def tables(service: Service, question: NoQuestion) -> Plain:
+def tables(service: Service, question: NoQuestion) -> Tables:
     """The tables of the warehouse, by database; those the graph itself is kept in come last."""
-    found = []
+    found: list[TableRow] = []
     for database in service.warehouse.list_databases():
         for name in service.warehouse.list_tables(database):
             table = service.warehouse.table(f"{database}.{name}")
-            found.append(_table_row(table) | {"own": database == DATABASE})
+            found.append({**_table_row(table), "own": database == DATABASE})
     return {
         "tables": sorted(found, key=lambda each: (each["own"], each["table"])),
         "warehouse": service.warehouse.url,
     }
 
 
-def _table_row(table: Table) -> Plain:
+def _table_row(table: Table) -> TableRow:
     snapshot = table.snapshot()
     schema = table.schema
     return {
@@ -74,12 +85,13 @@ def _table_row(table: Table) -> Plain:
 
 
 @endpoint("GET", "/table")
-def table(service: Service, question: TableQuestion) -> Plain:
+def table(service: Service, question: TableQuestion) -> TableDetail:
     """One table: its schema, options, tags, and how its files stand in levels."""
     source = service.warehouse.table(question.table)
     stats = source.stats()
-    tags = [{"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()]
-    return _table_row(source) | {
+    tags: list[TableTag] = [{"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()]
+    return {
+        **_table_row(source),
         "schema": _schema_json(source.schema),
         "tags": tags,
         "levels": stats.levels,
@@ -90,7 +102,7 @@ def table(service: Service, question: TableQuestion) -> Plain:
     }
 
 
-def _schema_json(schema: Schema) -> Plain:
+def _schema_json(schema: Schema) -> TableSchema:
     return {
         "id": schema.id,
         "time": _time(schema.time_millis) if schema.time_millis else None,
@@ -112,20 +124,20 @@ def _schema_json(schema: Schema) -> Plain:
 
 
 @endpoint("GET", "/schemas")
-def schemas(service: Service, question: TableQuestion) -> list[Plain]:
+def schemas(service: Service, question: TableQuestion) -> list[TableSchema]:
     """Every version of a table's schema, oldest first."""
     return [_schema_json(schema) for schema in service.warehouse.table(question.table).schemas()]
 
 
 @endpoint("GET", "/snapshots")
-def snapshots(service: Service, question: TableQuestion) -> Plain:
+def snapshots(service: Service, question: TableQuestion) -> Snapshots:
     """The snapshots of a table that are kept, newest first, each with the run and the inputs it was made from."""
     kept = service.warehouse.table(question.table).snapshots()
     shown = kept[-_FEW_SNAPSHOTS:]
     return {"total": len(kept), "snapshots": [_snapshot_json(each) for each in reversed(shown)]}
 
 
-def _snapshot_json(snapshot: Snapshot) -> Plain:
+def _snapshot_json(snapshot: Snapshot) -> SnapshotRow:
     origin = snapshot.origin
     return {
         "snapshot": snapshot.snapshot_id,
@@ -145,10 +157,10 @@ def _snapshot_json(snapshot: Snapshot) -> Plain:
 
 
 @endpoint("GET", "/files")
-def files(service: Service, question: TableQuestion) -> Plain:
+def files(service: Service, question: TableQuestion) -> Files:
     """The live data files of a table, by level and bucket."""
     entries = service.warehouse.table(question.table).store.latest().entries
-    found = [
+    found: list[FileRow] = [
         {
             "partition": [str(value) for value in entry.partition],
             "bucket": entry.bucket,

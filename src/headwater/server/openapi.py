@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from headwater.server.answers import Received
 from headwater.server.event_api import ENDPOINT
 from headwater.server.route import Endpoint
 
@@ -43,10 +44,10 @@ _REFUSALS = {
 
 def openapi_document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """The document for some endpoints and the receiver of events."""
-    answers = [each.answer for each in endpoints]
+    answers = [*(each.answer for each in endpoints), Received]
     schemas, parts = msgspec.json.schema_components(answers, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
-    for each, schema in zip(endpoints, schemas):
+    for each, schema in zip(endpoints, schemas, strict=False):
         paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schema)
     return {
         "openapi": "3.1.0",
@@ -55,7 +56,7 @@ def openapi_document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             "version": version("headwater"),
             "description": "Lineage kept in a warehouse, the warehouse itself, and a receiver of OpenLineage events.",
         },
-        "paths": paths | _receiver(),
+        "paths": paths | _receiver(schemas[-1]),
         "components": {
             "schemas": {**parts, "Problem": _PROBLEM, "Event": _EVENT},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -103,11 +104,11 @@ def _refusals() -> dict[str, Any]:
     return {status: {"description": about, "content": content} for status, about in _REFUSALS.items()}
 
 
-def _receiver() -> dict[str, Any]:
+def _receiver(received: dict[str, Any]) -> dict[str, Any]:
     event = {"$ref": "#/components/schemas/Event"}
     many = {"type": "array", "items": event}
     one_or_many = {"application/json": {"schema": {"anyOf": [event, many]}}}
-    summary = {"description": "How many were kept.", "content": {"application/json": {"schema": {"type": "object"}}}}
+    summary = {"description": "How many were kept.", "content": {"application/json": {"schema": received}}}
     kept = {"201": {"description": "The event is kept."}, "200": summary}
 
     def post(name: str, about: str, content: dict[str, Any]) -> dict[str, Any]:

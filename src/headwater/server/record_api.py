@@ -1,7 +1,7 @@
 """What stands behind the edges, over HTTP: statements, runs, findings."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -10,10 +10,12 @@ from headwater.errors import NotFoundError
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
 from headwater.lake.predicates import Compare, In
 from headwater.model.edges import Kind
-from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name, Plain
+from headwater.server.answers import EdgeRow, Edges, IssueRow, Issues, LitStatement, RunOfEdge, RunRow, Runs
+from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name
 from headwater.server.route import endpoint
 from headwater.server.service import Service
 
+Row = dict[str, Any]  # of a lake table
 _LONGEST = 20_000  # characters of a statement that are sent
 _AROUND = 4_000  # characters kept on either side of what is lit in a longer one
 
@@ -36,7 +38,7 @@ class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 
 @endpoint("GET", "/edge")
-def edge(service: Service, question: EdgeQuestion) -> Plain:
+def edge(service: Service, question: EdgeQuestion) -> Edges:
     """Everything that is known of what joins two datasets or two of their columns: how, where it is written with the
     statement around it, and the run and snapshot that did it."""
     state = service.graph(question.at).graph.state
@@ -50,14 +52,14 @@ def edge(service: Service, question: EdgeQuestion) -> Plain:
     return {"edges": [_edge_json(row, statements.get(row["statement"]), runs.get(row["run"])) for row in rows]}
 
 
-def _statements(service: Service, at: str | None, ids: list[str]) -> dict[str, Plain]:
+def _statements(service: Service, at: str | None, ids: list[str]) -> dict[str, Row]:
     if not ids:
         return {}
     found = service.graph(at).graph.state.read(STATEMENTS, where=In("statement", tuple(ids)))
     return {row["statement"]: row for row in found.to_pylist()}
 
 
-def _runs(service: Service, ids: list[str]) -> dict[str, Plain]:
+def _runs(service: Service, ids: list[str]) -> dict[str, Row]:
     if not ids:
         return {}
     state = service.graph().graph.state
@@ -68,21 +70,19 @@ def _runs(service: Service, ids: list[str]) -> dict[str, Plain]:
     return runs
 
 
-def _edge_json(row: Plain, statement: Plain | None, run: Plain | None) -> Plain:
+def _edge_json(row: Row, statement: Row | None, run: Row | None) -> EdgeRow:
     column = {name: None if row[name] == WHOLE else row[name] for name in ("source_column", "target_column")}
     shown = {name: row[name] for name in ("source", "target", "kind", "expression", "masking", "approximate")}
     place = {name: row[name] for name in ("statement", "file", "line", "observed", "seen")}
-    return {
-        **shown,
-        **column,
-        **place,
+    more = {
         "influence": Kind(row["kind"]).influence.value,
         "sql": _lit(row, statement),
         "run": _run_of_edge(run, row["target"]) if run is not None else None,
     }
+    return cast(EdgeRow, shown | column | place | more)
 
 
-def _lit(row: Plain, statement: Plain | None) -> Plain | None:
+def _lit(row: Row, statement: Row | None) -> LitStatement | None:
     """The statement of an edge, with where in it the edge is written; of a very long one the part around that."""
     if statement is None or not statement["text"]:
         return None
@@ -109,14 +109,15 @@ def _lit(row: Plain, statement: Plain | None) -> Plain | None:
     }
 
 
-def _run_of_edge(run: Plain, target: str) -> Plain:
+def _run_of_edge(run: Row, target: str) -> RunOfEdge:
     written = [each for each in run.get("datasets", ()) if each["dataset"] == target and each["role"] == "output"]
     snapshot = next((each["version"] for each in written if each["version"]), None)
-    return {name: run[name] for name in ("run", "job", "state", "started", "ended")} | {"snapshot": snapshot}
+    shown = {name: run[name] for name in ("run", "job", "state", "started", "ended")}
+    return cast(RunOfEdge, shown | {"snapshot": snapshot})
 
 
 @endpoint("GET", "/runs")
-def runs(service: Service, question: RunsQuestion) -> Plain:
+def runs(service: Service, question: RunsQuestion) -> Runs:
     """Runs that were observed, the latest first."""
     if not service.latest():
         return {"total": 0, "runs": []}
@@ -134,22 +135,22 @@ def runs(service: Service, question: RunsQuestion) -> Plain:
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
-def _run_json(row: Plain) -> Plain:
+def _run_json(row: Row) -> RunRow:
     seconds = (row["ended"] - row["started"]).total_seconds() if row["started"] and row["ended"] else None
-    return row | {"seconds": seconds}
+    return cast(RunRow, row | {"seconds": seconds})
 
 
 @endpoint("GET", "/run")
-def run(service: Service, question: RunQuestion) -> Plain:
+def run(service: Service, question: RunQuestion) -> RunRow:
     """One run, with what it read and wrote at which version."""
     found = _runs(service, [question.run]).get(question.run)
     if found is None:
         raise NotFoundError(f"there is no run `{question.run}`")
-    return _run_json(found) | {"datasets": found.get("datasets", [])}
+    return _run_json({"datasets": []} | found)
 
 
 @endpoint("GET", "/issues")
-def issues(service: Service, question: IssuesQuestion) -> Plain:
+def issues(service: Service, question: IssuesQuestion) -> Issues:
     """What was found wrong or doubtful while harvesting, errors first."""
     if not service.latest():
         return {"total": 0, "counts": {}, "issues": []}
@@ -160,4 +161,4 @@ def issues(service: Service, question: IssuesQuestion) -> Plain:
     found = [row for row in rows if question.severity in ("", row["severity"]) and question.code in ("", row["code"])]
     order = ("error", "warning", "info")
     found.sort(key=lambda row: (order.index(row["severity"]), row["file"] or "", row["line"] or 0, row["number"]))
-    return {"total": len(found), "counts": counts, "issues": found[: question.limit]}
+    return {"total": len(found), "counts": counts, "issues": cast(list[IssueRow], found[: question.limit])}

@@ -1,0 +1,333 @@
+"""What the API answers, as types: the OpenAPI document follows from them, and mypy holds the endpoints to them.
+
+They are dictionaries, because that is what rows of a lake table and the formats of the graph are.
+"""
+
+from datetime import datetime
+from typing import NotRequired, TypedDict
+
+from headwater.graph.formats import NodeJson
+from headwater.lake.snapshot import Summary
+from headwater.lake.tables.stats import TableLevel
+from headwater.view.diagram import End
+
+
+class About(TypedDict):
+    """The server; `state` is the number of the graph's latest state, 0 when there is none."""
+
+    version: str
+    warehouse: str
+    state: int
+
+
+class NamedType(TypedDict):
+    """A column and its type, as its source writes it."""
+
+    name: str
+    type: str | None
+
+
+class DatasetColumns(TypedDict):
+    """A dataset: its columns, and the datasets left and right of it."""
+
+    dataset: str
+    kind: str
+    columns: list[NamedType]
+    upstream: list[str]
+    downstream: list[str]
+    in_lake: bool
+
+
+class PictureBox(TypedDict):
+    """A dataset, or a group of them, in a picture."""
+
+    id: str
+    kind: str
+    ports: list[str]
+    before: int
+    after: int
+    more: int
+    folded: bool | None
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class PictureLine(TypedDict):
+    """A line of a picture; `edges` are source column, target column and kind."""
+
+    source: End
+    target: End
+    style: str
+    edges: list[tuple[str, str, str]]
+
+
+class PictureAnswer(TypedDict):
+    """A drawn part of the graph."""
+
+    state: int
+    svg: str
+    starts: list[NodeJson]
+    boxes: list[PictureBox]
+    lines: list[PictureLine]
+    cut: bool
+
+
+class StateRow(TypedDict):
+    """One state that the graph has had."""
+
+    number: int
+    harvest: str
+    kind: str
+    sources: list[str] | None
+    ended: datetime
+    statements: int | None
+    analysed: int | None
+    removed: int | None
+    edges: int | None
+    issues: int | None
+
+
+class States(TypedDict):
+    states: list[StateRow]
+
+
+# ---------------------------------------------------------------------------------------------------- records
+
+
+class LitStatement(TypedDict):
+    """A statement, with where in it an edge is written; `cut` when only a part is sent."""
+
+    text: str
+    start: int | None
+    end: int | None
+    cut: bool
+    line: int | None
+    type: str | None
+    status: str | None
+    dialect: str | None
+
+
+class RunOfEdge(TypedDict):
+    """The last run that did what an edge says, and the snapshot it made."""
+
+    run: str
+    job: str | None
+    state: str | None
+    started: datetime | None
+    ended: datetime | None
+    snapshot: str | None
+
+
+class EdgeRow(TypedDict):
+    """One way in which two columns are joined."""
+
+    source: str
+    target: str
+    source_column: str | None
+    target_column: str | None
+    kind: str
+    influence: str
+    expression: str | None
+    masking: bool | None
+    approximate: str | None
+    statement: str
+    file: str | None
+    line: int | None
+    observed: bool | None
+    seen: datetime | None
+    sql: LitStatement | None
+    run: RunOfEdge | None
+
+
+class Edges(TypedDict):
+    edges: list[EdgeRow]
+
+
+class RunDataset(TypedDict):
+    """What a run read or wrote."""
+
+    run: str
+    dataset: str
+    role: str
+    version: str | None
+    columns: list[str] | None
+    rows: int | None
+    bytes: int | None
+    files: int | None
+
+
+class RunRow(TypedDict):
+    """A run that was observed; with its datasets when it is asked for by its id."""
+
+    run: str
+    job: str | None
+    state: str | None
+    started: datetime | None
+    ended: datetime | None
+    seconds: float | None
+    engine: str | None
+    sql: str | None
+    error: str | None
+    parent: str | None
+    producer: str | None
+    datasets: NotRequired[list[RunDataset]]
+
+
+class Runs(TypedDict):
+    total: int
+    runs: list[RunRow]
+
+
+class IssueRow(TypedDict):
+    """Something wrong or doubtful, and where."""
+
+    statement: str
+    number: int
+    code: str
+    severity: str
+    message: str
+    hint: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+
+
+class Issues(TypedDict):
+    """`counts` is by code, of all there are."""
+
+    total: int
+    counts: dict[str, int]
+    issues: list[IssueRow]
+
+
+# ------------------------------------------------------------------------------------------------------- lake
+
+
+class TableRow(TypedDict):
+    """A table of the warehouse; `own` when the graph itself is kept in it."""
+
+    table: str
+    columns: int
+    primary_key: tuple[str, ...]
+    comment: str | None
+    snapshot: int | None
+    time: datetime | None
+    rows: int
+    files: int
+    bytes: int
+    own: NotRequired[bool]
+
+
+class Tables(TypedDict):
+    tables: list[TableRow]
+    warehouse: str
+
+
+class SchemaColumn(TypedDict):
+    id: int
+    name: str
+    type: str
+    nullable: bool
+    description: str | None
+    key: bool
+    partition: bool
+
+
+class TableSchema(TypedDict):
+    """One version of a table's schema."""
+
+    id: int
+    time: datetime | None
+    columns: list[SchemaColumn]
+    options: dict[str, str]
+    comment: str | None
+
+
+class TableTag(TypedDict):
+    tag: str
+    snapshot: int
+
+
+class TableDetail(TableRow):
+    """A table with its schema and how its files stand."""
+
+    schema: TableSchema
+    tags: list[TableTag]
+    levels: tuple[TableLevel, ...]
+    buckets: int
+    partitions: int
+    most_runs: int
+    snapshots: int
+
+
+class SnapshotInput(TypedDict):
+    dataset: str
+    snapshot: int | None
+    columns: tuple[str, ...]
+
+
+class SnapshotRow(TypedDict):
+    """A snapshot, with the run and the inputs it was made from."""
+
+    snapshot: int
+    schema: int
+    time: datetime
+    operation: str
+    user: str
+    summary: Summary
+    run: str | None
+    job: str | None
+    sql: str | None
+    inputs: list[SnapshotInput]
+
+
+class Snapshots(TypedDict):
+    total: int
+    snapshots: list[SnapshotRow]
+
+
+class FileRow(TypedDict):
+    """A live data file."""
+
+    partition: list[str]
+    bucket: int
+    level: int
+    name: str
+    rows: int
+    deletes: int
+    bytes: int
+    sequence: int
+
+
+class Files(TypedDict):
+    total: int
+    files: list[FileRow]
+
+
+# ------------------------------------------------------------------------------------------------------ events
+
+
+class ReceivedCounts(TypedDict):
+    received: int
+    successful: int
+    failed: int
+    retriable: int
+    non_retriable: int
+
+
+class FailedEvent(TypedDict):
+    """An event that is not one, by its place in the array."""
+
+    index: int
+    reason: str
+    retriable: bool
+
+
+class Received(TypedDict):
+    """What became of many events: `success`, `partial_success` or `failure`."""
+
+    status: str
+    summary: ReceivedCounts
+    failed_events: list[FailedEvent]
