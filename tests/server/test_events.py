@@ -3,13 +3,14 @@
 import gzip
 import json
 import os
+import resource
 import signal
 import uuid
 
 import pytest
 from tests.server.conftest import client_of, serving, wait_for
 
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, StorageError
 from headwater.graph import GraphStore
 from headwater.graph.tables import RUNS
 from headwater.server.intake import Intake, journal_folder
@@ -96,6 +97,23 @@ def test_a_file_that_is_written_is_nobody_elses(tmp_path):
 
 
 @pytest.mark.fault
+def test_a_full_disk_refuses_and_spoils_nothing(tmp_path):
+    """The limit on the size of files stands for the disk: the write stops in the middle of a line."""
+    journal = Journal(tmp_path)
+    journal.append(b'{"kept": 1}\n').result(10)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        refused = journal.append(b'{"lost": "0123456789"}\n').exception(10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(refused, StorageError)
+    journal.append(b'{"kept": 2}\n').result(10)
+    (path,) = journal.sealed()
+    assert path.read_bytes() == b'{"kept": 1}\n{"kept": 2}\n'
+    journal.close()
+
+
 def test_what_was_acknowledged_survives_the_death_of_the_server(tmp_path):
     """Post events, kill the server in the middle of it, start another: every acknowledged event is in the graph."""
     from openlineage.client import OpenLineageClient

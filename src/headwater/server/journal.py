@@ -98,7 +98,6 @@ class Journal:
             try:
                 self._dirty = True
                 _write_all(self._file, data)
-                os.fdatasync(self._file)
             except OSError as err:
                 failed = StorageError(f"the event could not be kept: {err.strerror}")
                 failed.__cause__ = err
@@ -110,11 +109,13 @@ class Journal:
 
 
 def _write_all(file: int, data: bytes) -> None:
-    """Write everything, or end the torn line, so that what comes next is whole."""
+    """Write everything, or nothing: a torn line would take the next one with it."""
+    size = os.fstat(file).st_size
     rest = memoryview(data)
     try:
         while rest:
             rest = rest[os.write(file, rest) :]
+        os.fdatasync(file)
     except OSError:
-        os.write(file, b"\n")
+        os.ftruncate(file, size)
         raise
