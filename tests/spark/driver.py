@@ -52,17 +52,18 @@ def write(folder, master):
 
 
 class HangingWriter(StreamWriter):
-    """A sink whose second batch stops before its commit, and its third after it."""
+    """A sink of which one batch stops before its commit, and one after it."""
 
     def __init__(self, task, folder):
         super().__init__(task)
         self.folder = folder
+        self.moments = json.loads((folder / "moments.json").read_text())
 
     def commit(self, messages, batchId):
-        if batchId == 1:
+        if batchId == self.moments["before"]:
             hang(self.folder / "before")
         super().commit(messages, batchId)
-        if batchId == 2:
+        if batchId == self.moments["after"]:
             hang(self.folder / "after")
 
 
@@ -76,7 +77,7 @@ class Hanging(HeadwaterSource):
 
 
 def stream(folder, master):
-    """A stream that is to be killed twice, and then comes to its end."""
+    """A stream that is to be killed at two moments, and comes to its end otherwise."""
     spark = session(master)
     spark.dataSource.register(Hanging)
     warehouse = str(folder / "wh")
@@ -141,8 +142,8 @@ def cluster(folder, master):
         },
     )
     lake = connect(spark, folder / "wh")
-    answers = [plain(map(tuple, lake.sql(query).collect())) for query in QUERIES]
-    (folder / "answers.json").write_text(json.dumps(answers, default=str))
+    answers = [plain(lake.sql(query).collect()) for query in QUERIES]
+    (folder / "answers.json").write_text(json.dumps(answers))
     spark.dataSource.register(Flaky)
     rows = numbers(spark, sometimes_long)
     place = {"warehouse": str(folder / "wh"), "table": "db.flaky"}
@@ -154,6 +155,20 @@ def cluster(folder, master):
     spark.stop()
 
 
+def bucket(folder, master):
+    """Tables of an object store: asked, made and changed."""
+    from queries import QUERIES, plain
+
+    place = json.loads((folder / "place.json").read_text())
+    lake = connect(session(master), place["url"], storage=place["storage"])
+    answers = [plain(lake.sql(query).collect()) for query in QUERIES]
+    (folder / "bucket.json").write_text(json.dumps(answers))
+    lake.sql("CREATE TABLE db.made TBLPROPERTIES ('primary-key' = 'id') AS SELECT id, 0 AS n FROM range(100)")
+    lake.sql("UPDATE db.made SET n = 1 WHERE id < 10")
+    lake.sql("DELETE FROM db.made WHERE id >= 50")
+    lake.spark.stop()
+
+
 if __name__ == "__main__":
-    modes = {"write": write, "stream": stream, "cluster": cluster}
+    modes = {"write": write, "stream": stream, "cluster": cluster, "bucket": bucket}
     modes[sys.argv[1]](Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "local[2]")

@@ -2,6 +2,9 @@
 
 import datetime
 import decimal
+import json
+import subprocess
+import sys
 
 import pyarrow as pa
 
@@ -69,9 +72,23 @@ def _order(id, shift=0):
 
 
 def plain(rows):
-    """Rows in a form in which the engines' answers can be compared: sorted, and exact."""
-    return sorted((tuple(_value(value) for value in row) for row in rows), key=repr)
+    """Rows in a form in which the answers of engines and commands can be compared: sorted, and exact."""
+    return sorted(([_value(value) for value in row] for row in rows), key=repr)
 
 
 def _value(value):
-    return round(value, 9) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, 9)
+    return str(value) if isinstance(value, decimal.Decimal | datetime.date) else value
+
+
+def by_command(warehouse):
+    """What `headwater sql` answers."""
+    command = [sys.executable, "-m", "headwater", "sql", "--json", "--warehouse", str(warehouse), "-e"]
+    text = subprocess.run([*command, ";\n".join(QUERIES)], check=True, capture_output=True, text=True).stdout
+    answers, at = [], 0
+    while at < len(text.rstrip()):
+        rows, at = json.JSONDecoder().raw_decode(text, at)
+        answers.append(plain(row.values() for row in rows))
+        at += 1
+    return answers

@@ -2,8 +2,10 @@
 
 import threading
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,33 @@ class Trace:
         self.steps.append(step)
 
 
+class Readers:
+    """Data files that stay open from one read to the next; the least recently used is closed first.
+
+    For processes that serve short reads of the same files one after the other. Names of files are never used again,
+    so what is open under a name is what was written under it. A file that is removed meanwhile takes room on the disk
+    until it is closed.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: OrderedDict[str, DataReader] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: str, make: Callable[[], DataReader]) -> DataReader:
+        """The reader of a file, made if there is none."""
+        with self._lock:
+            reader = self._open.get(name)
+        if reader is None:
+            reader = make()
+        with self._lock:
+            self._open[name] = reader
+            self._open.move_to_end(name)
+            while len(self._open) > self._most:
+                self._open.popitem(last=False)
+        return reader
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """Where the files of a tree are and how their rows are read."""
@@ -43,6 +72,7 @@ class Shelf:
     codec: KeyCodec
     cache: BlockCache
     schema_of: Callable[[int], Schema]
+    readers: Readers | None = None
 
 
 class OpenFile:
@@ -148,7 +178,8 @@ class OpenFile:
     def _open(self) -> DataReader:
         with self._lock:
             if self._reader is None:
-                reader = open_data(self._shelf, self.file)
+                kept, make = self._shelf.readers, partial(open_data, self._shelf, self.file)
+                reader = make() if kept is None else kept.get(self.name, make)
                 self._adapter = adapter(reader.fields, self._shelf.codec.stored)
                 self._reader = reader
             return self._reader

@@ -20,6 +20,7 @@ from headwater.lake.row import Row
 from headwater.lake.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
 from headwater.lake.state import Pinned, Pins, TreeState
 from headwater.lake.stored import RowBuilder
+from headwater.lake.stretches import narrowed, stretches
 from headwater.model.schema import Schema
 
 
@@ -114,14 +115,27 @@ class Reads:
         """The rows of sections, and of memory, as the user sees them."""
         bounds = (request.lower, request.upper)
         for section in found:
-            plain = section.is_plain and not memory
-            batches = (
-                plain_rows(section.runs[0], names, bounds) if plain else self._merged(section, memory, names, bounds)
-            )
+            if memory:
+                batches = self._merged(section, memory, names, bounds)
+            elif section.is_plain:
+                batches = plain_rows(section.runs[0], names, bounds)
+            else:
+                batches = self._mixed(section, names, bounds)
             for batch in batches:
                 rows = filter_batch(batch, request.where)
                 if len(rows):
                     yield rows.select(request.columns)
+
+    def _mixed(
+        self, section: Section, names: list[str], bounds: tuple[NativeKey | None, NativeKey | None]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of files that overlap: merged where they do, as they are elsewhere."""
+        for stretch in stretches(section, bounds):
+            here = narrowed(bounds, stretch.lower, stretch.upper)
+            if stretch.alone is None:
+                yield from self._merged(section, [], names, here)
+            else:
+                yield from plain_rows([stretch.alone], names, here)
 
     def _merged(
         self,

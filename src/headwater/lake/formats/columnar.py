@@ -98,6 +98,9 @@ class ColumnarReader:
         last = [block.batch().keys.slice(len(block.batch()) - 1, len(block.batch())) for block in self._blocks]
         return concat_keys(last), np.array([len(block.batch()) for block in self._blocks], np.int64)
 
+    def firsts(self) -> Keys:
+        return concat_keys([block.batch().keys.slice(0, 1) for block in self._blocks])
+
     def load(self, number: int) -> BatchBlock:
         return self._blocks[number]
 

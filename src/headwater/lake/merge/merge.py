@@ -31,19 +31,24 @@ def merge_batches(batches: Sequence[SortedBatch], rule: MergeRule) -> SortedBatc
     return sort_batch(concat(filled), rule)
 
 
-def sort_batch(rows: SortedBatch, rule: MergeRule) -> SortedBatch:
-    """One row per key, in key order, from rows in order of arrival."""
-    if len(rows) < 2 or rows.keys.is_increasing():
-        return rows
-    order = rows.keys.sort_order()
-    keys = rows.keys.take(order)
+def sort_batch(rows: SortedBatch, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None) -> SortedBatch:
+    """One row per key, in key order, from rows in order of arrival: all of them, or those at some positions.
+
+    Values are moved once, from where they are to where they belong.
+    """
+    keys = rows.keys if positions is None else rows.keys.take(positions)
+    if len(keys) < 2 or keys.is_increasing():
+        return rows if positions is None else rows.take(positions)
+    order = keys.sort_order()
+    keys = keys.take(order)
     last = keys.differ_from_next()
+    source = order if positions is None else positions[order]
     if last.all():
-        kinds = None if rows.kinds is None else rows.kinds[order]
-        return SortedBatch(keys, kinds, rows.columns.take(pa.array(order)))
+        kinds = None if rows.kinds is None else rows.kinds[source]
+        return SortedBatch(keys, kinds, rows.columns.take(pa.array(source)))
     if rule.engine is MergeEngine.DEDUPLICATE:
-        return rows.take(order[last])
-    return _fold(rows.take(order), last, rule)
+        return rows.take(source[last])
+    return _fold(rows.take(source), last, rule)
 
 
 def _in_sequence(batches: Sequence[SortedBatch]) -> bool:

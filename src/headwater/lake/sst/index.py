@@ -31,15 +31,50 @@ class IndexEntry:
 
 
 class IndexBlock:
-    """The index of an open file."""
+    """The index of an open file, by column; entries are made when they are asked for."""
 
-    def __init__(self, entries: Sequence[IndexEntry]) -> None:
-        self.entries = entries
-        self.separators = [entry.separator for entry in entries]
-        self.first_keys = [entry.first_key for entry in entries]
+    def __init__(
+        self,
+        first_keys: list[NativeKey],
+        separators: list[NativeKey],
+        handles: npt.NDArray[np.int64],
+        rows: list[int],
+    ) -> None:
+        """`handles` has a row for each block: its offset and its size."""
+        self.first_keys = first_keys
+        self.separators = separators
+        self._handles = handles
+        self._rows = rows
+
+    @classmethod
+    def of(cls, entries: Sequence[IndexEntry]) -> "IndexBlock":
+        """The index of blocks in the order of their keys."""
+        handles = np.array([(entry.handle.offset, entry.handle.size) for entry in entries], np.int64).reshape(-1, 2)
+        first_keys, separators = [entry.first_key for entry in entries], [entry.separator for entry in entries]
+        return cls(first_keys, separators, handles, [entry.rows for entry in entries])
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self._rows)
+
+    @property
+    def entries(self) -> list[IndexEntry]:
+        """One for each block."""
+        parts = zip(self.first_keys, self.separators, self._handles.tolist(), self._rows)
+        return [IndexEntry(first, last, Handle(*handle), rows) for first, last, handle, rows in parts]
+
+    def handle(self, number: int) -> Handle:
+        """Where a block is."""
+        offset, size = self._handles[number].tolist()
+        return Handle(offset, size)
+
+    def handles(self, numbers: range) -> list[Handle]:
+        """Where some blocks are that follow each other."""
+        return [Handle(offset, size) for offset, size in self._handles[numbers.start : numbers.stop].tolist()]
+
+    def fills(self, start: int, end: int) -> bool:
+        """Whether the blocks follow each other without a gap from `start` to `end`."""
+        offsets, sizes = self._handles[:, 0], self._handles[:, 1]
+        return bool(np.array_equal(np.append(offsets, end), np.append(start, offsets + sizes)))
 
     def block_of(self, key: NativeKey) -> int:
         """The only block that can hold a key, -1 if there is none."""
@@ -59,12 +94,11 @@ class IndexBlock:
         return range(start, stop)
 
     def encode(self) -> bytes:
-        count = len(self.entries)
         columns = (
-            struct.pack("<I", count),
-            np.array([entry.handle.offset for entry in self.entries], "<u8").tobytes(),
-            np.array([entry.handle.size for entry in self.entries], "<u4").tobytes(),
-            np.array([entry.rows for entry in self.entries], "<u4").tobytes(),
+            struct.pack("<I", len(self)),
+            self._handles[:, 0].astype("<u8").tobytes(),
+            self._handles[:, 1].astype("<u4").tobytes(),
+            np.array(self._rows, "<u4").tobytes(),
             _encode_keys(self.separators),
             _encode_keys(self.first_keys),
         )
@@ -78,20 +112,26 @@ class IndexBlock:
             raise corrupt(path, "index", at)
         (count,) = struct.unpack("<I", data[:4])
         with decoding(path, "index", at):
-            offsets = np.frombuffer(data[4:], "<u8", count).tolist()
-            sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count).tolist()
+            offsets = np.frombuffer(data[4:], "<u8", count)
+            sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count)
             rows = np.frombuffer(data[4 + 12 * count :], "<u4", count).tolist()
             separators, used = _decode_keys(data[4 + 16 * count :], count, number_keys=number_keys)
             first_keys, _ = _decode_keys(data[4 + 16 * count + used :], count, number_keys=number_keys)
-        parts = zip(first_keys, separators, offsets, sizes, rows)
-        return cls([IndexEntry(first, last, Handle(at, size), n) for first, last, at, size, n in parts])
+        return cls(first_keys, separators, np.stack((offsets, sizes), axis=1).astype(np.int64), rows)
 
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """The separators and the number of rows of each block, for cutting a scan into even pieces."""
-        rows = np.array([entry.rows for entry in self.entries], np.int64)
-        if self.separators and isinstance(self.separators[0], int):
-            return NumberKeys(np.array(self.separators, np.uint64)), rows
-        return BytesKeys(pa.array(self.separators, pa.binary())), rows
+        return _column(self.separators), np.array(self._rows, np.int64)
+
+    def firsts(self) -> Keys:
+        """The first key of each block."""
+        return _column(self.first_keys)
+
+
+def _column(keys: list[NativeKey]) -> Keys:
+    if keys and isinstance(keys[0], int):
+        return NumberKeys(np.array(keys, np.uint64))
+    return BytesKeys(pa.array(keys, pa.binary()))
 
 
 def shortest_separator(last: NativeKey, following: NativeKey) -> NativeKey:

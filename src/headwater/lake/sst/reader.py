@@ -60,12 +60,7 @@ class SSTableReader:
 
     def _check_tiling(self) -> None:
         """The blocks must follow each other from the header to the meta block: then every byte is checked by one."""
-        at = HEADER_SIZE
-        for entry in self.index.entries:
-            if entry.handle.offset != at:
-                raise corrupt(self.path, "index", self.footer.index.offset)
-            at = entry.handle.end
-        if at != self.footer.meta.offset:
+        if not self.index.fills(HEADER_SIZE, self.footer.meta.offset):
             raise corrupt(self.path, "index", self.footer.index.offset)
 
     def might_contain(self, key: bytes) -> bool:
@@ -80,24 +75,27 @@ class SSTableReader:
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         return self.index.boundaries()
 
+    def firsts(self) -> Keys:
+        return self.index.firsts()
+
     def load(self, number: int) -> Block:
         """Read, check and open one block."""
-        handle = self.index.entries[number].handle
+        handle = self.index.handle(number)
         return self._open(self._reader.read(handle.offset, handle.size), handle.offset)
 
     def load_many(self, numbers: range) -> Iterator[Block]:
         """Read several blocks in a row, ahead of their use where every request costs."""
-        entries = self.index.entries
-        at, released = numbers.start, entries[numbers.start].handle.offset if numbers else 0
-        while at < numbers.stop:
-            start, stop = entries[at].handle.offset, at + 1
+        handles = self.index.handles(numbers)
+        at, released = 0, handles[0].offset if handles else 0
+        while at < len(handles):
+            start, stop = handles[at].offset, at + 1
             limit = start if self._reader.in_place else start + _READ_AHEAD
-            while stop < numbers.stop and entries[stop].handle.end <= limit:
+            while stop < len(handles) and handles[stop].end <= limit:
                 stop += 1
-            data = self._reader.read(start, entries[stop - 1].handle.end - start)
-            for entry in entries[at:stop]:
-                begin = entry.handle.offset - start
-                yield self._open(data[begin : begin + entry.handle.size], entry.handle.offset)
+            data = self._reader.read(start, handles[stop - 1].end - start)
+            for handle in handles[at:stop]:
+                begin = handle.offset - start
+                yield self._open(data[begin : begin + handle.size], handle.offset)
             at = stop
             if start - released >= _READ_AHEAD:
                 self._reader.release(released, start - released)

@@ -2,13 +2,14 @@
 
 import time
 import zlib
+from itertools import pairwise
 
 import numpy as np
 
 from headwater.files.protocol import Buffer
 from headwater.lake.batch import SortedBatch
 from headwater.lake.formats.facts import FileFacts
-from headwater.lake.keys import NativeKey
+from headwater.lake.keys import Keys, NativeKey, NumberKeys
 from headwater.lake.keys.murmur import Hashes
 from headwater.lake.sst.block import encode_block, seal_block
 from headwater.lake.sst.bloom import BloomFilter
@@ -19,6 +20,7 @@ from headwater.lake.sst.meta import META_TRAILER, Checksums, TableMeta, encode_m
 DEFAULT_BLOCK_SIZE = 32 << 10
 _MOST_ROWS = 65_536
 _CHUNK = 4 << 20
+_WIDE = 4  # blocks
 
 
 class _Content:
@@ -92,8 +94,9 @@ class SSTableWriter:
         self._facts.add(batch)
         self._hashes.append(batch.keys.hashes())
         step = min(_MOST_ROWS, max(1, self._block_size * len(batch) // max(1, batch.nbytes)))
-        for start in range(0, len(batch), step):
-            self._append_block(batch.slice(start, min(start + step, len(batch))))
+        for begin, end in pairwise((0, *_gaps(batch.keys, step), len(batch))):
+            for start in range(begin, end, step):
+                self._append_block(batch.slice(start, min(start + step, end)))
 
     def drain(self) -> list[Buffer]:
         """The pieces of the file that are done, beyond those given before."""
@@ -127,4 +130,17 @@ class SSTableWriter:
         for position, (first, last, handle, rows) in enumerate(self._blocks):
             separator = shortest_separator(last, following[position]) if position < len(following) else last
             entries.append(IndexEntry(first, separator, handle, rows))
-        return IndexBlock(entries)
+        return IndexBlock.of(entries)
+
+
+def _gaps(keys: Keys, step: int) -> list[int]:
+    """The positions before which there is a gap as wide as several blocks of `step` keys.
+
+    A block ends there: one that reached over the gap would overlap with all that other files have in it. There are
+    fewer of them than a quarter of the blocks, since all keys and gaps together are as wide as the blocks.
+    """
+    if not isinstance(keys, NumberKeys) or len(keys) <= step:
+        return []
+    width = int(keys.values[-1] - keys.values[0]) * step // len(keys)
+    found: list[int] = (np.flatnonzero(np.diff(keys.values) > np.uint64(_WIDE * width)) + 1).tolist()
+    return found

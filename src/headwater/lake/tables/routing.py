@@ -42,8 +42,10 @@ def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kin
     places = codes * buckets
     if buckets > 1:
         places += (batch.keys.hashes() % np.uint64(buckets)).astype(np.int64)
-    for place, part in _split(batch, places):
-        sorted_rows = sort_batch(part, shape.rule) if shape.is_keyed else _renumbered(part)
+    for place, positions in _by_place(places):
+        sorted_rows = (
+            sort_batch(batch, shape.rule, positions) if shape.is_keyed else _renumbered(_at(batch, positions))
+        )
         yield Routed(partitions[place // buckets], place % buckets, sorted_rows)
 
 
@@ -51,8 +53,8 @@ def route_batch(batch: SortedBatch, rows: pa.RecordBatch, shape: Shape) -> Itera
     """A sorted batch with deletes in it, by partition and bucket. REQUIRES: `rows` has its partition columns."""
     partitions, codes = _partition_codes(pa.Table.from_batches([rows]), shape.partition_fields)
     places = codes * shape.buckets + (batch.keys.hashes() % np.uint64(shape.buckets)).astype(np.int64)
-    for place, part in _split(batch, places):
-        yield Routed(partitions[place // shape.buckets], place % shape.buckets, part)
+    for place, positions in _by_place(places):
+        yield Routed(partitions[place // shape.buckets], place % shape.buckets, _at(batch, positions))
 
 
 def place_of(key: NativeKey, values: Sequence[Any], shape: Shape) -> tuple[Partition, int]:
@@ -81,16 +83,21 @@ def _renumbered(batch: SortedBatch) -> SortedBatch:
     return SortedBatch(row_keys(0, len(batch)), None, batch.columns)
 
 
-def _split(batch: SortedBatch, places: npt.NDArray[np.int64]) -> Iterator[tuple[int, SortedBatch]]:
-    """The rows of each place, in their order."""
+def _by_place(places: npt.NDArray[np.int64]) -> Iterator[tuple[int, npt.NDArray[np.int64] | None]]:
+    """The positions of the rows of each place, in their order; None for all there are."""
     if (places == places[0]).all():
-        yield int(places[0]), batch
+        yield int(places[0]), None
         return
-    order = np.argsort(places, kind="stable")
+    few = int(places.max()) < 1 << 16
+    order = np.argsort(places.astype(np.uint16) if few else places, kind="stable")  # 16 bits: without comparing
     ordered = places[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     for start, stop in zip(starts, np.append(starts[1:], len(order))):
-        yield int(ordered[start]), batch.take(order[start:stop])
+        yield int(ordered[start]), order[start:stop]
+
+
+def _at(batch: SortedBatch, positions: npt.NDArray[np.int64] | None) -> SortedBatch:
+    return batch if positions is None else batch.take(positions)
 
 
 def _partition_codes(rows: pa.Table, fields: tuple[Field, ...]) -> tuple[list[Partition], npt.NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from headwater.lake.cache import shared_cache
 from headwater.lake.commit import Committer
 from headwater.lake.layout import PathFactory
 from headwater.lake.manifest import ManifestEntry, Partition
-from headwater.lake.opened import Shelf
+from headwater.lake.opened import Readers, Shelf
 from headwater.lake.schemas import SchemaManager
 from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.tables.leases import Leases
@@ -32,7 +32,8 @@ _STATES = 8  # kept open, most recently used last
 class TableStore:
     """Everything of one table that is on disk. Any thread may use it."""
 
-    def __init__(self, name: TableName, files: Files, folder: str) -> None:
+    def __init__(self, name: TableName, files: Files, folder: str, *, readers: Readers | None = None) -> None:
+        """`readers` keeps data files open beyond the states that read them."""
         self.name = name
         self.files = files
         self.paths = PathFactory(folder)
@@ -41,6 +42,7 @@ class TableStore:
         self.tags = Tags(files, self.paths)
         self.leases = Leases(files, self.paths)
         self.given_up = 0  # compactions that others crossed
+        self._readers = readers
         self._shapes: dict[int, Shape] = {}
         self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
         self._lock = Lock()
@@ -86,6 +88,7 @@ class TableStore:
             codec=shape.codec,
             cache=shared_cache,
             schema_of=self._stored_schema,
+            readers=self._readers,
         )
 
     def writer(self, shape: Shape, partition: Partition, bucket: int) -> FileWriter:

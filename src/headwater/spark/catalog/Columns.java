@@ -10,14 +10,15 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.vectorized.ArrowColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
-import org.apache.spark.sql.vectorized.ColumnarBatchRow;
 
 /** A batch read whose tasks hand on columns. */
 final class ColumnsBatch implements Batch {
   private final Batch inner;
+  private final int width;
 
-  ColumnsBatch(Batch inner) {
+  ColumnsBatch(Batch inner, int width) {
     this.inner = inner;
+    this.width = width;
   }
 
   public InputPartition[] planInputPartitions() {
@@ -26,15 +27,17 @@ final class ColumnsBatch implements Batch {
 
   public PartitionReaderFactory createReaderFactory() {
     PartitionReaderFactory factory = inner.createReaderFactory();
-    return Peek.isKnown(factory) ? (PartitionReaderFactory) new ColumnsReaderFactory(factory) : factory;
+    return Peek.isKnown(factory) ? (PartitionReaderFactory) new ColumnsReaderFactory(factory, width) : factory;
   }
 }
 
 public final class ColumnsReaderFactory implements PartitionReaderFactory {
   private final PartitionReaderFactory inner;
+  private final int width;
 
-  public ColumnsReaderFactory(PartitionReaderFactory inner) {
+  public ColumnsReaderFactory(PartitionReaderFactory inner, int width) {
     this.inner = inner;
+    this.width = width;
   }
 
   public PartitionReader createReader(InputPartition partition) {
@@ -46,34 +49,37 @@ public final class ColumnsReaderFactory implements PartitionReaderFactory {
   }
 
   public PartitionReader createColumnarReader(InputPartition partition) {
-    return new ColumnsReader(inner.createReader(partition));
+    return new ColumnsReader(inner.createReader(partition), width);
   }
 }
 
 /**
- * The batches below an iterator of rows. Spark's reader maps a projection over the rows of one batch after the other;
- * a row of a batch knows its columns, and they know how many rows they have.
+ * The batches below an iterator of rows. Spark's reader makes rows of one batch after the other (`flatMap`) and maps a
+ * projection over them (`map`); below both are batches of one column, a struct that has ours as its members.
  */
 final class ColumnsReader implements PartitionReader {
   private final PartitionReader inner;
-  private final scala.collection.Iterator rows;
+  private final int width;
+  private final scala.collection.Iterator batches;
   private ColumnarBatch batch;
 
-  ColumnsReader(PartitionReader inner) {
+  ColumnsReader(PartitionReader inner, int width) {
     this.inner = inner;
-    this.rows = (scala.collection.Iterator) Peek.at(Peek.at(inner, "outputIter"), "$outer");
+    this.width = width;
+    this.batches = (scala.collection.Iterator) Peek.at(Peek.at(Peek.at(inner, "outputIter"), "$outer"), "$outer");
   }
 
   public boolean next() {
-    if (!rows.hasNext()) {
+    if (!batches.hasNext()) {
       return false;
     }
-    ColumnVector[] columns = (ColumnVector[]) Peek.at(rows.next(), "columns");
-    int count = ((ArrowColumnVector) columns[0]).getValueVector().getValueCount();
-    for (int i = 1; i < count; i++) {
-      rows.next();
+    ColumnarBatch whole = (ColumnarBatch) batches.next();
+    ArrowColumnVector struct = (ArrowColumnVector) whole.column(0);
+    ColumnVector[] columns = new ColumnVector[width];
+    for (int i = 0; i < width; i++) {
+      columns[i] = new Lent(((ArrowColumnVector) struct.getChild(i)).getValueVector());
     }
-    batch = new ColumnarBatch(columns, count);
+    batch = new ColumnarBatch(columns, whole.numRows());
     return true;
   }
 
@@ -90,13 +96,24 @@ final class ColumnsReader implements PartitionReader {
   }
 }
 
+/** A column of a batch that the reader fills anew for the next: who reads it must not close it, as Spark does. */
+final class Lent extends ArrowColumnVector {
+  Lent(org.apache.arrow.vector.ValueVector vector) {
+    super(vector);
+  }
+
+  public void close() {}
+
+  public void closeIfFreeable() {}
+}
+
 final class Peek {
   /** Whether readers of a factory are made as we know them; else its rows are taken as they come. */
   static boolean isKnown(PartitionReaderFactory factory) {
     try {
       Class.forName(factory.getClass().getName() + "$$anon$1").getDeclaredField("outputIter");
       Class.forName("scala.collection.Iterator$$anon$9").getDeclaredField("$outer");
-      ColumnarBatchRow.class.getDeclaredField("columns");
+      Class.forName("scala.collection.Iterator$$anon$10").getDeclaredField("$outer");
       return true;
     } catch (ReflectiveOperationException error) {
       return false;

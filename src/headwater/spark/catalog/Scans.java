@@ -165,7 +165,8 @@ final class LakeScan implements Scan, SupportsReportStatistics {
 
   public Batch toBatch() {
     Batch inner = scan(planned(), batch).toBatch();
-    return columns.size() == 0 ? inner : new ColumnsBatch(inner);
+    boolean rows = columns.size() == 0 || "false".equals(batch.get("columnar"));
+    return rows ? inner : new ColumnsBatch(inner, columns.size());
   }
 
   public MicroBatchStream toMicroBatchStream(String checkpoint) {

@@ -14,6 +14,7 @@ import msgspec
 
 from headwater.config import load
 from headwater.errors import HeadwaterError, UsageError
+from headwater.lake.opened import Readers
 from headwater.lake.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
@@ -22,7 +23,7 @@ from headwater.lake.tables.store import TableStore
 from headwater.text import nearest
 
 STORAGE = "storage."
-SPLIT_BYTES = 32 << 20
+SPLIT_BYTES = 256 << 20
 
 _READ: tuple[str, ...] = (
     "columns",
@@ -43,6 +44,7 @@ _READ += (
     "group",
     "split-bytes",
     "parallelism",
+    "columnar",
     "max-snapshots-per-trigger",
     "lease-seconds",
 )
@@ -94,9 +96,12 @@ def stored_at(place: Place, table: Table) -> StoredAt:
     return StoredAt(place, table.store.paths.folder, table.metadata.table_uuid)
 
 
+_readers = Readers(64)
+
+
 @lru_cache(maxsize=64)
 def _open_store(at: StoredAt) -> TableStore:
-    return TableStore(parse_name(at.place.table), at.place.open_warehouse().files, at.folder)
+    return TableStore(parse_name(at.place.table), at.place.open_warehouse().files, at.folder, readers=_readers)
 
 
 class Options:

@@ -11,14 +11,16 @@ from headwater.errors import UsageError
 from headwater.lake.snapshot import Snapshot
 from headwater.lake.tables import Predicate, Table
 from headwater.lake.tables.pieces import cut_split
-from headwater.lake.tables.plan import Split, plan_scan
+from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import read_split
+from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.spark.source.aggregates import aggregated, columns_of, decode_aggregates
 from headwater.spark.source.changes import EMPTY, ChangesPart, plan_changes, read_changes, wanted_changes
 from headwater.spark.source.filters import decode_filters, predicates_of
 from headwater.spark.source.options import SPLIT_BYTES, Options, StoredAt, hinted, stored_at
 from headwater.spark.source.types import arrow_of, counted, fitted
+from headwater.spark.source.worker import settle
 
 _LEASED_BYTES = 256 << 20  # a scan of more than this takes so long that its snapshot is leased beforehand
 _LEASE_SECONDS = 6 * 3600
@@ -64,36 +66,39 @@ class TableReader(DataSourceReader):
             table = place.open()
             at = stored_at(place, table)
             if options.text("from") is None:
-                return _packed(list(self._splits(table, at)), options)
+                return self._tasks(table, at)
             wanted = wanted_changes(table, options)
             return [Parts(part) for part in plan_changes(table, at, wanted)] if wanted is not None else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition, in the form that Spark asks for."""
+        settle()
         if not self._aggregates:
             return read_partition(partition, self._schema)
         alone = not columns_of(self._aggregates)
         batches = (batch for part in partition.value for batch in read_part(part, count_only=alone))
         return iter([aggregated(batches, self._aggregates, self._schema)])
 
-    def _splits(self, table: Table, at: StoredAt) -> Iterator[SplitPart]:
+    def _tasks(self, table: Table, at: StoredAt) -> list[InputPartition]:
+        """What each task reads of a table at one moment."""
         options, moment = self._options, self._options.at()
         snapshot = table.snapshot(moment) if moment != EMPTY else None
         if snapshot is None:
-            return
+            return []
         by = options.number("schema-id", snapshot.schema_id if moment is not None else LATEST)
-        shape = table.store.shape(None if by == LATEST else by)
-        where = (*self._where, *decode_filters(options.text("filters"), shape.schema))
-        some = (*shape.schema.primary_keys, *shape.schema.names)[:1]  # rows are counted by some column
-        names = columns_of(self._aggregates) if self._aggregates else self._schema.names
-        plan = plan_scan(table.store, table.store.state(snapshot, shape), names or some, where)
+        plan = self._plan(at.open(), snapshot, table.store.shape(None if by == LATEST else by))
         if plan.bytes > _LEASED_BYTES:
             table.store.leases.grant(snapshot, options.number("lease-seconds", _LEASE_SECONDS))
-        size = options.number("split-bytes", SPLIT_BYTES)
-        for split in plan.splits:
-            whole = replace(split, where=()) if options.flag("group") else split
-            for part in cut_split(table.store, whole, size):
-                yield SplitPart(at, snapshot, part)
+        size = options.number("split-bytes", 0) or task_bytes(plan.bytes, options.number("parallelism", 1))
+        splits = [replace(split, where=()) for split in plan.splits] if options.flag("group") else plan.splits
+        parts = [SplitPart(at, snapshot, part) for split in splits for part in cut_split(at.open(), split, size)]
+        return _packed(parts, size)
+
+    def _plan(self, store: TableStore, snapshot: Snapshot, shape: Shape) -> ScanPlan:
+        where = (*self._where, *decode_filters(self._options.text("filters"), shape.schema))
+        some = (*shape.schema.primary_keys, *shape.schema.names)[:1]  # rows are counted by some column
+        names = columns_of(self._aggregates) if self._aggregates else self._schema.names
+        return plan_scan(store, store.state(snapshot, shape), names or some, where)
 
 
 class FilteringReader(TableReader):
@@ -117,11 +122,18 @@ def read_partition(partition: InputPartition, schema: pa.Schema) -> Iterator[pa.
             yield fitted(batch, schema)
 
 
-def _packed(parts: list[SplitPart], options: Options) -> list[InputPartition]:
-    """Parts put together so that each core has some, but none that is not worth a task."""
-    most = options.number("split-bytes", SPLIT_BYTES)
-    whole = sum(part.split.bytes + _OPENING * len(part.split.files) for part in parts)
-    target = min(most, max(_LEAST, whole // max(1, options.number("parallelism", 1))))
+def task_bytes(whole: int, cores: int) -> int:
+    """How much one task is to read: no more than it should, and as much as the others, so that all cores end at once.
+
+    >>> [task_bytes(whole << 20, 2) >> 20 for whole in (1, 40, 512, 600)]
+    [4, 20, 256, 150]
+    """
+    rounds = max(1, -(-whole // (cores * SPLIT_BYTES)))
+    return max(_LEAST, -(-whole // (cores * rounds)))
+
+
+def _packed(parts: list[SplitPart], target: int) -> list[InputPartition]:
+    """Parts put together so that none is not worth a task."""
     tasks: list[InputPartition] = []
     pack: list[SplitPart] = []
     size = 0

@@ -28,6 +28,7 @@ from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, key_tables, write_routed
 from headwater.lake.types import conform
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
+from headwater.spark.source.worker import settle
 
 _GATHERED_BYTES = 256 << 20  # rows of a task are sorted and written in runs of about this size
 
@@ -44,6 +45,7 @@ class TaskWriter:
 
         RAISES: SchemaError naming table and column that do not fit.
         """
+        settle()
         store = self.plan.at.open()
         shape = store.shape(self.plan.schema_id)
         deletes: list[PlacedFile] = []
