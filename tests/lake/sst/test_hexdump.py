@@ -18,7 +18,7 @@ from headwater.lake.sst.format import Compression
 from headwater.lake.types import schema_of
 
 SPEC = Path(__file__).parents[3] / "docs" / "spec" / "sstable.md"
-_EXAMPLE = re.compile(r"(## A file, byte by byte\n.*?\n```\n)(.*?)(```\n)", re.DOTALL)
+_EXAMPLE = re.compile(r"(## A file, byte by byte\n.*?\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
 def example() -> bytes:
