@@ -5,18 +5,22 @@ up in the background. Workers stay from batch to batch, and with them their anal
 """
 
 import gc
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import Broadcast
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from headwater.errors import EngineError
 from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
 from headwater.jobs.session import LOCAL, spark_session
 
@@ -43,10 +47,10 @@ class SparkCrew:
     def _start(
         self, setting: Setting, master: str, running: SparkSession | None
     ) -> tuple[SparkSession, Broadcast[Setting]]:
-        spark = running or self._open.enter_context(
-            spark_session(master, name="headwater harvest", settings=SETTINGS)
-        )
-        return spark, spark.sparkContext.broadcast(setting)
+        with _wrapped():
+            opened = spark_session(master, name="headwater harvest", settings=SETTINGS)
+            spark = running or self._open.enter_context(opened)
+            return spark, spark.sparkContext.broadcast(setting)
 
     @property
     def is_up(self) -> bool:
@@ -81,9 +85,10 @@ class SparkCrew:
     def _run(self, batches: Sequence[list[Task]]) -> list[pa.Table]:
         spark, setting = self._started.result()
         context = spark.sparkContext
-        context.setJobGroup(self._group, "headwater harvest")
-        parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
-        return [_table(data) for data in parts.map(partial(analyse_bytes, setting)).collect()]
+        with _wrapped():
+            context.setJobGroup(self._group, "headwater harvest")
+            parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
+            return [_table(data) for data in parts.map(partial(analyse_bytes, setting)).collect()]
 
     def close(self) -> None:
         """Leave what is under way, and stop what was started."""
@@ -93,6 +98,20 @@ class SparkCrew:
             spark.sparkContext.cancelJobGroup(self._group)
             setting.unpersist()
         self._open.close()
+
+
+@contextmanager
+def _wrapped() -> Iterator[None]:
+    """What Spark says when it fails, as an error of ours: its last words, not its stack."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as err:
+        lines = [line.strip() for line in str(err).splitlines() if line.strip()]
+        reason = next((line for line in reversed(lines) if _ERROR.match(line)), lines[0] if lines else repr(err))
+        raise EngineError(f"Spark failed: {reason}", hint="`--master 'local[*]'` runs on this machine") from err
+
+
+_ERROR = re.compile(r"(?:Caused by: )?[\w.]+(?:Error|Exception)\b")
 
 
 def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:
