@@ -116,10 +116,10 @@ def _shown(flags: Flags) -> Iterator[Callable[["Progress"], None]]:
         if time.monotonic() - begun > _PATIENCE:
             bar.start()
         text = (
-            f"{progress.scripts:,} scripts, {progress.analysed:,} of {progress.units:,} statements, "
-            f"wave {progress.wave}, {progress.findings:,} findings"
+            f"{progress.scripts:,} scripts, {progress.statements:,} statements, wave {progress.wave}, "
+            f"{progress.findings:,} findings"
         )
-        bar.update(task, total=progress.units, completed=progress.analysed, description=text)
+        bar.update(task, total=progress.units, completed=progress.done, description=text)
 
     try:
         yield show

@@ -1,5 +1,6 @@
 """The harvest: scripts in, one change of the graph out."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -41,7 +42,8 @@ class Progress:
 
     scripts: int
     units: int  # to analyse, as far as is known now
-    analysed: int
+    done: int  # units
+    statements: int  # in those
     wave: int
     findings: int  # errors and warnings
 
@@ -134,13 +136,14 @@ def settle(
     settled = Settled(runner)
     estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
     expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
-    done = found = 0
+    seen: Counter[str] = Counter()
 
-    def report(count: int, findings: int) -> None:
-        nonlocal done, found
-        done, found = done + count, found + findings
+    def report(outcomes: list[Outcome]) -> None:
+        seen["done"] += len(outcomes)
+        seen["statements"] += sum(each.count for each in outcomes)
+        seen["findings"] += sum(each.findings for each in outcomes)
         rounds = max(waves.rounds for waves in estates)
-        progress(Progress(len(scripts), max(done, expected), done, rounds, found))
+        progress(Progress(len(scripts), max(seen["done"], expected), wave=rounds, **seen))
 
     runner.progress = report
     runner.expect(expected)

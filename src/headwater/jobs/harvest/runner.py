@@ -28,7 +28,7 @@ class Runner:
 
     setting: Setting
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
-    progress: Callable[[int, int], None] = lambda count, findings: None  # called with what has come in
+    progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
     _waiting: list[Task] = field(default_factory=list)  # the costliest last
     _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
@@ -52,7 +52,9 @@ class Runner:
         outcomes: list[tuple[int, Outcome]] = []
         while not outcomes or self._waiting:
             for table in self._next_tables():
-                outcomes += self._keep(table)
+                found = list(self._keep(table))
+                self.progress([outcome for _, outcome in found])
+                outcomes += found
         return outcomes
 
     def _next_tables(self) -> list[pa.Table]:
@@ -82,7 +84,6 @@ class Runner:
         for row, each in enumerate(plain):
             index = each.pop("index")
             yield index, Outcome(self._marks.pop(index), **each, place=(number, row))
-        self.progress(len(plain), sum(each["findings"] for each in plain))
 
     def close(self) -> None:
         """Stop what was started."""
