@@ -6,6 +6,7 @@ or if a table it used turns out to be another by now, are the tables looked up a
 """
 
 import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,7 +26,23 @@ from headwater.zetasql.provider import TableProvider
 
 _SCRIPT_TABLES = 40  # up to this many, the tables of a script are registered all at once
 _KEPT_COLUMNS = 20_000  # tables of earlier scripts are kept up to so many columns
-_kept: WeakKeyDictionary[Engine, dict[str, dict[Path, TableEntry]]] = WeakKeyDictionary()
+_WORTH_KEEPING = 1_000  # beyond so many, only while they are used: registering a column takes 15 µs
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The tables of earlier scripts, and how often they were enough for a text."""
+
+    entries: dict[Path, TableEntry] = field(default_factory=dict)
+    hits: int = 0
+    misses: int = 0
+
+    def has_room(self) -> bool:
+        columns = sum(len(entry.columns) for entry in self.entries.values())
+        return columns <= (_KEPT_COLUMNS if self.misses <= 2 * self.hits else _WORTH_KEEPING)
+
+
+_kept: WeakKeyDictionary[Engine, dict[str, _Kept]] = WeakKeyDictionary()
 
 
 class Reader:
@@ -44,7 +61,7 @@ class Reader:
         """A new script. Tables of earlier ones stay in the catalog: they cost nothing once they are there."""
         self.catalog = ScriptCatalog(
             self.dialect,
-            entries=dict(_kept.get(self.engine, {}).get(self.dialect, {})),
+            entries=dict(self._kept.entries),
             functions=self.catalog.functions,
             table_functions=self.catalog.table_functions,
             hidden=self.catalog.hidden,
@@ -53,6 +70,10 @@ class Reader:
         self._script = text
         self._script_paths = None
         self._checked = set()
+
+    @property
+    def _kept(self) -> _Kept:
+        return _kept.setdefault(self.engine, {}).setdefault(self.dialect, _Kept())
 
     def schema_changed(self) -> None:
         """Do not trust what was looked up before."""
@@ -99,7 +120,9 @@ class Reader:
         try:
             at_hand = self.catalog.entries and not _altered(text)  # the answer to an ALTER does not name its table
             answer, refusal = self._first_try(request, resolver) if at_hand else (None, None)
-            if answer is None:
+            if answer is not None:
+                self._kept.hits += 1
+            else:
                 before = self.catalog.catalog()
                 self._look_up(text, resolver, inner)
                 if refusal is not None and self.catalog.catalog() is before and "Connection" not in refusal.message:
@@ -171,11 +194,13 @@ class Reader:
         paths = self._script_paths if self._script_paths and not inner else self.table_names(text)
         self.catalog.add_tables([*paths, *_altered(text)], resolver)
         self.catalog.add_tables(self._named_in(text), resolver)
-        columns = sum(len(entry.columns) for entry in self.catalog.entries.values())
-        if columns > _KEPT_COLUMNS:
+        kept = self._kept
+        kept.misses += 1
+        kept.entries = dict(self.catalog.entries)
+        if not kept.has_room():
             wanted = {tuple(part.lower() for part in path) for path in paths}
             self.catalog.entries = {key: entry for key, entry in self.catalog.entries.items() if key in wanted}
-        _kept.setdefault(self.engine, {})[self.dialect] = dict(self.catalog.entries)
+            _kept[self.engine][self.dialect] = _Kept(dict(self.catalog.entries))
 
     def _named_in(self, text: str) -> list[Path]:
         """Paths of earlier texts whose names are in this one: what they meant then, they need not mean now."""

@@ -26,18 +26,15 @@ _MAKES = re.compile(
 def in_order(scripts: Sequence[Script]) -> list[Script]:
     """The scripts in the order in which they are to be read. Temporary tables bind nobody."""
     makes = [_made(script) for script in scripts]
-    makers: dict[str, list[int]] = {}
+    makers: dict[str, dict[str, list[int]]] = {}  # by the last part, and by the whole of the name
     for at, names in enumerate(makes):
         for name in names:
-            makers.setdefault(last_part(name), []).append(at)
+            makers.setdefault(last_part(name), {}).setdefault(name, []).append(at)
     before: list[set[int]] = [set() for _ in scripts]
     for at, script in enumerate(scripts):
         for name in _read(script) - makes[at]:
-            same = [
-                maker
-                for maker in makers.get(last_part(name), ())
-                if any(may_mean(name, each) for each in makes[maker])
-            ]
+            alike = makers.get(last_part(name), {}).items()
+            same = sorted({maker for each, those in alike if may_mean(name, each) for maker in those})
             earlier = [maker for maker in same if maker < at]
             later = [maker for maker in same if maker > at]
             if earlier:
