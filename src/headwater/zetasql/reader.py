@@ -120,9 +120,7 @@ class Reader:
         try:
             at_hand = self.catalog.entries and not _altered(text)  # the answer to an ALTER does not name its table
             answer, refusal = self._first_try(request, resolver) if at_hand else (None, None)
-            if answer is not None:
-                self._kept.hits += 1
-            else:
+            if answer is None:
                 before = self.catalog.catalog()
                 self._look_up(text, resolver, inner)
                 if refusal is not None and self.catalog.catalog() is before and "Connection" not in refusal.message:
@@ -178,7 +176,9 @@ class Reader:
             for key, entry in self.catalog.entries.items()
             if key not in self._checked and entry.full_name.encode() in answer
         ]
-        return all(self._check(entry, resolver) for entry in used)
+        current = all(self._check(entry, resolver) for entry in used)
+        self._kept.hits += bool(used) and current
+        return current
 
     def _check(self, entry: TableEntry, resolver: SchemaResolver) -> bool:
         key = tuple(part.lower() for part in entry.path)
