@@ -91,7 +91,8 @@ def stale(flags: Flags) -> int:
     """
     from headwater.graph import stale as find_stale
 
-    found = find_stale(open_warehouse(flags))
+    warehouse = open_warehouse(flags)
+    found = find_stale(warehouse)
     if flags.json:
         print_json(found)
     elif found:
@@ -101,7 +102,12 @@ def stale(flags: Flags) -> int:
         ]
         print_table(("table", "input", "read at", "now at", "changed rows", "changed columns"), rows)
     elif not flags.quiet:
-        click.echo("every table is up to date with what it was made from")
+        any_table = any(map(warehouse.list_tables, warehouse.list_databases()))
+        click.echo(
+            "every table is up to date with what it was made from"
+            if any_table
+            else f"there are no tables in the warehouse {warehouse.url}"
+        )
     return 1 if found else 0
 
 

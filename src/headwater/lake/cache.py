@@ -28,11 +28,6 @@ class CacheStats:
     bytes: int
     capacity: int
 
-    @property
-    def hit_rate(self) -> float:
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
-
 
 class BlockCache:
     """Holds blocks up to `capacity` bytes; shared by threads."""

@@ -95,7 +95,6 @@ _NAMES: dict[str, tuple[str, Any]] = {
     "write-only": ("write_only", bool),
 }
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "ms": 1, "b": 1}
-OPTION_NAMES = tuple(_NAMES)
 
 
 def storage_options(options: Mapping[str, str]) -> StorageOptions:

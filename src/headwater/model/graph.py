@@ -68,10 +68,6 @@ class Graph(Generic[N, P]):
         """The arrows that end at a node."""
         return self._in.get(node, [])
 
-    def out_of(self, node: N) -> list[Link[N, P]]:
-        """The arrows that begin at a node."""
-        return self._out.get(node, [])
-
     def upstream(self, node: N, *, depth: int | None = None) -> dict[N, int]:
         """What a node is made of, nearest first, with the distance of each. The node itself is not among them."""
         return self._walk(node, self._in, lambda link: link.source, depth)

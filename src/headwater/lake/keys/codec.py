@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
-from headwater.lake.keys.columns import BytesKeys, Keys, NativeKey, NumberKeys, as_bytes
+from headwater.lake.keys.columns import BytesKeys, Keys, NativeKey, NumberKeys
 from headwater.lake.types import arrow_type
 from headwater.model.schema import Field, Schema
 from headwater.model.types import DataType, Decimal
@@ -101,9 +101,6 @@ class KeyCodec:
             return b"".join(_encode_part(field, number, value) for field, number, value in parts)
         except (TypeError, ValueError, AttributeError, decimal.InvalidOperation) as err:
             raise SchemaError(f"{values!r} is not the beginning of a key: {err}") from err
-
-    def row_key(self, key: Any) -> RowKey:
-        return RowKey(as_bytes(self.native(key)))
 
     def encode(self, columns: pa.RecordBatch) -> Keys:
         """The keys of many rows. REQUIRES: the key columns are there, of the schema's types.

@@ -270,8 +270,9 @@ class Warehouse:
             raise self._no_database(name)
 
     def _no_database(self, name: str) -> NotFoundError:
-        close = nearest(name, self.list_databases())
-        hint = f"did you mean `{close}`?" if close else f"databases: {', '.join(self.list_databases()) or 'none'}"
+        names = self.list_databases()
+        close = nearest(name, names)
+        hint = f"did you mean `{close}`?" if close else self._known("databases", names)
         return NotFoundError(f"there is no database `{name}`", hint=hint)
 
     def _no_table(self, table: TableName) -> NotFoundError:
@@ -279,8 +280,12 @@ class Warehouse:
             return self._no_database(table.database)
         names = self.list_tables(table.database)
         close = nearest(table.table, names)
-        hint = f"did you mean `{table.database}.{close}`?" if close else f"tables: {', '.join(names) or 'none'}"
+        hint = f"did you mean `{table.database}.{close}`?" if close else self._known("tables", names)
         return NotFoundError(f"there is no table {table}", hint=hint)
+
+    def _known(self, what: str, names: list[str]) -> str:
+        """What there is; where there is nothing, the place that was looked at, which may be the wrong one."""
+        return f"{what}: {', '.join(names)}" if names else f"there are no {what} in the warehouse {self.url}"
 
 
 @contextmanager
