@@ -44,7 +44,7 @@ def lines_of(outcome: dict[str, Any], kept: dict[str, Any]) -> list[Line]:
     """What a benchmark measured, floors beside the ratios of the same name."""
     name, less = outcome["benchmark"], set(outcome["less_is_better"])
     floors = {what: floor for what, (_, floor) in outcome["floors"].items()}
-    numbers = {what: measured for what, (measured, _) in outcome["floors"].items()} | outcome["ratios"]
+    numbers = outcome["ratios"] | {what: measured for what, (measured, _) in outcome["floors"].items()}
     before = kept.get("ratios", {})
     return [
         Line(name, what, measured, what in less, before.get(what), floors.get(what))

@@ -177,7 +177,8 @@ def main() -> None:
         rates[name], failed = timed(answer, texts, passes)
         rows.append((name, f"{rates[name]:.1f}", f"{rates['headwater'] / rates[name]:.2f}", failed))
     report = Report("lineage")
-    report.ratios = {f"headwater/{name.split()[0]}": rates["headwater"] / rate for name, rate in rates.items()}
+    peers = {name.split()[0]: rate for name, rate in rates.items() if name != "headwater"}
+    report.ratios = {f"headwater/{peer}": rates["headwater"] / rate for peer, rate in peers.items()}
     for peer, floor in (("sqlglot", 1.3), ("datahub", 10), ("sqllineage", 50)):
         report.floor(f"times {peer}", report.ratios[f"headwater/{peer}"], floor)
     report.floor("answered of all", (len(texts) - rows[0][3]) / len(texts), 1.0)

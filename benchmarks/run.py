@@ -78,7 +78,7 @@ def _show(lines: list[Line], failed: dict[str, str], kept: str) -> None:
     rows = []
     for line in lines:
         floor = "" if line.floor is None else f"{'≤' if line.less else '≥'} {line.floor:g}"
-        verdict = ", ".join(word for word, so in (("below its floor", line.missed), ("worse", line.worse)) if so)
+        verdict = ", ".join(word for word, so in (("misses its floor", line.missed), ("worse", line.worse)) if so)
         before = "" if line.kept is None else f"{line.kept:g}"
         rows.append((line.benchmark, line.what, f"{line.measured:g}", before, floor, verdict))
     text = align(("benchmark", "what", "now", kept, "floor", ""), rows)

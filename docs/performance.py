@@ -13,6 +13,7 @@ IN_SHORT = (  # benchmark, ratio, the work, the peer
     ("lineage", "headwater/sqlglot", "lineage of the TPC queries", "sqlglot"),
     ("lineage", "headwater/datahub", "", "DataHub"),
     ("lineage", "headwater/sqllineage", "", "sqllineage"),
+    ("lineage", "headwater/openlineage_sql", "", "openlineage_sql, which takes no schema"),
     ("lake", "write: parquet / ours", "write a table, sorted by key", "Parquet"),
     ("lake", "upsert: deltalake / ours", "upsert a tenth of it", "Delta Lake"),
     ("lake", "upsert: pypaimon-rust / ours", "", "Paimon (Rust)"),
@@ -105,4 +106,6 @@ def _times(ratio: float, less: bool) -> str:
     better = 1 / ratio if less else ratio
     if 0.95 < better < 1.05:
         return "as fast"
-    return f"**{better:.3g} × faster**" if better > 1 else f"{1 / better:.3g} × slower"
+    times = max(better, 1 / better)
+    shown = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+    return f"**{shown} × faster**" if better > 1 else f"{shown} × slower"

@@ -39,6 +39,7 @@ def demo(flags: Flags, folder: Path, files: bool) -> None:
         say(click.style(f"\n{text}", bold=True) if color else f"\n{text}")
 
     Story(folder, say, title).tell()
+    say(f"{folder / 'report.html'} is the picture of it")
     _next(flags, folder, ("serve --open", "impact bronze.orders.status", "sql"))
 
 
