@@ -84,7 +84,11 @@ def _say(flags: Flags, facts: Any, text: str) -> None:
 
 
 @job(
-    "compact", examples=("headwater jobs compact sales.orders", "… sales.orders sales.lines --due --master local[8]")
+    "compact",
+    examples=(
+        "headwater jobs compact sales.orders",
+        "headwater jobs compact sales.orders sales.lines --due --master 'local[8]'",
+    ),
 )
 @click.argument("tables", nargs=-1, required=True)
 @click.option("--due", is_flag=True, help="Only the buckets where it is due.")
@@ -100,7 +104,13 @@ def compact(flags: Flags, /, tables: tuple[str, ...], due: bool, **how: Any) -> 
     _say(flags, done, f"{len(done)} buckets: {before} files became {after}")
 
 
-@job("expire", examples=("headwater jobs expire sales.orders --keep 10", "… --keep-max 100 --older-than 86400"))
+@job(
+    "expire",
+    examples=(
+        "headwater jobs expire sales.orders --keep 10",
+        "headwater jobs expire sales.orders --keep-max 100 --older-than 86400",
+    ),
+)
 @click.argument("table")
 @click.option("--keep", default=10, show_default=True, help="Keep at least so many snapshots.")
 @click.option("--keep-max", type=int, help="Keep at most so many snapshots.")
@@ -118,7 +128,13 @@ def expire(flags: Flags, /, table: str, keep: int, keep_max: int | None, older_t
     _say(flags, gone, f"{len(gone.snapshots)} snapshots and {len(gone.files)} files went")
 
 
-@job("orphans", examples=("headwater jobs orphans sales.orders", "… --older-than 3600 --conf spark.cores.max=8"))
+@job(
+    "orphans",
+    examples=(
+        "headwater jobs orphans sales.orders",
+        "headwater jobs orphans sales.orders --older-than 3600 --conf spark.cores.max=8",
+    ),
+)
 @click.argument("table")
 @click.option("--older-than", default=86_400.0, show_default=True, help="Only files older than so many seconds.")
 @click.pass_obj
@@ -132,7 +148,13 @@ def orphans(flags: Flags, /, table: str, older_than: float, **how: Any) -> None:
     _say(flags, gone, f"{len(gone.files)} files removed")
 
 
-@job("rescale", examples=("headwater jobs rescale sales.orders --buckets 8", "… --buckets 64 --master yarn"))
+@job(
+    "rescale",
+    examples=(
+        "headwater jobs rescale sales.orders --buckets 8",
+        "headwater jobs rescale sales.orders --buckets 64 --master yarn",
+    ),
+)
 @click.argument("table")
 @click.option("--buckets", type=click.IntRange(1, 1 << 16), required=True, help="How many buckets there will be.")
 @click.pass_obj
@@ -163,7 +185,10 @@ outside = (
 
 @job(
     "import",
-    examples=("headwater jobs import sales.orders orders.parquet --key id", "… --format jdbc -o url=… -o dbtable=…"),
+    examples=(
+        "headwater jobs import sales.orders orders.parquet --key id",
+        "headwater jobs import sales.orders --format jdbc -o url=jdbc:… -o dbtable=orders",
+    ),
 )
 @click.argument("table")
 @click.argument("path", required=False)
@@ -185,7 +210,13 @@ def import_(flags: Flags, /, table: str, path: str | None, **how: Any) -> None:
     _say(flags, rows, f"{table} has {rows.rows:,} rows")
 
 
-@job("export", examples=("headwater jobs export sales.orders out.parquet", "… sales.orders out.csv --as-of @-1"))
+@job(
+    "export",
+    examples=(
+        "headwater jobs export sales.orders out.parquet",
+        "headwater jobs export sales.orders out.csv --as-of @-1",
+    ),
+)
 @click.argument("table")
 @click.argument("path")
 @outside[0]

@@ -128,7 +128,13 @@ def compact(flags: Flags, table: str, due: bool) -> None:
     _say(flags, done, f"{len(done)} buckets: {before} files became {after}")
 
 
-@command("expire", examples=("headwater lake expire sales.orders --keep 10 --older-than 3600", "… --dry-run"))
+@command(
+    "expire",
+    examples=(
+        "headwater lake expire sales.orders --keep 10 --older-than 3600",
+        "headwater lake expire sales.orders --dry-run",
+    ),
+)
 @click.argument("table")
 @click.option("--keep", "keep_min", default=10, show_default=True, help="Keep at least so many snapshots.")
 @click.option("--keep-max", type=int, help="Keep at most so many snapshots.")
