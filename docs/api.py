@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+from functools import cached_property
 
 PARTS = {
     "headwater": ("analyze", "import_schema", "AnalyzeResult", "connect", "Warehouse", "Table"),
@@ -46,7 +47,7 @@ def _entry(thing: object, name: str) -> list[str]:
 
 def _is_public(name: str, thing: object) -> bool:
     bare = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
-    return not name.startswith("_") and (inspect.isfunction(bare) or isinstance(bare, property))
+    return not name.startswith("_") and (inspect.isfunction(bare) or isinstance(bare, property | cached_property))
 
 
 def _signature(thing: object, name: str) -> list[str]:
@@ -55,7 +56,7 @@ def _signature(thing: object, name: str) -> list[str]:
 
 
 def _parameters(thing: object) -> str:
-    if isinstance(thing, property):
+    if isinstance(thing, property | cached_property):
         return ""
     bare = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
     try:

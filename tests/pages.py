@@ -1,8 +1,8 @@
 """Pages of documentation, run as a reader would run them: what is shown in order, in one folder.
 
 - ```console: lines that begin with `$ ` are commands, the others what they print. A command without output shown may
-  print anything. `…` stands for any text, alone on a line for any lines; times and durations need not agree. A
-  command whose comment says `exit code N` must end so, others with 0.
+  print anything. `…` stands for any text, alone on a line for any lines; moments, durations and waves need not
+  agree. A command whose comment says `exit code N` must end so, others with 0.
 - ```python: run in one namespace for the page; with `>>>`, what is printed must agree.
 - ```LANGUAGE title="FILE": the block is written to that file.
 - `<!-- not run: REASON -->` before a block leaves it out; `<!-- run first: … -->` runs commands that are not shown.
@@ -31,7 +31,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*
 SHOWN = {"json", "sql", "text", "toml", "yaml", "mermaid", "html", "java"}  # languages that are read, not run
 _FENCE = re.compile(r'( *)```(\w*)(?: title="([^"]+)")?$')
 _MARK = re.compile(r"<!-- (not run|run first):\s+(.*?)\s*-->", re.DOTALL)
-_LOOSE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d+(\.\d+)? (?=(s|ms|seconds)\b)")
+_LOOSE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d+(\.\d+)? (s|ms|waves?)\b")
 _OWN_PROCESS = {"demo", "serve", "spark-run"}
 _PORT = "8420"
 
@@ -105,7 +105,7 @@ def agrees(shown: tuple[str, ...], printed: list[str]) -> bool:
 
 
 def _even(line: str) -> str:
-    return _LOOSE.sub("0 ", re.sub(r" {2,}", "  ", line)).rstrip()
+    return _LOOSE.sub("so many", re.sub(r" {2,}", "  ", line)).rstrip()
 
 
 @dataclass

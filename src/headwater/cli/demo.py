@@ -39,7 +39,7 @@ def demo(flags: Flags, folder: Path, files: bool) -> None:
         say(click.style(f"\n{text}", bold=True) if color else f"\n{text}")
 
     Story(folder, say, title).tell()
-    say(f"{folder / 'report.html'} is the picture of it")
+    say(f"{folder / 'report.html'} is the picture of it\n")
     _next(flags, folder, ("serve --open", "impact bronze.orders.status", "sql"))
 
 
@@ -48,7 +48,7 @@ def _next(flags: Flags, folder: Path, commands: tuple[str, ...]) -> None:
         print_json({"folder": str(folder)})
     elif not flags.quiet:
         name = _spelling(folder)
-        click.echo("\n".join((f"\nTry next\n  cd {folder}", *(f"  {name} {words}" for words in commands))))
+        click.echo("\n".join((f"Try next\n  cd {folder}", *(f"  {name} {words}" for words in commands))))
 
 
 def _spelling(folder: Path) -> str:
