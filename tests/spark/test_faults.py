@@ -75,6 +75,7 @@ def test_a_driver_that_dies_before_its_commit_leaves_nothing_to_see(spark, wareh
     assert ids(table) == list(range(ROWS))
 
 
+@pytest.mark.timeout(300 + 3 * BATCHES)
 def test_a_stream_that_is_restarted_and_killed_writes_every_row_once(warehouse, tmp_path):
     """One kill -9 between write and commit of a batch, one between its commit and Spark's note of it."""
     columns = {"id": "BIGINT", "s": "STRING"}
@@ -101,6 +102,7 @@ def test_a_stream_that_is_restarted_and_killed_writes_every_row_once(warehouse, 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_cluster_answers_alike_and_writes_exactly(warehouse, tmp_path, s3_options, bucket):
     """A master and two workers: twenty queries, speculation with injected failures, and an executor killed.
 
