@@ -94,3 +94,16 @@ def test_nothing_that_is_read_can_become_code():
     for path in ROOT.glob("src/**/*.py"):
         assert forbidden.isdisjoint(_reached(ast.parse(path.read_text()))), path
     assert not forbidden.isdisjoint(_reached(ast.parse("import pickle")))
+
+
+def test_every_mutation_still_has_its_place_and_every_promise_its_mutation():
+    """`make mutations` breaks each promise once; here only that it still can."""
+    from tests.mutations.listed import MUTATIONS
+
+    for mutation in MUTATIONS:
+        for file, old, _ in mutation.edits:
+            assert (ROOT / "src" / "headwater" / file).read_text().count(old) == 1, (mutation.name, file)
+    tried = {mutation.test for mutation in MUTATIONS}
+    page = (ROOT / "docs" / "guarantees.md").read_text()
+    promises = [line for line in page.splitlines() if line.startswith("| ") and "::" in line]
+    assert [line for line in promises if tried.isdisjoint(re.findall(r"`(tests/[^`]+)`", line))] == []

@@ -153,3 +153,48 @@ def test_the_record_names_the_snapshots(estate):
         "edges",
     }
     assert estate.table(HARVESTS).snapshot().snapshot_id == 1
+
+
+def test_a_change_begins_by_taking_back_what_a_dead_one_has_left(estate):
+    """Without that, the record of the next change would show the half of the one before."""
+    before = {spec.name: estate.state().read(spec).to_pylist() for spec in FACT_TABLES}
+    half = facts_of(("staging.sql", CHANGED))
+    for spec in (EDGES, STATEMENTS):
+        rows = half.to_arrow(spec, estate.table(spec).arrow_schema)
+        keys = estate.table(spec).to_arrow(list(spec.key)).slice(0, 2)
+        estate.table(spec).write(rows, deletes=keys, commit_user="headwater-graph", commit_id=f"dead-{spec.name}")
+    estate.apply(Change(record={"kind": "ingest"}))
+    after = {spec.name: estate.state().read(spec).to_pylist() for spec in FACT_TABLES}
+    assert {name: sorted(map(str, rows)) for name, rows in after.items()} == {
+        name: sorted(map(str, rows)) for name, rows in before.items()
+    }
+    assert estate.state().pins != {}
+
+
+def test_a_change_that_was_taken_back_can_be_made_again(store):
+    first = Change(facts_of(("staging.sql", STAGING)), record={"kind": "harvest"})
+    store.create()
+    rows = first.facts.to_arrow(EDGES, store.table(EDGES).arrow_schema)
+    store.table(EDGES).write(rows, commit_user="headwater-graph", commit_id=f"{first.id}-{EDGES.name}")
+    store.settle()
+    assert store.table(EDGES).to_arrow().num_rows == 0
+    store.apply(first)
+    assert store.state().read(EDGES).num_rows == rows.num_rows
+
+
+def test_changes_of_several_processes_take_turns(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def change(number):
+        store = GraphStore(Warehouse(tmp_path / "lake"))
+        store.apply(Change(facts_of((f"{number}.sql", STAGING)), record={"kind": "harvest"}))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(8)))
+    store = GraphStore(Warehouse(tmp_path / "lake"))
+    records = sorted(store.harvests(), key=lambda record: dict(record["snapshots"])["edges"])
+    assert len(records) == 8
+    for earlier, later in zip(records, records[1:]):  # each shows all of those before it, and nothing in between
+        pins, then = dict(later["snapshots"]), dict(earlier["snapshots"])
+        assert all(pins[name] >= then.get(name, 0) for name in pins)
+        assert pins["statements"] > then["statements"]

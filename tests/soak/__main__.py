@@ -81,12 +81,12 @@ def settle(conductor: Conductor) -> list[str]:
     """Bring everything to rest; what does not come to rest is a finding."""
     stage, failures = conductor.stage, list(conductor.failures)
     spark = conductor.start_spark("once")
-    if spark.wait(300) != 0:
+    if spark.wait(900) != 0:
         failures.append(
             f"the last run of the stream failed: {(stage.root / 'logs' / 'spark.log').read_text()[-1500:]}"
         )
     log = stage.root / "logs" / "settle.log"
-    if start("-m", "tests.soak.settle", stage.folder, log=log).wait(300) != 0:
+    if start("-m", "tests.soak.settle", stage.folder, log=log).wait(900) != 0:
         failures.append(f"coming to rest failed: {log.read_text()[-1500:]}")
     return failures
 

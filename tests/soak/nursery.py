@@ -5,6 +5,7 @@ JSON lines, `{"actor": …, "seed": …}`; answers are `{"born": pid, "actor": �
 nursery that runs under another clock has children that do.
 """
 
+import ctypes
 import json
 import os
 import random
@@ -42,6 +43,7 @@ def birth(order: dict[str, Any], folder: str) -> int:
     pid = os.fork()
     if pid:
         return pid
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # end with the nursery, which ends with the conductor
     signal.signal(signal.SIGINT, signal.default_int_handler)
     log = os.open(f"{folder}/logs/{order['actor']}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -53,10 +53,10 @@ def write_batch(spark: SparkSession, stage: Stage, journal: Journal, chance: ran
     journal.note("done", turn=intent["turn"])
 
 
-def run_stream(spark: SparkSession, stage: Stage) -> None:
+def run_stream(spark: SparkSession, stage: Stage, most: int = 3) -> None:
     lake = str(stage.lake)
     source = spark.readStream.format("headwater").options(warehouse=lake, table="db.feed")
-    frame = source.option("max-snapshots-per-trigger", "3").load()
+    frame = source.option("max-snapshots-per-trigger", str(most)).load()
     sink = frame.writeStream.format("headwater").options(warehouse=lake, table="db.drain")
     checkpoint = str(stage.root / "checkpoint")
     sink.option("checkpointLocation", checkpoint).trigger(availableNow=True).start().awaitTermination()
@@ -67,7 +67,7 @@ def main(folder: str, seed: int, once: bool) -> None:
     journal = Journal(stage.journal(ME))
     spark = session()
     if once:
-        run_stream(spark, stage)
+        run_stream(spark, stage, most=1000)
     while not stage.is_over:
         write_batch(spark, stage, journal, chance)
         run_stream(spark, stage)

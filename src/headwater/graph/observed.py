@@ -211,6 +211,7 @@ def ingest(store: GraphStore, events: Iterable[Event], *, source: str = "events"
 def bring_in(store: GraphStore, facts: Facts, *, kind: str, source: str, count: int) -> str:
     """Merge observed facts with what is there, and write what is new in one change; returns its id."""
     if store.exists:
+        store.settle()
         _reconcile(store, facts)
     record = {"kind": kind, "sources": [source], "statements": count, "edges": len(facts.rows[EDGES.name])}
     change = Change(facts, record=record)

@@ -17,6 +17,7 @@ from headwater.errors import NotFoundError
 from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
 from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
+from headwater.graph.turns import one_at_a_time, take_back_all
 from headwater.lake.predicates import Where
 from headwater.lake.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
@@ -73,9 +74,33 @@ class GraphStore:
     def apply(self, change: Change) -> str:
         """Carry out a change; returns its id. Trying the same change again does what was not done yet."""
         self.create()
+        with one_at_a_time(self.warehouse) as alone:
+            self._write(change, self._take_back(change.id) if alone else {})
+        return change.id
+
+    def settle(self) -> None:
+        """Take back what a process has left that died in the middle of a change. Waits for changes under way.
+
+        Who makes a change from what the tables hold calls this before it reads them.
+        """
+        if self.exists:
+            with one_at_a_time(self.warehouse) as alone:
+                if alone:
+                    self._take_back("-")
+
+    def _take_back(self, mine: str) -> dict[str, int]:
+        try:
+            pins = self.state().pins
+        except NotFoundError:  # no change has come to its end yet
+            pins = {}
+        return take_back_all({spec.name: self.table(spec) for spec in FACT_TABLES}, pins, mine)
+
+    def _write(self, change: Change, undone: Mapping[str, int]) -> None:
+        """Write the tables of a change, and its record. What was `undone` is written again under another name."""
         snapshots: dict[str, int] = {}
         for spec in FACT_TABLES:
             table = self.table(spec)
+            again = f"-{undone[spec.name]}" if undone.get(spec.name) else ""
             removed = change.removed.get(spec.name, [])
             rows = _rows(change, spec)
             if len(rows) or removed:
@@ -84,13 +109,12 @@ class GraphStore:
                     deletes=_keys(spec, removed),
                     origin=change.origin(spec, snapshots) if change.origin is not None else None,
                     commit_user=_USER,
-                    commit_id=f"{change.id}-{spec.name}",
+                    commit_id=f"{change.id}-{spec.name}{again}",
                 )
             latest = table.snapshot()
             if latest is not None:
                 snapshots[spec.name] = latest.snapshot_id
         self.record(change, snapshots)
-        return change.id
 
     def record(self, change: Change, snapshots: Mapping[str, int]) -> None:
         """Make a change visible: its tables are written, at these snapshots."""

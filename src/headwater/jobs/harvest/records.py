@@ -51,6 +51,7 @@ def recall(store: GraphStore, roots: Iterable[str]) -> Memory:
     wanted = tuple(sorted(set(roots)))
     if not store.exists or not store.warehouse.has_table(UNITS.full_name):
         return Memory({}, {})
+    store.settle()
     there = _records(store.table(UNITS).to_arrow(where=In("root", wanted)))
     try:
         pins = store.state().pins

@@ -1,0 +1,70 @@
+"""`python -m tests.mutations [WORD …]`: break each promise once, in a copy of the tree, and see its test fail.
+
+WORDs choose mutations by parts of the names of their tests. Prints a line for each; exit 1 when one was not noticed.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.mutations.listed import MUTATIONS, Mutation
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def copy_tree(target: Path) -> None:
+    """What tests need of the repository."""
+    ignore = shutil.ignore_patterns("__pycache__", ".venv*", "site", "dist", ".*_cache")
+    for name in ("src", "tests", "docs", "examples"):
+        shutil.copytree(ROOT / name, target / name, ignore=ignore)
+    for name in ("pyproject.toml", "mkdocs.yml", "README.md"):
+        shutil.copy(ROOT / name, target / name)
+
+
+def broken(mutation: Mutation, tree: Path) -> bool:
+    """Whether the test fails on a tree with the mutation; the tree is mended afterwards."""
+    kept = {}
+    for file, old, new in mutation.edits:
+        path = tree / "src" / "headwater" / file
+        text = path.read_text()
+        kept.setdefault(path, text)
+        assert text.count(old) == 1, f"{file}: {old!r} is there {text.count(old)} times"
+        path.write_text(text.replace(old, new))
+    try:
+        return _run(mutation.test, tree) == 1
+    finally:
+        for path, text in kept.items():
+            path.write_text(text)
+
+
+def _run(test: str, tree: Path) -> int:
+    """pytest's exit code: 0 all passed, 1 some failed."""
+    env = os.environ | {"PYTHONPATH": f"{tree}:{tree / 'src'}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout=120", "-p", "no:cacheprovider", test]
+    return subprocess.run(command, cwd=tree, env=env, capture_output=True).returncode
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    chosen = [each for each in MUTATIONS if not words or any(word in each.test for word in words)]
+    unnoticed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        copy_tree(tree)
+        for mutation in chosen:
+            begun = time.monotonic()
+            noticed = broken(mutation, tree)
+            unnoticed += not noticed
+            files = ", ".join(dict.fromkeys(file for file, _, _ in mutation.edits))
+            said = "noticed" if noticed else "NOT NOTICED"
+            print(f"{said:11} {time.monotonic() - begun:5.0f} s  {files}: {mutation.name}", flush=True)
+    print(f"{len(chosen) - unnoticed} of {len(chosen)} mutations were noticed")
+    return 1 if unnoticed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
