@@ -3,7 +3,7 @@
 A change is several commits and then a record. If another change came between them, its record would show the half
 of the first; and after a death the half would stay for ever, under whatever comes next. So changes take turns, by a
 lock of the warehouse, and each begins by taking back what a process that died has left. Object stores have no locks:
-there, a warehouse has one writer of lineage at a time, or readers may see the half of a change until it is done again.
+there, a warehouse has one writer of lineage at a time, or readers may see the half of a change until it is redone.
 """
 
 import time
