@@ -1,7 +1,7 @@
 # Headwater. `make demo` shows it, `make test` proves it, `make help` lists the rest.
 # Everything is installed into .venv by the first command that needs it; a second call is instant.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fmt golden bench soak fuzz audit docs serve build clean
+.PHONY: help setup demo test lint fmt golden bench soak fuzz mutations audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -80,6 +80,9 @@ soak: setup ## Run everything at once and kill it at random (SECONDS=600 SEED=�
 INPUTS ?= 1000000
 fuzz: setup ## Feed bad inputs to everything that reads (INPUTS=1000000 SEED=… TARGETS="sst wal")
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(TARGETS) --inputs $(INPUTS) --seed $(SEED)
+
+mutations: setup ## Break each promise once, and see its test fail
+	@PYTHONPATH=. $(PY) -m tests.mutations
 
 audit: setup ## Look for known vulnerabilities in what Headwater runs on
 	@$(PY) docs/supply.py audit

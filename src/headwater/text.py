@@ -178,3 +178,27 @@ def _cell(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     return f"{value:,}" if isinstance(value, int) else " ".join(str(value).split())
+
+
+_SECRETS = (
+    (re.compile(r"(://)[^/\s@'\"]+:[^/\s'\"]+@"), r"\1***@"),
+    (
+        re.compile(
+            r"(?i)((?:password|passwd|pwd|secret|token|credential|api[_.-]?key|access[_.-]?key|account[_.-]?key|sas"
+            r"|signature)[\w.-]*[\"']?\s*[=:]\s*[\"']?)(?!\*\*\*)[^\s&;,\"')\]}]+"
+        ),
+        r"\1***",
+    ),
+    (re.compile(r"(?i)(\bbearer\s+)[\w.~+/=-]{6,}"), r"\1***"),
+)
+
+
+def without_secrets(text: str) -> str:
+    """A text of others, such as the message of a driver, without what looks like a password in it.
+
+    >>> without_secrets("no route to jdbc:postgresql://me:hunter2@db/x?password=hunter2&ssl=true")
+    'no route to jdbc:postgresql://***@db/x?password=***&ssl=true'
+    """
+    for pattern, mask in _SECRETS:
+        text = pattern.sub(mask, text)
+    return text

@@ -19,6 +19,7 @@ def test_an_unwritable_root_says_so(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = LocalFiles(tmp_path)
+    files.put("a/there", b"before")
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -27,7 +28,10 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(NotWritableError, match="No space left") as caught:
         files.put("a/b", b"x")
     assert caught.value.hint is not None
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    with pytest.raises(NotWritableError):
+        files.put("a/there", b"after")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["there"]
+    assert files.get("a/there") == b"before"
 
 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:

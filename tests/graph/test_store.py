@@ -1,5 +1,7 @@
 """Changes of the graph are seen whole or not at all; states can be revisited and compared."""
 
+from itertools import pairwise
+
 import pytest
 
 from headwater.errors import NotFoundError
@@ -194,7 +196,7 @@ def test_changes_of_several_processes_take_turns(tmp_path):
     store = GraphStore(Warehouse(tmp_path / "lake"))
     records = sorted(store.harvests(), key=lambda record: dict(record["snapshots"])["edges"])
     assert len(records) == 8
-    for earlier, later in zip(records, records[1:]):  # each shows all of those before it, and nothing in between
+    for earlier, later in pairwise(records):  # each shows all of those before it, and nothing in between
         pins, then = dict(later["snapshots"]), dict(earlier["snapshots"])
         assert all(pins[name] >= then.get(name, 0) for name in pins)
         assert pins["statements"] > then["statements"]

@@ -22,6 +22,7 @@ from headwater.errors import (
 )
 from headwater.files.paths import check_folder, check_path
 from headwater.files.protocol import Data, FileEntry, pieces
+from headwater.text import without_secrets
 
 obstore: Any = None  # stays None when the extra `cloud` is not installed
 if importlib.util.find_spec("obstore") is not None:
@@ -127,5 +128,5 @@ def _wrapped(verb: str, name: str) -> Iterator[None]:
             f"cannot {verb} {name}: access denied", hint="check the credentials and the bucket policy"
         ) from err
     except (obstore.exceptions.BaseError, OSError, ValueError) as err:
-        reason = str(err).partition("\n")[0]
+        reason = without_secrets(str(err).partition("\n")[0])
         raise StorageError(f"cannot {verb} {name}: {reason}", hint="check endpoint, region and network") from err

@@ -35,6 +35,11 @@ def open_files(url: str | Path, options: dict[str, str] | None = None) -> Files:
         case "memory":
             with _memories_lock:
                 return _memories.setdefault(rest, MemoryFiles(rest))
+        case _ if scheme in _OBJECT_STORES and ":" in rest.partition("/")[0].rpartition("@")[0]:
+            raise UsageError(
+                f"an address of {scheme}:// takes no password",
+                hint="options of the store and variables (AWS_SECRET_ACCESS_KEY, …) do, and nobody prints them",
+            )
         case _ if scheme in _OBJECT_STORES:
             return ObjectFiles(str(url), options)
     close = nearest(scheme, ["file", "memory", *_OBJECT_STORES])

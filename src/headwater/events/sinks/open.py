@@ -49,7 +49,7 @@ def _one(text: str) -> Sink:
     known = [*_KNOWN, *entry_points(group=GROUP).names]
     close = nearest(kind, known)
     raise ConfigError(
-        f"There is no place for events called {text!r}.",
+        f"There is no place for events called {kind!r}.",  # what follows may hold a password
         hint=f"Did you mean {close}?" if close else f"One of: {', '.join(known)}; a file is file:PATH.",
     )
 

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from headwater.events.event import Event
+from headwater.text import without_secrets
 
 log = logging.getLogger("headwater.events")
 
@@ -141,9 +142,9 @@ class Buffered:
                 self.deliver(batch)
                 return None
             except Refused as refused:
-                return str(refused)
+                return without_secrets(str(refused))
             except Exception as error:  # whatever a transport raises: the job must not feel it
-                self._last_error = f"{type(error).__name__}: {error}"
+                self._last_error = without_secrets(f"{type(error).__name__}: {error}")
                 log.debug("Delivering %d events failed (attempt %d).", len(batch), attempt + 1, exc_info=True)
             if self._given_up.wait(self._pause * 2**attempt):
                 break

@@ -1,6 +1,6 @@
 """Any transport of the `openlineage-python` client as a sink: Kafka, Datadog, GCP, …"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +9,7 @@ import msgspec
 from headwater.errors import ConfigError, MissingDependencyError
 from headwater.events.event import Event, encode
 from headwater.events.sinks.sink import Buffered, Delivery
+from headwater.text import without_secrets
 
 
 class TransportSink(Buffered):
@@ -26,7 +27,10 @@ class TransportSink(Buffered):
         try:
             self._transport = factory.create(dict(config))
         except Exception as error:  # the client raises whatever its configuration classes do
-            raise ConfigError(f"The OpenLineage client does not take this transport: {error}") from error
+            said = without_secrets(str(error))
+            for value in _texts(config):  # some errors tell all that they were given
+                said = said.replace(value, "***")
+            raise ConfigError(f"The OpenLineage client does not take this transport: {said}") from None
 
     def deliver(self, batch: Sequence[Event]) -> None:
         for event in batch:
@@ -36,6 +40,15 @@ class TransportSink(Buffered):
         delivery = super().close(timeout)
         self._transport.close(timeout)
         return delivery
+
+
+def _texts(config: Any) -> Iterator[str]:
+    """The texts in a configuration, however deep, but for the kind of the transport."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _texts(value)
+        elif isinstance(value, str) and value and name != "type":
+            yield value
 
 
 def _client_event(plain: dict[str, Any]) -> Any:

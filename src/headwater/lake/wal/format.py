@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from headwater.errors import CorruptFileError
+from headwater.lake.format_version import check_format_version
 
 MAGIC = b"HWAL"
 VERSION = 1
@@ -63,6 +64,8 @@ def read_log(data: bytes, path: str) -> LogContent:
     if len(data) < len(HEADER) or data[: len(HEADER)] != HEADER:
         if len(data) < len(HEADER) and HEADER.startswith(data):
             return LogContent([], 0)
+        if data[:4] == MAGIC and len(data) >= len(HEADER):
+            check_format_version(path, int.from_bytes(data[4:8], "little"), VERSION)
         raise CorruptFileError(f"{path} is not a write-ahead log of version {VERSION}", hint=_HINT)
     records = list(_whole_records(data, len(HEADER)))
     end = records[-1][1] if records else len(HEADER)

@@ -18,6 +18,7 @@ from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.facets import input_dataset, output_dataset
 from headwater.spark.plan.places import redact
+from headwater.text import without_secrets
 
 _LONGEST_SQL = 100_000
 _LONGEST_MESSAGE = 10_000
@@ -120,8 +121,11 @@ def _moment(happening: Happening) -> str:
 def _error(happening: Happening, language: str) -> ErrorMessageFacet | None:
     if happening.error is None:
         return None
+    trace = happening.trace
     return ErrorMessageFacet(
-        message=happening.error[:_LONGEST_MESSAGE], programming_language=language, stack_trace=happening.trace
+        message=without_secrets(happening.error[:_LONGEST_MESSAGE]),
+        programming_language=language,
+        stack_trace=None if trace is None else without_secrets(trace),
     )
 
 

@@ -21,6 +21,7 @@ from headwater.spark.plan.dump import dump_plan
 from headwater.spark.plan.node import Node, Plan
 from headwater.spark.plan.operators import Lowering
 from headwater.spark.plan.writes import lower_delete, lower_insert, lower_merge, lower_query, lower_update
+from headwater.text import without_secrets
 
 D = TypeVar("D", PlanDataset, PlanOutput)
 
@@ -196,7 +197,7 @@ def first_line(err: Exception) -> str:
     """The first line of what an error says; Java's say more than anyone wants to read."""
     cause = getattr(err, "java_exception", None)
     text = str(cause.toString() if cause is not None else err)
-    return (text.splitlines() or [""])[0][:300]
+    return without_secrets((text.splitlines() or [""])[0])[:300]
 
 
 @dataclass
