@@ -1,6 +1,7 @@
 """`python -m tests.mutations [WORD …]`: break each promise once, in a copy of the tree, and see its test fail.
 
 WORDs choose mutations by parts of the names of their tests. Prints a line for each; exit 1 when one was not noticed.
+Without WORDs, `docs/mutations.md` is written anew from the outcomes, whatever they are.
 """
 
 import os
@@ -9,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from tests.mutations.listed import MUTATIONS, Mutation
 
 ROOT = Path(__file__).parent.parent.parent
+NOTICED = "noticed"
 
 
 def copy_tree(target: Path) -> None:
@@ -44,25 +47,51 @@ def broken(mutation: Mutation, tree: Path) -> bool:
 def _run(test: str, tree: Path) -> int:
     """pytest's exit code: 0 all passed, 1 some failed."""
     env = os.environ | {"PYTHONPATH": f"{tree}:{tree / 'src'}", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout=120", "-p", "no:cacheprovider", test]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout=280", "-p", "no:cacheprovider", test]
     return subprocess.run(command, cwd=tree, env=env, capture_output=True).returncode
+
+
+def page(outcomes: dict[Mutation, str], day: date) -> str:
+    """The table of mutations with what became of each: noticed, not noticed, or not run."""
+    noticed = sum(said == NOTICED for said in outcomes.values())
+    lines = [
+        "# What was broken on purpose",
+        "<!-- Written by `make mutations` from what it saw: do not edit. -->\n",
+        "Each line is one small change of the code that breaks a [promise](guarantees.md), made in a copy of the tree.",
+        f"On {day:%d %B %Y} the tests named here noticed {noticed} of {len(MUTATIONS)}.\n",
+        "| broken | how | test | outcome |",
+        "|---|---|---|---|",
+    ]
+    for each in MUTATIONS:
+        files = ", ".join(dict.fromkeys(f"`{file}`" for file, _, _ in each.edits))
+        how = "; ".join(f"{_short(old)} → {_short(new)}" for _, old, new in each.edits)
+        lines.append(f"| {files} | {how} | `{each.test}` | {outcomes.get(each, 'not run')} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+    return f"`{words[:70]}{'…' if len(words) > 70 else ''}`" if words else "nothing"
 
 
 def main() -> int:
     words = sys.argv[1:]
     chosen = [each for each in MUTATIONS if not words or any(word in each.test for word in words)]
-    unnoticed = 0
+    outcomes: dict[Mutation, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copy_tree(tree)
         for mutation in chosen:
             begun = time.monotonic()
             noticed = broken(mutation, tree)
-            unnoticed += not noticed
+            outcomes[mutation] = NOTICED if noticed else "**not noticed**"
             files = ", ".join(dict.fromkeys(file for file, _, _ in mutation.edits))
             said = "noticed" if noticed else "NOT NOTICED"
             print(f"{said:11} {time.monotonic() - begun:5.0f} s  {files}: {mutation.name}", flush=True)
+    unnoticed = sum(said != NOTICED for said in outcomes.values())
     print(f"{len(chosen) - unnoticed} of {len(chosen)} mutations were noticed")
+    if not words:
+        (ROOT / "docs" / "mutations.md").write_text(page(outcomes, datetime.now(UTC).date()))
     return 1 if unnoticed else 0
 
 

@@ -73,7 +73,7 @@ STORAGE = (
         "tests/lake/test_hostile.py::test_json_of_every_kind",
         "lake/stored_json.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",
-        "(msgspec.DecodeError, RecursionError)",
+        "(msgspec.DecodeError, UnicodeDecodeError)",
     ),
     breaks(
         "tests/lake/test_wal.py::test_a_flipped_byte_is_an_error_unless_it_is_in_the_last_record",
@@ -105,8 +105,8 @@ ROWS = (
     breaks(
         "tests/lake/test_crash.py::test_death_during_recovery",
         "lake/recovery.py",
-        "            logs.append(RecoveredLog(",
-        "            files.delete(path)\n            logs.append(RecoveredLog(",
+        "        if live:\n",
+        "        if not live:\n",
     ),
     breaks(
         "tests/lake/tables/test_time.py::test_expiry_keeps_the_commit_of_a_log_that_is_still_there_whatever_the_clocks_say",
@@ -210,7 +210,7 @@ SPARK = (
         "entry.path in reachable and entry.modified <= now - older_than",
     ),
     breaks(
-        "tests/spark/test_faults.py::test_a_stream_killed_before_and_after_a_commit_writes_every_row_once",
+        "tests/spark/test_faults.py::test_a_stream_that_is_restarted_and_killed_writes_every_row_once",
         "spark/source/commits.py",
         "    if last is not None and int(last.commit_id) >= batch:",
         "    if last is not None and int(last.commit_id) < 0:",
@@ -224,6 +224,25 @@ SPARK = (
 )
 
 GRAPH = (
+    breaks(
+        "tests/graph/test_store.py::test_a_change_begins_by_taking_back_what_a_dead_one_has_left",
+        "graph/store.py",
+        "            self._write(change, self._take_back(change.id) if alone else {})",
+        "            self._write(change, {})",
+    ),
+    breaks(
+        "tests/jobs/test_waves.py::test_waves_equal_sequence",
+        "jobs/harvest/waves.py",
+        "            if trace is not None and index not in self._away and schema.fits(trace.sight):",
+        "            if trace is not None and index not in self._away:",
+        ("jobs/harvest/waves.py", "            if not schema.fits(trace.sight) and", "            if False and"),
+    ),
+    breaks(
+        "tests/jobs/test_kills.py::test_killed_at_random_points",
+        "graph/store.py",
+        "return self.store.table(spec).to_arrow(columns, where=where, at=pin)",
+        "return self.store.table(spec).to_arrow(columns, where=where)",
+    ),
     breaks(
         "tests/graph/test_store.py::test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes",
         "graph/store.py",
@@ -261,6 +280,12 @@ AGENT = (
 )
 
 SERVER = (
+    breaks(
+        "tests/server/test_events.py::test_a_full_disk_refuses_and_spoils_nothing",
+        "server/journal.py",
+        "        os.ftruncate(file, size)",
+        "        pass",
+    ),
     breaks(
         "tests/server/test_events.py::test_what_was_acknowledged_survives_the_death_of_the_server",
         "server/journal.py",
@@ -332,4 +357,31 @@ LATER = (
     ),
 )
 
-MUTATIONS = (*STORAGE, *ROWS, *TABLES, *SPARK, *GRAPH, *AGENT, *SERVER, *LATER)
+SECRETS = (
+    breaks(
+        "tests/test_secrets.py::test_an_address_with_a_password_is_refused_without_repeating_it",
+        "files/open.py",
+        ' and ":" in rest.partition("/")[0].rpartition("@")[0]:',
+        ' and ":" in "":',
+    ),
+    breaks(
+        "tests/test_secrets.py::test_errors_of_transports_are_told_without_what_they_let_slip",
+        "events/sinks/sink.py",
+        'self._last_error = without_secrets(f"{type(error).__name__}: {error}")',
+        'self._last_error = f"{type(error).__name__}: {error}"',
+    ),
+    breaks(
+        "tests/test_house.py::test_nothing_that_is_read_can_become_code",
+        "lake/stored_json.py",
+        "import msgspec\n",
+        "import pickle\n\nimport msgspec\n",
+    ),
+    breaks(
+        "tests/upgrade/test_future.py::test_what_a_later_harvest_keeps_is_refused_too",
+        "lineage/effects_wire.py",
+        "    except KeyError as err:",
+        "    except ZeroDivisionError as err:",
+    ),
+)
+
+MUTATIONS = (*STORAGE, *ROWS, *TABLES, *SPARK, *GRAPH, *AGENT, *SERVER, *LATER, *SECRETS)
