@@ -28,9 +28,9 @@ def copy_tree(target: Path) -> None:
         shutil.copy(ROOT / name, target / name)
 
 
-def broken(mutation: Mutation, tree: Path) -> bool:
-    """Whether the test fails on a tree with the mutation; the tree is mended afterwards."""
-    kept = {}
+def tried(mutation: Mutation, tree: Path) -> str:
+    """What became of a mutation: noticed, not noticed, or a time-out, which proves nothing. The tree is mended."""
+    kept: dict[Path, str] = {}
     for file, old, new in mutation.edits:
         path = tree / "src" / "headwater" / file
         text = path.read_text()
@@ -38,17 +38,19 @@ def broken(mutation: Mutation, tree: Path) -> bool:
         assert text.count(old) == 1, f"{file}: {old!r} is there {text.count(old)} times"
         path.write_text(text.replace(old, new))
     try:
-        return _run(mutation.test, tree) == 1
+        return _outcome(mutation.test, tree)
     finally:
         for path, text in kept.items():
             path.write_text(text)
 
 
-def _run(test: str, tree: Path) -> int:
-    """pytest's exit code: 0 all passed, 1 some failed."""
+def _outcome(test: str, tree: Path) -> str:
     env = os.environ | {"PYTHONPATH": f"{tree}:{tree / 'src'}", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout=280", "-p", "no:cacheprovider", test]
-    return subprocess.run(command, cwd=tree, env=env, capture_output=True).returncode
+    run = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
+    if "Timeout" in run.stdout + run.stderr:
+        return "timed out"
+    return {0: "not noticed", 1: NOTICED}.get(run.returncode, f"pytest ended with {run.returncode}")
 
 
 def page(outcomes: dict[Mutation, str], day: date) -> str:
@@ -57,7 +59,7 @@ def page(outcomes: dict[Mutation, str], day: date) -> str:
     lines = [
         "# What was broken on purpose",
         "<!-- Written by `make mutations` from what it saw: do not edit. -->\n",
-        "Each line is one small change of the code that breaks a [promise](guarantees.md), made in a copy of the tree.",
+        "Each line is one small change of the code that breaks a [promise](guarantees.md), made in a copy of it.",
         f"On {day:%d %B %Y} the tests named here noticed {noticed} of {len(MUTATIONS)}.\n",
         "| broken | how | test | outcome |",
         "|---|---|---|---|",
@@ -83,11 +85,9 @@ def main() -> int:
         copy_tree(tree)
         for mutation in chosen:
             begun = time.monotonic()
-            noticed = broken(mutation, tree)
-            outcomes[mutation] = NOTICED if noticed else "**not noticed**"
+            outcomes[mutation] = tried(mutation, tree)
             files = ", ".join(dict.fromkeys(file for file, _, _ in mutation.edits))
-            said = "noticed" if noticed else "NOT NOTICED"
-            print(f"{said:11} {time.monotonic() - begun:5.0f} s  {files}: {mutation.name}", flush=True)
+            print(f"{outcomes[mutation]:11} {time.monotonic() - begun:5.0f} s  {files}: {mutation.name}", flush=True)
     unnoticed = sum(said != NOTICED for said in outcomes.values())
     print(f"{len(chosen) - unnoticed} of {len(chosen)} mutations were noticed")
     if not words:
