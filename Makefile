@@ -19,7 +19,7 @@ define install
 	@echo "installing into $(1) (once; about 1.3 GB, most of it Spark and Arrow) …" >&2
 	$(if $(UV),\
 	  @test -x $(1)/bin/python || $(UV) venv --quiet --python "$(PYTHON)" $(1); $(UV) pip install --quiet --python $(1)/bin/python --editable '.[$(2)]',\
-	  @test -x $(1)/bin/python || "$(PYTHON)" -m venv $(1); $(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(2)]')
+	  @test -x $(1)/bin/python || "$(PYTHON)" -m venv $(1); $(1)/bin/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable '.[$(2)]')
 	@touch $(1)/.installed
 endef
 
