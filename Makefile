@@ -1,6 +1,8 @@
 # Headwater. `make demo` shows it, `make test` proves it, `make help` lists the rest.
 # Everything is installed into .venv by the first command that needs it; a second call is instant.
 .DEFAULT_GOAL := help
+# Tests and Spark start many Pythons, and each would compile all it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup demo test lint fmt golden bench soak fuzz mutations audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
