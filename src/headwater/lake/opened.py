@@ -168,6 +168,11 @@ class OpenFile:
             self._shelf.cache.put(name, block)
         return block
 
+    @property
+    def is_as_stored(self) -> bool:
+        """Whether the columns of the file are those of the table. REQUIRES: the file is open."""
+        return self._adapter is None
+
     def column(self, name: str, stored: pa.Table, rows: int) -> Any:
         """A stored column of the table out of what blocks of this file hold."""
         return stored.column(name) if self._adapter is None else self._adapter.column(name, stored, rows)

@@ -14,6 +14,7 @@ from headwater.lake.formats.protocol import DataBlock
 from headwater.lake.keys import Keys, NativeKey, concat_keys
 from headwater.lake.opened import OpenFile
 from headwater.lake.scan import PIECE_ROWS
+from headwater.lake.sst.block import check_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class _Piece:
 
     def add(self, block: DataBlock, bounds: tuple[NativeKey | None, NativeKey | None] | None) -> None:
         if bounds is None and not block.has_kinds:
-            columns, rows = block.columns, block.rows
+            columns, rows = block.stored if self._file.is_as_stored else block.columns, block.rows
             keys = block.keys() if self._key is not None else None
         else:
             batch = block.batch() if bounds is None else block.batch().between(*bounds)
@@ -106,4 +107,6 @@ class _Piece:
     def _column(self, name: str, stored: pa.Table) -> Any:
         if name == self._key:
             return self._codec.decode(concat_keys(self._keys))
+        if self._file.is_as_stored:  # what is not asked for need not be checked
+            check_column(stored.column(name), (self._file.reader.path, "data", 0))
         return self._file.column(name, stored, self.rows)

@@ -48,6 +48,10 @@ class BatchBlock:
         return tuple([cell(index) for cell in self._cells])
 
     @property
+    def stored(self) -> pa.RecordBatch:
+        return self._batch.columns
+
+    @property
     def columns(self) -> pa.RecordBatch:
         return self._batch.columns
 

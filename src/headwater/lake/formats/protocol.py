@@ -38,8 +38,13 @@ class DataBlock(Protocol):
         ...
 
     @property
+    def stored(self) -> pa.RecordBatch:
+        """The stored columns of all rows; whoever reads values of one checks it first."""
+        ...
+
+    @property
     def columns(self) -> pa.RecordBatch:
-        """The stored columns of all rows."""
+        """The stored columns of all rows, checked."""
         ...
 
     @property
