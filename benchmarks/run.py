@@ -59,14 +59,14 @@ def _run(name: str, mode: str) -> dict[str, Any] | str:
     begun = time.monotonic()
     command = [sys.executable, str(HERE / f"{name}.py"), *(["--quick"] if mode == "quick" else [])]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=SECONDS[mode], check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS[mode], check=False)
     except subprocess.TimeoutExpired:
         return f"not done after {SECONDS[mode]} s"
     *said, last = done.stdout.splitlines() or [""]
     try:
         outcome = json.loads(last)
     except json.JSONDecodeError:
-        print("\n".join([*said, last]))
+        print("\n".join([*said, last, done.stderr[-3000:]]))
         return f"ended with {done.returncode} and no result"
     seconds = time.monotonic() - begun
     print("\n".join(said), f"\n{seconds:.0f} s\n", flush=True)

@@ -62,6 +62,7 @@ def test_a_benchmark_that_fails_stops_no_other(tmp_path):
     )
     run = subprocess.run([sys.executable, tmp_path / "run.py", "--keep"], capture_output=True, text=True)
     assert run.returncode == 2
+    assert "no peer" in run.stdout
     assert "dies: ended with 1 and no result" in run.stdout
     assert "misses     peer / ours  0.5" in run.stdout
     assert "misses its floor" in run.stdout
