@@ -48,6 +48,7 @@ def test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes(tmp_pat
         store = GraphStore(Warehouse(tmp_path / str(dies_at)))
         harvested(store, ("staging.sql", STAGING))
         before = store.state()
+        shown = {spec.name: before.read(spec) for spec in FACT_TABLES}
         change = Change(facts_of(("staging.sql", CHANGED)), record={"kind": "harvest"})
         left = [dies_at]
 
@@ -62,6 +63,7 @@ def test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes(tmp_pat
             store.apply(change)
         except KeyboardInterrupt:
             assert store.state().pins == before.pins
+            assert {spec.name: store.state().read(spec) for spec in FACT_TABLES} == shown
         monkeypatch.setattr(Table, "write", real)
         store.apply(change)
         state = store.state()
