@@ -48,7 +48,7 @@ def _outcome(test: str, tree: Path) -> str:
     env = os.environ | {"PYTHONPATH": f"{tree}:{tree / 'src'}", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout=280", "-p", "no:cacheprovider", test]
     run = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
-    if "Timeout" in run.stdout + run.stderr:
+    if "Timeout (>" in run.stdout + run.stderr or "+ Timeout +" in run.stderr:  # as pytest-timeout says it
         return "timed out"
     return {0: "not noticed", 1: NOTICED}.get(run.returncode, f"pytest ended with {run.returncode}")
 

@@ -20,6 +20,7 @@ from tests.soak.stage import Stage
 
 ROOT = Path(__file__).parent.parent.parent
 CLOCKS = {"true": 0, "ahead": 7200, "behind": -5400}  # seconds
+_LAST_WORDS = 240.0  # seconds to come to an end: the client of S3 tries again for up to three minutes
 _SPARK_EVERY = 75.0  # seconds between two deaths of Spark, which takes long to wake up
 
 
@@ -199,7 +200,7 @@ class Conductor:
         if self._spark is not None:
             os.killpg(self._spark.pid, signal.SIGKILL)
             self._spark.wait()
-        end = time.monotonic() + 60
+        end = time.monotonic() + _LAST_WORDS
         while self._alive and time.monotonic() < end:
             for nursery in nurseries.values():
                 for line in nursery.news():
