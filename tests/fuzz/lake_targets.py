@@ -185,9 +185,9 @@ def schema() -> tuple[Make, Take]:
 @target("options")
 def options() -> tuple[Make, Take]:
     """The properties of a table."""
-    from headwater.lake.options import OPTION_NAMES
+    from headwater.lake import options as known
 
-    names = (*OPTION_NAMES, "bucket", "merge-engine", "bucket-key")
+    names = (*known._NAMES, "bucket", "merge-engine", "bucket-key")
     values = (
         "16 MB",
         "true",

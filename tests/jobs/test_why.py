@@ -1,17 +1,16 @@
 """`why` after random runs of the shop's pipeline on Spark: every version that made gold, and no other."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
+from headwater.demo.pipeline import Night, open_lake
+from headwater.demo.raw_files import NIGHTS, write_night
 from headwater.graph import why
 from headwater.lake.tables import Warehouse
 from headwater.spark import observe
 
 pytestmark = pytest.mark.spark
-EXAMPLES = Path(__file__).parents[2] / "examples"
 READS = {
     "bronze.customers": (),
     "bronze.orders": (),
@@ -52,10 +51,6 @@ class Log:
 
 def run_at_random(spark, folder, runs, seed=5):
     """So many runs of some of the steps, checked against the log after each."""
-    sys.path.insert(0, str(EXAMPLES))
-    from shop.pipeline import Night, open_lake
-    from shop.raw_files import NIGHTS, write_night
-
     chance = random.Random(seed)
     for night in NIGHTS:
         write_night(folder / "raw", night)

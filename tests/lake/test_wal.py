@@ -50,7 +50,8 @@ def test_a_flipped_byte_is_an_error_unless_it_is_in_the_last_record(position: in
     else:
         with pytest.raises(CorruptFileError, match="wal") as caught:
             read_log(bytes(damaged), "wal")
-        assert "repair" in (caught.value.hint or "")
+        is_version = 4 <= position < 8  # a number that nobody has written yet could be one of the future
+        assert ("later" if is_version else "repair") in (caught.value.hint or "")
         if position >= len(HEADER):
             start = max(start for start in STARTS if start <= position)
             assert f"at byte {start} " in caught.value.message

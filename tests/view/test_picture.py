@@ -138,7 +138,7 @@ def test_lines_are_drawn_by_the_strongest_influence():
 @pytest.mark.golden
 def test_the_picture_of_the_shop(request):
     """The picture in the docs is the one the command draws."""
-    folder = ROOT / "examples" / "shop"
+    folder = ROOT / "src" / "headwater" / "demo" / "shop"
     text = "\n".join(file.read_text() for file in sorted((folder / "snowflake").glob("*.sql")))
     svg = headwater.analyze(text, "snowflake", schema=folder / "schemas" / "shop.sql").to_text("svg") + "\n"
     if request.config.getoption("--golden"):
