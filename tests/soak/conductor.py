@@ -202,13 +202,7 @@ class Conductor:
             self._spark.wait()
         end = time.monotonic() + _LAST_WORDS
         while self._alive and time.monotonic() < end:
-            for nursery in nurseries.values():
-                for line in nursery.news():
-                    if "born" in line:
-                        self._alive[line["actor"]] = line["born"]
-                        self._names[line["born"]] = line["actor"]
-                    elif "dead" in line:
-                        self._alive.pop(self._names.pop(line["dead"]), None)
+            self._hear(nurseries, time.monotonic())
             time.sleep(0.1)
         for name, pid in self._alive.items():
             self.failures.append(f"{name} did not end")

@@ -12,6 +12,7 @@ A class name belongs to one text and one of these two ways: Py4J remembers metho
 """
 
 import hashlib
+import re
 import shutil
 import tempfile
 import weakref
@@ -26,6 +27,7 @@ from pyspark import SparkContext
 
 from headwater.errors import EngineError, MissingDependencyError
 
+_HEAD = re.compile(r"^(?:package|import) .*;$", re.MULTILINE)
 _COMPILER = "org.codehaus.janino.SimpleCompiler"
 _loaded: dict[tuple[int, str], Any] = {}  # (JVM, digest of the source) → class loader
 _shared: dict[tuple[int, str, str], Any] = {}
@@ -33,9 +35,13 @@ _installed: dict[tuple[int, str], Path] = {}
 
 
 @cache
-def java_source(package: str, name: str) -> str:
-    """The text of a Java file that is kept in a Python package."""
-    return files(package).joinpath(name).read_text(encoding="utf-8")
+def java_source(package: str, *names: str) -> str:
+    """The text of Java classes that are kept in a Python package; of several one text, for they know each other."""
+    units = [files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names]
+    heads = sorted(
+        {line for unit in units for line in _HEAD.findall(unit)}, reverse=True
+    )  # the package, then imports
+    return "\n".join([*heads, *(_HEAD.sub("", unit).strip() for unit in units)])
 
 
 def load_class(context: SparkContext, source: str, class_name: str) -> Any:

@@ -99,7 +99,7 @@ class JvmBridge:
     """The listener that Spark compiles."""
 
     def __init__(self, context: SparkContext, capacity: int, patience: float) -> None:
-        source = java_source(__package__, "Bridge.java")
+        source = java_source(__package__, "Bridge")
         self._listener = new_instance(load_class(context, source, "headwater.agent.Bridge"), context)
         self._listener.open(context._jsc.sc(), capacity, int(patience * 1000))
         self._bus = listener_bus(context)

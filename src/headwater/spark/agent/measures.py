@@ -42,7 +42,7 @@ _DECODER = msgspec.json.Decoder(list[Measure])
 
 def measure(context: SparkContext, execution: Any) -> list[Measure]:
     """The scans and writes of an execution that has ended."""
-    source = java_source(__package__, "Measures.java")
+    source = java_source(__package__, "Measures")
     return _DECODER.decode(shared_object(context, source, "headwater.agent.Measures").of(execution))
 
 

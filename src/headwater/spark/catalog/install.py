@@ -1,6 +1,5 @@
 """Putting the catalog into a running Spark: compiled by its compiler, shipped to its executors, connected to us."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,21 +41,11 @@ def install_catalog(spark: SparkSession, name: str, options: Mapping[str, str]) 
             hint="give this one a name of its own: connect(spark, warehouse, catalog='other')",
         )
     context = spark.sparkContext
-    install(
-        context, joined([java_source("headwater.spark.catalog", f"{unit}.java") for unit in _UNITS]), executors=True
-    )
+    install(context, java_source("headwater.spark.catalog", *_UNITS), executors=True)
     _open_door(context)
     spark.conf.set(f"spark.sql.catalog.{name}", CLASS)
     for option, value in options.items():
         spark.conf.set(f"spark.sql.catalog.{name}.{option}", value)
-
-
-def joined(units: list[str]) -> str:
-    """One text of several Java files of one package: they know each other, so they are compiled together."""
-    imports = sorted({line for unit in units for line in re.findall(r"^import .*;$", unit, re.MULTILINE)})
-    packages = {line for unit in units for line in re.findall(r"^package .*;$", unit, re.MULTILINE)}
-    bodies = [re.sub(r"^(import|package) .*;$", "", unit, flags=re.MULTILINE).strip() for unit in units]
-    return "\n".join([*packages, *imports, *bodies])
 
 
 def _open_door(context: SparkContext) -> None:

@@ -1,7 +1,7 @@
 """From a plan in Spark's JVM to a `Plan`: the seam between Catalyst and Python.
 
-One call to a small class of ours (`PlanDump.java`) writes the whole plan as JSON: a plan of 400 stacked projections
-takes some 30 ms and 70 KB, where Spark's own `toJSON` needs seconds and megabytes. The JSON is
+One call to our `PlanDump.java` (and what it extends) writes the whole plan as JSON: a plan of 400 stacked
+projections takes some 30 ms and 70 KB, where Spark's own `toJSON` needs seconds and megabytes. The JSON is
 
     {"nodes": [{"class", "children": [number, …], "fields": {name: value}, "origin": PLACE}, …],
      "outputs": {number: [[exprId, name, type], …]}, "texts": [SQL, …], "truncated": false}
@@ -52,7 +52,8 @@ def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
 
 
 def _dumper(context: SparkContext) -> Any:
-    return shared_object(context, java_source(__package__, "PlanDump.java"), "headwater.plan.PlanDump").fresh()
+    source = java_source(__package__, "Writer", "Tables", "Expressions", "PlanDump")
+    return shared_object(context, source, "headwater.plan.PlanDump").fresh()
 
 
 def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:

@@ -1,0 +1,82 @@
+package headwater.plan;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.trees.Origin;
+import scala.Option;
+import scala.Tuple2;
+
+/** What every part of a dump is written with: JSON into a text that may not outgrow its bounds, names, places. */
+abstract class Writer {
+    final StringBuilder out = new StringBuilder();
+    final List texts = new ArrayList();
+    int most;
+    long end;
+    boolean truncated;
+
+    boolean full() {
+        if (!truncated && (out.length() > most || System.currentTimeMillis() > end)) truncated = true;
+        return truncated;
+    }
+
+    static String name(Object object) {
+        String name = object.getClass().getName();
+        int dot = Math.max(name.lastIndexOf('.'), name.lastIndexOf('$', name.length() - 2));
+        name = name.substring(dot + 1);
+        return name.endsWith("$") ? name.substring(0, name.length() - 1) : name;
+    }
+
+    void optional(String name, Object value) {
+        if (value instanceof Option) value = ((Option) value).isDefined() ? ((Option) value).get() : null;
+        if (value == null) return;
+        out.append(",\"").append(name).append("\":");
+        text(value.toString());
+    }
+
+    /** Where an expression was written: its own origin, or that of the first part that has one. */
+    static Origin source(Expression one, int depth) {
+        Origin origin = one.origin();
+        if (origin.sqlText().isDefined() || origin.pysparkErrorContext().isDefined()) return origin;
+        if (depth > 0) {
+            scala.collection.Iterator each = one.children().iterator();
+            while (each.hasNext()) {
+                Origin found = source((Expression) each.next(), depth - 1);
+                if (found != null) return found;
+            }
+        }
+        return null;
+    }
+
+    void origin(Origin origin, String before) {
+        if (origin == null) return;
+        if (origin.pysparkErrorContext().isDefined()) {
+            Tuple2 context = (Tuple2) origin.pysparkErrorContext().get();
+            out.append(before).append("{\"call\":");
+            text((String) context._1());
+            out.append(",\"at\":");
+            text((String) context._2());
+            out.append('}');
+        } else if (origin.sqlText().isDefined() && origin.startIndex().isDefined() && origin.stopIndex().isDefined()) {
+            String sql = (String) origin.sqlText().get();
+            int at = texts.indexOf(sql);
+            if (at < 0) {
+                at = texts.size();
+                texts.add(sql);
+            }
+            out.append(before).append("{\"text\":").append(at).append(",\"start\":").append(origin.startIndex().get());
+            out.append(",\"end\":").append(((Integer) origin.stopIndex().get()).intValue() + 1).append('}');
+        }
+    }
+
+    void text(String text) {
+        out.append('"');
+        for (int at = 0; at < text.length(); at++) {
+            char sign = text.charAt(at);
+            if (sign == '"' || sign == '\\') out.append('\\').append(sign);
+            else if (sign < ' ' || Character.isSurrogate(sign)) out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(sign)}));
+            else out.append(sign);
+        }
+        out.append('"');
+    }
+}
