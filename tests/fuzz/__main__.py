@@ -12,6 +12,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 from tests.fuzz import run
@@ -25,8 +26,9 @@ def in_child(name: str, given: argparse.Namespace, trail: Path) -> tuple[int, di
     if pid == 0:
         try:
             _child(name, given, trail, writing)
-        finally:
-            os._exit(1)
+        except BaseException:  # not an input's: those are caught where they are fed
+            traceback.print_exc()
+        os._exit(1)
     os.close(writing)
     data = b""
     while piece := os.read(reading, 65536):
@@ -68,7 +70,8 @@ def main() -> int:
         with tempfile.NamedTemporaryFile() as trail:
             begun = time.monotonic()
             status, told = in_child(name, given, Path(trail.name))
-            died = f"died of signal {-status} near input {Path(trail.name).read_text().strip()}" if status else ""
+            near = Path(trail.name).read_text().strip() or 0
+            died = f"died with {status} near input {near}" if status else ""
         found += report(name, told, died, time.monotonic() - begun)
     print(json.dumps({"fuzz": "ok" if not found else "findings", "seed": given.seed, "findings": found}))
     return 1 if found else 0
