@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.soak.checker import check
 from tests.soak.conductor import Conductor, start
-from tests.soak.stage import Stage, read_journal
+from tests.soak.stage import HOGGED, Stage, read_journal
 from tests.soak.witness import Witness
 
 _SMALL = "size=3m"
@@ -45,6 +45,7 @@ def set_stage(folder: Path, seed: int) -> tuple[Stage, subprocess.Popen[bytes]]:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     mounted = (folder / "small").is_mount() or _mount(folder / "small")
+    (folder / "small" / HOGGED).unlink(missing_ok=True)
     stage = Stage(str(folder), seed, port, **addresses, epoch=epoch, small_is_mounted=mounted)
     stage.save()
     return stage, cloud
@@ -126,8 +127,6 @@ def soak(folder: Path, seconds: float, seed: int) -> int:
     finally:
         cloud.kill()
         cloud.wait()
-        if stage.small_is_mounted:
-            subprocess.run(["umount", str(stage.small)], capture_output=True)
     return report(replace(stage), broken, counts, conductor, faults, time.monotonic() - begun)
 
 
@@ -163,6 +162,7 @@ def main() -> int:
     print(f"soak in {folder}, seed {given.seed}, {given.seconds:.0f} s", flush=True)
     status = soak(folder, given.seconds, given.seed)
     if status == 0 and not given.keep:
+        subprocess.run(["umount", str(folder / "small")], capture_output=True)  # a disk or none
         shutil.rmtree(folder)
     return status
 

@@ -15,7 +15,7 @@ from typing import Any
 from headwater import Warehouse
 from headwater.errors import CommitConflictError, HeadwaterError, SchemaError, StorageError
 from headwater.lake.tables import Table
-from tests.soak.stage import GROUP, OWN, SHARED, Journal, Stage
+from tests.soak.stage import GROUP, HOGGED, OWN, SHARED, Journal, Stage
 
 Play = Callable[[Stage, str, Journal, random.Random], None]
 CORE = ("k", "w", "n")
@@ -270,7 +270,7 @@ def small_files(chance: random.Random, limited: bool) -> Iterator[None]:
 
 def hog(stage: Stage, me: str, journal: Journal, chance: random.Random) -> None:
     """Fills the small disk, waits, and makes room again."""
-    place = stage.small / ".hog"
+    place = stage.small / HOGGED
     while not stage.is_over:
         try:
             with place.open("wb", buffering=0) as file:

@@ -18,6 +18,8 @@ SHARED = 60
 """Keys that all writers of a table fight for."""
 OWN = 1000
 """The first key of the group of writer number 0; writer n has the one at `OWN * (n + 1)`."""
+HOGGED = ".hog"
+"""What fills the small disk. It outlives a soak that is killed, and the next one makes room first."""
 
 
 @dataclass(frozen=True, slots=True)

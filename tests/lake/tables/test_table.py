@@ -11,6 +11,7 @@ from headwater.errors import (
     AlreadyExistsError,
     MissingDependencyError,
     NotFoundError,
+    NotWritableError,
     SchemaChangeError,
     SchemaError,
     StorageError,
@@ -66,6 +67,17 @@ def rows(table, **how):
 
 
 # ------------------------------------------------------------------------------------------------------ warehouse
+
+
+def test_what_exists_is_made_again_without_writing(warehouse, people, monkeypatch):
+    def full(*_):
+        raise NotWritableError("no space left")
+
+    monkeypatch.setattr(type(warehouse.files), "put_if_absent", full)
+    warehouse.create_database("db", if_not_exists=True)
+    warehouse.create_table("db.people", {"x": "INT"}, if_not_exists=True)
+    with pytest.raises(NotWritableError):
+        warehouse.create_database("other", if_not_exists=True)
 
 
 def test_databases_and_tables_come_and_go(warehouse, people):

@@ -70,6 +70,8 @@ class Warehouse:
 
     def create_database(self, name: str, *, comment: str | None = None, if_not_exists: bool = False) -> None:
         """RAISES: AlreadyExistsError unless `if_not_exists`."""
+        if if_not_exists and self.has_database(name):
+            return  # nothing is written, so it goes on a full disk and where we may only read
         entry = DatabaseEntry(created_millis=now_millis(), comment=comment)
         try:
             self.files.put_if_absent(_database_path(name), encode_entry(entry))
