@@ -119,7 +119,7 @@ final class LakeBatchWrite implements BatchWrite {
   }
 
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    DataWriterFactory inner = commit.inner.createBatchWriterFactory(info);
+    DataWriterFactory inner = new HandOverFactory(commit.inner.createBatchWriterFactory(info));
     return wrapped != null ? (DataWriterFactory) new RewriteFactory(inner, wrapped) : inner;
   }
 

@@ -18,6 +18,7 @@ _UNITS: tuple[str, ...] = (
     "Aggregates",
     "Columns",
     "Scans",
+    "HandOver",
     "Writers",
     "Writes",
     "Edits",
