@@ -50,7 +50,11 @@ StatementT = TypeVar("StatementT", bound=Statement)
 
 
 class FrontEnd(Protocol[StatementT]):
-    """Text to relation trees, for one dialect. Neither method raises for the sake of the text."""
+    """Text to relation trees, for one dialect. No method raises for the sake of the text."""
+
+    def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
+        """Prepare for texts that come next, each with the schema that it will see. No answer depends on it."""
+        ...
 
     def split(self, source: Source) -> Iterable[StatementT]:
         """Cut a script into statements, in order."""

@@ -54,7 +54,7 @@ class ScriptCatalog:
     hidden: frozenset[int] = frozenset()  # builtin signatures that give way to functions of the script
     provider: TableProvider | None = None  # asked for tables that are not known
     connections: set[Path] = field(default_factory=set)
-    _built: Catalog | None = None
+    built: Catalog | None = None  # the catalog last made, of whichever script
 
     def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
         """Put the tables named by `paths` in place; returns those that are not known."""
@@ -84,9 +84,9 @@ class ScriptCatalog:
         parts = (self.functions, self.table_functions, self.procedures, self.variables)
         names = (frozenset(part.items()) for part in parts)
         key = (self.dialect, frozenset(self.entries.values()), self.hidden, frozenset(self.connections), *names)
-        if self._built is None or self._built.key != key:
-            self._built = Catalog(key, base_catalog(self.dialect) + self._content())
-        return self._built
+        if self.built is None or self.built.key != key:
+            self.built = Catalog(key, base_catalog(self.dialect) + self._content())
+        return self.built
 
     def _content(self) -> bytes:
         root = messages.SimpleCatalogProto()

@@ -5,6 +5,8 @@ scripts after it. A statement that ZetaSQL cannot resolve goes to the fallback, 
 issue.
 """
 
+from collections.abc import Iterable
+
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
 from headwater.text import Source
@@ -31,6 +33,10 @@ class GoogleSqlFrontEnd:
     ) -> None:
         self.dialect = dialect
         self.state = ScriptState(Reader(engine or default_engine(), dialect, provider), fallback=fallback)
+
+    def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
+        """Take in the tables of texts that come next all at once: registering them text by text takes longer."""
+        self.state.reader.foresee(texts)
 
     def split(self, source: Source) -> list[Piece]:
         """Cut a script into statements, also those inside its blocks."""

@@ -3,9 +3,11 @@
 Registering a catalog takes longer than resolving a small statement, and asking ZetaSQL for the tables of a text takes
 a parse. So a text is resolved with the catalog at hand, which keeps the tables of earlier texts. Only if that fails,
 or if a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
+Whoever has many texts says so beforehand: then the catalog at hand has the tables of just these.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -16,7 +18,7 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import parse_parts
 from headwater.text import Source
 from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry
-from headwater.zetasql.engine import Engine
+from headwater.zetasql.engine import Catalog, Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower import Place
@@ -34,6 +36,7 @@ class _Kept:
     """The tables of earlier scripts, and how often they were enough for a text."""
 
     entries: dict[Path, TableEntry] = field(default_factory=dict)
+    built: Catalog | None = None
     hits: int = 0
     misses: int = 0
 
@@ -66,10 +69,22 @@ class Reader:
             table_functions=self.catalog.table_functions,
             hidden=self.catalog.hidden,
             provider=self.catalog.provider,
+            built=self._kept.built,
         )
         self._script = text
         self._script_paths = None
         self._checked = set()
+
+    def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
+        """Have the tables of texts that come next in the catalog, and no others.
+
+        Where two texts mean different tables by one path, the catalog has that of the first.
+        """
+        catalog = ScriptCatalog(self.dialect)
+        for text, resolver in texts:
+            named = {tuple(part.lower() for part in path): path for path in self._tables_of(text)}
+            catalog.add_tables([path for key, path in named.items() if key not in catalog.entries], resolver)
+        _kept.setdefault(self.engine, {})[self.dialect] = _Kept(catalog.entries, catalog.catalog())
 
     @property
     def _kept(self) -> _Kept:
@@ -167,14 +182,14 @@ class Reader:
         return (answer if self._is_current(answer, resolver) else None), None
 
     def _is_current(self, answer: bytes, resolver: SchemaResolver) -> bool:
-        """Whether each table in an answer is what its path means now. Names are looked for in the bytes: one that is
-        there by chance is checked in vain, and that is all."""
+        """Whether each table in an answer is what its path means now. Names are looked for in the bytes, as Protobuf
+        writes them: a table that is looked up counts as seen, so it must not be one that a name merely begins with."""
         if resolver is not self._resolver:
             self._resolver, self._checked = resolver, set()
         used = [
             entry
             for key, entry in self.catalog.entries.items()
-            if key not in self._checked and entry.full_name.encode() in answer
+            if key not in self._checked and _in_message(entry.full_name) in answer
         ]
         current = all(self._check(entry, resolver) for entry in used)
         self._kept.hits += bool(used) and current
@@ -190,7 +205,8 @@ class Reader:
         """Put the tables of a text in the catalog; for a statement of the script, those of the whole script."""
         self._resolver, self._checked = resolver, set()
         if not inner and self._script_paths is None:
-            self._script_paths = self._tables_of_script()
+            paths = self._tables_of(self._script)
+            self._script_paths = paths if len(paths) <= _SCRIPT_TABLES else []
         paths = self._script_paths if self._script_paths and not inner else self.table_names(text)
         self.catalog.add_tables([*paths, *_altered(text)], resolver)
         self.catalog.add_tables(self._named_in(text), resolver)
@@ -205,15 +221,15 @@ class Reader:
     def _named_in(self, text: str) -> list[Path]:
         """Paths of earlier texts whose names are in this one: what they meant then, they need not mean now."""
         here = text.lower()
-        return [each.path for key, each in self.catalog.entries.items() if key[-1].rpartition(".")[2] in here]
+        names = ((key[-1].rpartition(".")[2], each) for key, each in self.catalog.entries.items())
+        return [each.path for name, each in names if name in here and _has_name(here, name)]
 
-    def _tables_of_script(self) -> list[Path]:
-        """All tables that the script names; none when they are too many, or when some statement is wrong."""
+    def _tables_of(self, script: str) -> list[Path]:
+        """All tables that a script names; none when some statement is wrong."""
         try:
-            paths = self.engine.table_names(self._script, language_bytes(self.dialect), script=True)
+            return self.engine.table_names(script, language_bytes(self.dialect), script=True)
         except (ServiceError, EngineCrashError, TimeLimitError):
             return []
-        return paths if len(paths) <= _SCRIPT_TABLES else []
 
     def _analyze(self, request: Any) -> bytes:
         catalog = self.catalog.catalog()
@@ -230,6 +246,26 @@ class Reader:
             return read_error(err, place.source, place.start, size)
         failure = read_error(err, Source(text), 0, size)
         return CannotResolve(failure.reason, failure.message)
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Whether a name is in a text, and not merely as a part of another.
+
+    >>> _has_name("select * from t10", "t1"), _has_name("select * from t1, t10", "t1")
+    (False, True)
+    """
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+@lru_cache(10_000)
+def _in_message(text: str) -> bytes:
+    """A text as Protobuf writes it: after its length, seven bits a byte, the lowest first."""
+    data = text.encode()
+    size, left = bytearray(), len(data)
+    while left > 0x7F:
+        size.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([*size, left]) + data
 
 
 _ALTER = re.compile(r"\s*ALTER\s+(?:TABLE|VIEW|MATERIALIZED\s+VIEW)\s+(?:IF\s+EXISTS\s+)?([^\s;]+)", re.IGNORECASE)

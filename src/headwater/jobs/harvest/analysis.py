@@ -74,9 +74,20 @@ class Task:
 
 def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
     """Analyse units, each on its own."""
+    tasks = list(tasks)
+    _foresee(tasks, setting)
     hashes = Hashes()
     rows = [_analyse(task, setting, hashes) for task in tasks]
     return pa.RecordBatch.from_pylist(rows, OUTCOMES)
+
+
+def _foresee(tasks: list[Task], setting: Setting) -> None:
+    """Let each front end know what it is going to read."""
+    for dialect in dict.fromkeys(task.unit.script.dialect for task in tasks):
+        front_end, name = open_front_end(dialect, setting.engine)
+        schema = setting.schemas[dialect]
+        same = (task for task in tasks if task.unit.script.dialect == dialect)
+        front_end.foresee((task.unit.text, WatchedResolver(schema, name, task.part)) for task in same)
 
 
 def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
