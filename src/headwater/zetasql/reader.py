@@ -182,8 +182,8 @@ class Reader:
         return (answer if self._is_current(answer, resolver) else None), None
 
     def _is_current(self, answer: bytes, resolver: SchemaResolver) -> bool:
-        """Whether each table in an answer is what its path means now. Names are looked for in the bytes, as Protobuf
-        writes them: a table that is looked up counts as seen, so it must not be one that a name merely begins with."""
+        """Whether each table in an answer is what its path means now. Names are looked for in the bytes, whole, as
+        Protobuf writes them: what is looked up here counts as seen by the text."""
         if resolver is not self._resolver:
             self._resolver, self._checked = resolver, set()
         used = [
