@@ -1,12 +1,14 @@
 """A generated SQL estate: seeded, layered, three dialects, with what estates have.
 
 Statements come in scripts of about three: raw tables defined by DDL, views that clean them, tables with CTEs and
-windows, tables that join and aggregate, DML that keeps them up (INSERT, MERGE, UPDATE), and two in a hundred that do
-not parse. Half of the estate is Snowflake, four in ten Postgres, one in ten BigQuery, which goes through ZetaSQL and
-costs ten times the others.
+windows, tables that join and aggregate, DML that keeps them up (INSERT of such queries, MERGE, UPDATE), and two in a
+hundred that do not parse. There are five statements to a table. Half of the estate is Snowflake, four in ten
+Postgres, one in ten BigQuery, which goes through ZetaSQL and costs ten times the others. A larger estate has more of
+the same: statements are as long, tables as wide and layers as many as in a small one.
 """
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headwater.jobs.harvest.sources import Estate
@@ -17,12 +19,27 @@ _WORDS = ("order", "customer", "item", "payment", "visit", "ticket", "product", 
 _MEASURES = ("amount", "quantity", "price", "discount", "tax", "score")
 _LABELS = ("status", "country", "channel", "note", "code")
 _LAYERS = 6
+_RAW = 0.04  # tables that are given, to a statement
+_MADE = {"cleaned": 2, "joined": 3, "windowed": 3}  # of fifty statements, those that make a table …
+_KEPT_UP = {"reload": 20, "insert": 7, "merge": 7, "update": 7}  # … and those that keep one up
+_KINDS = {"broken": 1} | _MADE | _KEPT_UP
 
 
 @dataclass
 class _Table:
     name: str
     columns: list[str]
+    query: str = ""  # that fills it; a view has none
+
+
+@dataclass
+class _Part:
+    """The part of an estate that is in one dialect, as far as it has been made."""
+
+    dialect: str
+    chance: random.Random
+    kinds: Iterator[str]
+    layers: list[list[_Table]]
 
 
 def generate(statements: int, *, seed: int = 1, changed: float = 0.0) -> Estate:
@@ -35,14 +52,15 @@ def generate(statements: int, *, seed: int = 1, changed: float = 0.0) -> Estate:
 
 def _dialect(dialect: str, count: int, seed: int, changed: float) -> list[Script]:
     chance = random.Random(f"{seed} {dialect}")
-    layers: list[list[_Table]] = [_raw_tables(chance, max(4, count // 25), dialect)]
-    made: list[tuple[str, list[str]]] = [("00_raw", [_ddl(table, dialect) for table in layers[0]])]
-    left = count - len(layers[0])
+    raw = _raw_tables(chance, max(4, round(count * _RAW)), dialect)
+    part = _Part(dialect, chance, _dealt(chance), [raw])
+    made: list[tuple[str, list[str]]] = [("00_raw", [_ddl(table, dialect) for table in raw])]
+    left = count - len(raw)
     for layer in range(1, _LAYERS):
         here = left // (_LAYERS - layer)
         left -= here
-        layers.append([])
-        made += _layer(chance, layer, here, layers, dialect)
+        part.layers.append([])
+        made += _layer(part, layer, here)
     edit = random.Random(f"{seed} edit")
     scripts = []
     for name, texts in made:
@@ -50,6 +68,14 @@ def _dialect(dialect: str, count: int, seed: int, changed: float) -> list[Script
             texts = [_edited(text) if edit.random() < changed else text for text in texts]
         scripts.append(Script(f"{dialect}/{name}.sql", ";\n\n".join(texts) + ";\n", dialect, dialect))
     return scripts
+
+
+def _dealt(chance: random.Random) -> Iterator[str]:
+    """Kinds of statements in random order, in every fifty each as often as it should be: so small estates are no
+    harder or easier than large ones."""
+    cards = [kind for kind, count in _KINDS.items() for _ in range(count)]
+    while True:
+        yield from chance.sample(cards, len(cards))
 
 
 def _edited(text: str) -> str:
@@ -71,32 +97,30 @@ def _ddl(table: _Table, dialect: str) -> str:
     return f"CREATE TABLE {table.name} (\n  {columns}\n)"
 
 
-def _layer(
-    chance: random.Random, layer: int, count: int, layers: list[list[_Table]], dialect: str
-) -> list[tuple[str, list[str]]]:
+def _layer(part: _Part, layer: int, count: int) -> list[tuple[str, list[str]]]:
     scripts: list[tuple[str, list[str]]] = []
     done = 0
     while done < count:
         texts: list[str] = []
-        for _ in range(min(count - done, chance.choice((1, 2, 3, 3, 4, 5)))):
-            texts.append(_statement(chance, layer, layers, dialect))
+        for _ in range(min(count - done, part.chance.choice((1, 2, 3, 3, 4, 5)))):
+            texts.append(_statement(part, layer))
         scripts.append((f"{layer:02}_{len(scripts):05}", texts))
         done += len(texts)
     return scripts
 
 
-def _statement(chance: random.Random, layer: int, layers: list[list[_Table]], dialect: str) -> str:
-    draw = chance.random()
-    if draw < 0.02:
+def _statement(part: _Part, layer: int) -> str:
+    chance, here, kind = part.chance, part.layers[layer], next(part.kinds)
+    if kind == "broken":
         return "SELEC broken FROM nowhere WHERE ("
-    source = chance.choice(layers[layer - 1] or layers[0])
-    if draw < 0.30 and layers[layer]:
-        return _dml(chance, chance.choice(layers[layer]), source)
-    other = chance.choice(layers[0])
-    made = _Table(f"l{layer}.t_{dialect[:2]}{len(layers[layer])}", [])
-    text = chance.choice((_cleaned, _joined, _windowed))(chance, made, source, other)
-    layers[layer].append(made)
-    return text
+    source = chance.choice(part.layers[layer - 1])
+    tables = [table for table in here if table.query]
+    if kind in _KEPT_UP and tables:
+        return _dml(kind, chance.choice(tables), source)
+    made = _Table(f"l{layer}.t_{part.dialect[:2]}{len(here)}", [])
+    here.append(made)
+    write = {"cleaned": _cleaned, "windowed": _windowed}.get(kind, _joined)
+    return write(chance, made, source, chance.choice(part.layers[0]))
 
 
 def _pick(chance: random.Random, table: _Table, names: tuple[str, ...], count: int) -> list[str]:
@@ -121,14 +145,15 @@ def _joined(chance: random.Random, made: _Table, source: _Table, other: _Table) 
     sums = ",\n".join(f"    SUM(s.{name}) AS {name}" for name in measures)
     kept = ",\n".join(f"  a.{name}" for name in measures)
     tail = f"WHERE o.{label} <> 'test'\nGROUP BY 1, 2, 3"
-    return (
-        f"CREATE TABLE {made.name} AS\nWITH base AS (\n  SELECT * FROM {source.name} WHERE day >= '2026-01-01'\n),\n"
+    made.query = (
+        f"WITH base AS (\n  SELECT * FROM {source.name} WHERE day >= '2026-01-01'\n),\n"
         f"agg AS (\n  SELECT s.id, s.parent_id, s.day{',' if sums else ''}\n{sums}\n  FROM base s\n"
         f"  GROUP BY s.id, s.parent_id, s.day\n)\n"
         f"SELECT a.id, a.parent_id,{'' if not kept else chr(10) + kept + ','}\n  MAX(o.{label}) AS {label}, a.day\n"
         f"FROM agg a\nLEFT JOIN {other.name} o ON o.id = a.parent_id\n"
         + tail.replace("1, 2, 3", ", ".join(["a.id", "a.parent_id", *(f"a.{name}" for name in measures), "a.day"]))
     )
+    return f"CREATE TABLE {made.name} AS\n{made.query}"
 
 
 def _windowed(chance: random.Random, made: _Table, source: _Table, other: _Table) -> str:
@@ -136,18 +161,20 @@ def _windowed(chance: random.Random, made: _Table, source: _Table, other: _Table
     made.columns = ["id", "parent_id", *measures, "rank_no", "day"]
     kept = "".join(f"    {name},\n" for name in measures)
     wanted = "".join(name + ", " for name in measures)
-    return (
-        f"CREATE TABLE {made.name} AS\nWITH ranked AS (\n  SELECT\n    id,\n    parent_id,\n{kept}    day,\n"
+    made.query = (
+        f"WITH ranked AS (\n  SELECT\n    id,\n    parent_id,\n{kept}    day,\n"
         f"    ROW_NUMBER() OVER (PARTITION BY parent_id ORDER BY day DESC, id) AS rank_no\n  FROM {source.name}\n),\n"
         f"kept AS (\n  SELECT * FROM ranked WHERE rank_no <= 10 AND id IN (SELECT id FROM {other.name})\n)\n"
         f"SELECT id, parent_id, {wanted}rank_no, day FROM kept WHERE day IS NOT NULL"
     )
+    return f"CREATE TABLE {made.name} AS\n{made.query}"
 
 
-def _dml(chance: random.Random, target: _Table, source: _Table) -> str:
+def _dml(kind: str, target: _Table, source: _Table) -> str:
+    if kind == "reload":
+        return f"INSERT INTO {target.name} ({', '.join(target.columns)})\n{target.query}"
     shared = [name for name in target.columns if name in source.columns and name != "id"] or ["parent_id"]
     names = ", ".join(["id", *shared])
-    kind = chance.choice(("insert", "merge", "update"))
     if kind == "insert":
         return f"INSERT INTO {target.name} ({names})\nSELECT {names} FROM {source.name} WHERE id > 100"
     if kind == "update":

@@ -2,7 +2,9 @@
 
 Each run is a process of its own, timed from the first text to the last commit, Spark's start included; "warm" is a
 run in a Spark that has been started before. One process is the same code without Spark: it is on one core, as its
-CPU time shows. What is judged at 10,000 statements is not judged by the quick run.
+CPU time shows. How the cost grows is judged by CPU time, against the best of three small estates. ZetaSQL, which
+starts once however many statements follow, has been started before. What is judged at 10,000 statements is not
+judged by the quick run.
 """
 
 import hashlib
@@ -53,13 +55,19 @@ def main() -> None:
         report.ratios["local[2] warm against one process"] = one["seconds"] / warm["seconds"]
         report.floor("local[2] against one process", one["seconds"] / two["seconds"], 1.6)
         report.floor("re-harvest, 1 % changed", one["again"] / one["seconds"], 0.08, most=True)
-        small, large = measure(HERE, 1_000), measure(HERE, 30_000)
-        report.floor("cost of a statement, 30,000 against 1,000", large["each"] / small["each"], 1.25, most=True)
+        small, large = min((measure(HERE, 1_000) for _ in range(3)), key=_cpu_each), measure(HERE, 30_000)
+        growth = _cpu_each(large) / _cpu_each(small)
+        report.floor("cost of a statement, 30,000 against 1,000", growth, 1.25, most=True)
         report.floor("driver memory at 30,000, MB", large["memory"], 2_000, most=True)
         for master in ("local[1]", "local-cluster[2,1,1024]"):
             same &= measure(master, 1_000)["rows"] == small["rows"]
     report.floor("same rows wherever it runs", float(same), 1.0)
     report.finish(HEADERS, rows)
+
+
+def _cpu_each(found: dict[str, Any]) -> float:
+    """The CPU time of a statement, in seconds."""
+    return float(found["cpu"] / found["statements"])
 
 
 def _row(who: str, count: int, found: dict[str, Any]) -> tuple[object, ...]:
@@ -70,6 +78,7 @@ def _row(who: str, count: int, found: dict[str, Any]) -> tuple[object, ...]:
 
 def _run(count: str, who: str) -> None:
     """One harvest, and one more after 1 % of the statements have changed."""
+    from headwater import analyze
     from headwater.graph import GraphStore
     from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS
     from headwater.jobs.harvest import runner
@@ -81,6 +90,7 @@ def _run(count: str, who: str) -> None:
     if master is None:
         runner.SMALL = sys.maxsize
     estate, changed = generate(int(count)), generate(int(count), changed=0.01)
+    analyze("SELECT 1 AS one", dialect="bigquery")
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         store = GraphStore(folder)
         if who.endswith(WARM):

@@ -108,6 +108,7 @@ class Waves:
             if not schema.fits(trace.sight) and self._tries.get(index, 0) < _TRIES:
                 break
             schema.replay(trace)
+            self._traces.pop(index, None)  # settled: nobody asks for it again
             self._settled += 1
         self._schema_there = schema
         return schema.fork()
