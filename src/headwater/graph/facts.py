@@ -38,10 +38,6 @@ class Facts:
         if tuple(values[name] for name in spec.key) not in self.rows[spec.name]:
             self.add(spec, **values)
 
-    def update(self, other: "Facts") -> None:
-        for name, rows in other.rows.items():
-            self.rows[name].update(rows)
-
     def of(self, spec: TableSpec) -> list[Row]:
         """The rows of a table, in the order of their keys: the same facts give the same list."""
         rows = self.rows[spec.name]

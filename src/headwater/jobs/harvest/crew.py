@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -56,11 +55,6 @@ class SparkCrew:
     def is_up(self) -> bool:
         """Whether Spark has been started."""
         return self._started.done()
-
-    @property
-    def started(self) -> Future[Any]:
-        """Done when Spark has been started."""
-        return self._started
 
     @property
     def cores(self) -> int:

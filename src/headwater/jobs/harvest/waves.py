@@ -49,8 +49,6 @@ class Waves:
     dialect: str
     outcomes: dict[int, Outcome] = field(default_factory=dict)  # of earlier harvests, and as they are found
     rounds: int = 0
-    analysed: int = 0
-    recut: set[str] = field(default_factory=set)  # scripts that became one unit
     schema_now: SchemaResolver | None = None
     _traces: dict[int, tuple[Outcome, Trace]] = field(default_factory=dict)
     _tries: dict[int, int] = field(default_factory=dict)
@@ -65,7 +63,6 @@ class Waves:
         tasks = self._replay()
         if tasks:
             self.rounds += 1
-            self.analysed += len(tasks)
             self._away.update(task.index for task in tasks)
         return tasks
 
@@ -140,7 +137,6 @@ class Waves:
         }
         if not wrong or self._away:  # those under way are known by their places
             return
-        self.recut |= wrong
         units: list[Unit] = []
         outcomes: dict[int, Outcome] = {}
         for index, unit in enumerate(self.units):
