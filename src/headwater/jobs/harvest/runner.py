@@ -19,7 +19,7 @@ SMALL = 1000
 SMALLEST = 48
 """So few stay here even then, once Spark has had others: a job would cost more than it saves."""
 _BATCH = 64  # units analysed here before their rows are handed on
-_LEAST, _MOST = 30_000, 300_000  # the cost of a batch on Spark: from about 0.1 s to 1 s
+_LEAST, _MOST = 15_000, 150_000  # the cost of a batch on Spark: from about 0.1 s to 1 s
 
 
 @dataclass
@@ -108,6 +108,6 @@ class Runner:
 
 
 def _cost(task: Task) -> int:
-    """About how long a task takes, in characters of SQL: ZetaSQL takes thirty times as long as the others."""
+    """About how long a task takes, in characters of SQL: ZetaSQL takes fifteen times as long as the others."""
     size = len(task.unit.text)
-    return size * 30 if task.unit.script.dialect in GOOGLE else size
+    return size * 15 if task.unit.script.dialect in GOOGLE else size
