@@ -51,11 +51,14 @@ def encode_block(batch: SortedBatch) -> bytes:
 
 
 def seal_block(raw: bytes, rows: int, compression: Compression) -> tuple[bytes | memoryview, bytes]:
-    """Payload and trailer of a stored block; it stays uncompressed where compressing saves less than an eighth."""
+    """Payload and trailer of a stored block; it stays uncompressed where compressing saves less than a quarter.
+
+    So little is not worth a copy of the block each time that it is read.
+    """
     payload: bytes | memoryview = raw
     if compression is not Compression.NONE:
         packed = memoryview(_CODECS[compression].compress(raw)).cast("B")
-        if len(packed) <= len(raw) - len(raw) // 8:
+        if len(packed) <= len(raw) - len(raw) // 4:
             payload = packed
         else:
             compression = Compression.NONE

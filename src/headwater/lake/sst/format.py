@@ -8,10 +8,9 @@ has the eight fields of the format and no room for its own checksum; the meta bl
 
 import struct
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from types import TracebackType
 
 import pyarrow as pa
 
@@ -25,6 +24,17 @@ FOOTER_SIZE = 48
 
 _HEADER = struct.Struct("<4sIIQQI")  # magic, version, compression, created (ms), zeros, crc of what comes before
 _FOOTER = struct.Struct("<QIQIQIQ4s")  # meta, index and bloom as offset and size, row count, magic
+_UNDECODABLE = (
+    struct.error,
+    ValueError,
+    IndexError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    OSError,
+    EOFError,
+    pa.ArrowException,
+)
 
 
 class Compression(IntEnum):
@@ -101,23 +111,23 @@ class Footer:
         return footer
 
 
-@contextmanager
-def decoding(path: str, part: str, offset: int) -> Iterator[None]:
-    """Say of a part that it is damaged when it cannot be decoded, though its checksum holds."""
-    try:
-        yield
-    except (
-        struct.error,
-        ValueError,
-        IndexError,
-        KeyError,
-        TypeError,
-        OverflowError,
-        OSError,
-        EOFError,
-        pa.ArrowException,
-    ) as err:
-        raise corrupt(path, part, offset) from err
+class decoding:  # noqa: N801  (it reads as the word that it is used as: `with decoding(…)`)
+    """Say of a part that it is damaged when it cannot be decoded, though its checksum holds.
+
+    A class, since it is entered several times for each block of a scan.
+    """
+
+    __slots__ = ("_place",)
+
+    def __init__(self, path: str, part: str, offset: int) -> None:
+        self._place = (path, part, offset)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, _: TracebackType | None) -> None:
+        if kind is not None and issubclass(kind, _UNDECODABLE):
+            raise corrupt(*self._place) from err
 
 
 def corrupt(path: str, part: str, offset: int) -> CorruptFileError:

@@ -76,7 +76,7 @@ class TableReader(DataSourceReader):
         if not self._aggregates:
             return read_partition(partition, self._schema)
         alone = not columns_of(self._aggregates)
-        batches = (batch for part in partition.value for batch in read_part(part, count_only=alone))
+        batches = (batch for part in _parts(partition) for batch in read_part(part, count_only=alone))
         return iter([aggregated(batches, self._aggregates, self._schema)])
 
     def _tasks(self, table: Table, at: StoredAt) -> list[InputPartition]:
@@ -111,15 +111,20 @@ class FilteringReader(TableReader):
         return filters
 
 
-def read_partition(partition: InputPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read_partition(partition: InputPartition | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of one partition of a batch or stream, in the form that Spark asks for."""
-    for part in partition.value or ():
+    for part in _parts(partition):
         if isinstance(part, SplitPart):
             batches = read_part(part, count_only=not schema.names)
         else:
             batches = read_changes(part, schema.names)
         for batch in batches:
             yield fitted(batch, schema)
+
+
+def _parts(partition: InputPartition | None) -> tuple[Part, ...]:
+    """What is in a partition; where a scan has none, Spark makes one of nothing (before 4.2 it is None)."""
+    return (partition.value if partition is not None else None) or ()
 
 
 def task_bytes(whole: int, cores: int) -> int:
