@@ -27,6 +27,7 @@ from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, key_tables, write_routed
 from headwater.lake.types import conform
+from headwater.spark.source.arrived import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 from headwater.spark.source.worker import settle
 
@@ -52,7 +53,7 @@ class TaskWriter:
         rows: list[PlacedFile] = []
         try:
             with store.naming():
-                for table in gathered(batches, _GATHERED_BYTES):
+                for table in gathered(map(arrived, batches), _GATHERED_BYTES):
                     if KIND not in table.schema.names:
                         add_files(store, shape, conforming(table, shape.schema), rows)
                     elif self.edits:
