@@ -42,6 +42,7 @@ def main() -> None:
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         found["each"] = found["seconds"] / found["statements"] * 1000
         rows.append(_row(who, count, found))
+        print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
         return found
 
     one = measure(HERE, size)
