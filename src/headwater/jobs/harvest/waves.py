@@ -54,11 +54,15 @@ class Waves:
     _tries: dict[int, int] = field(default_factory=dict)
     _hashes: Hashes = field(default_factory=Hashes)
     _away: set[int] = field(default_factory=set)  # units whose analysis is under way
+    _news: bool = True  # whether anything has come in since it was last said what is ready
     _settled: int = 0  # so many units, from the first, are settled for good
     _schema_there: ReplayedResolver | None = None  # after those
 
     def ready(self) -> list[Task]:
         """The units to analyse now. With none under way either, all are settled; `schema_now` is what they leave."""
+        if not self._news:
+            return []
+        self._news = False
         self._recut()
         tasks = self._replay()
         if tasks:
@@ -68,6 +72,7 @@ class Waves:
 
     def take(self, task: Task, outcome: Outcome) -> None:
         """What the analysis of a unit came to."""
+        self._news = True
         self._away.discard(task.index)
         self.outcomes[task.index] = outcome
 
