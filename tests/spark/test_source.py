@@ -2,6 +2,8 @@
 
 import datetime
 import decimal
+import time
+from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkException
@@ -90,8 +92,21 @@ def test_rows_of_all_tasks_are_one_commit(spark, warehouse):
     assert read(spark, warehouse).agg(f.sum("v")).collect()[0][0] == 20_000
 
 
-def test_a_task_that_fails_leaves_nothing(spark, warehouse):
-    frame = spark.range(0, 100, numPartitions=1).withColumn("s", f.when(f.col("id") == 99, None).otherwise("x"))
+def test_a_task_that_fails_leaves_nothing(spark, warehouse, tmp_path):
+    """Nor do those that have succeeded before it."""
+    data = str(tmp_path / "wh" / "db" / "t" / "data")
+
+    @f.udf("string")
+    def null_after_the_others(number):
+        if number < 99:
+            return "x"
+        end = time.monotonic() + 60
+        while not list(Path(data).rglob("*.sst")) and time.monotonic() < end:
+            time.sleep(0.1)
+        time.sleep(1)  # for the task that has written it to say so
+        return None
+
+    frame = spark.range(0, 100, numPartitions=2).withColumn("s", null_after_the_others("id"))
     warehouse.create_table("db.t", {"id": "BIGINT NOT NULL", "s": "STRING NOT NULL"}, primary_key="id")
     with pytest.raises(PySparkException, match="`s` may not be null"):
         write(frame, warehouse)
