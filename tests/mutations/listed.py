@@ -217,9 +217,9 @@ SPARK = (
     ),
     breaks(
         "tests/spark/test_catalog.py::test_a_query_reads_one_snapshot",
-        "spark/catalog/door.py",
-        '        "headwater.snapshot": str(id),',
-        '        "headwater.snapshot": "0",',
+        "spark/catalog/Scans.java",
+        '      batch.put("snapshot", table.version());',
+        "",
     ),
 )
 
