@@ -1,7 +1,7 @@
 """`python -m tests.mutations [WORD …]`: break each promise once, in a copy of the tree, and see its test fail.
 
 WORDs choose mutations by parts of the names of their tests. Prints a line for each; exit 1 when one was not noticed.
-Without WORDs, `docs/mutations.md` is written anew from the outcomes, whatever they are.
+`docs/mutations.md` gets the outcomes, whatever they are; those that were not tried keep what is said of them there.
 """
 
 import os
@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from tests.mutations.listed import MUTATIONS, Mutation
 
 ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "mutations.md"
 NOTICED = "noticed"
 
 
@@ -53,22 +55,32 @@ def _outcome(test: str, tree: Path) -> str:
     return {0: "not noticed", 1: NOTICED}.get(run.returncode, f"pytest ended with {run.returncode}")
 
 
-def page(outcomes: dict[Mutation, str], day: date) -> str:
-    """The table of mutations with what became of each: noticed, not noticed, or not run."""
-    noticed = sum(said == NOTICED for said in outcomes.values())
+def page(outcomes: dict[Mutation, str], before: str, day: date) -> str:
+    """The table of mutations with what became of each, the last time that it was tried as it is now."""
+    told = [row + (outcomes.get(each) or _outcome_in(before, row)) + " |" for each, row in _rows()]
+    noticed = sum(line.endswith(f"| {NOTICED} |") for line in told)
     lines = [
         "# What was broken on purpose",
         "<!-- Written by `make mutations` from what it saw: do not edit. -->\n",
         "Each line is one small change of the code that breaks a [promise](guarantees.md), made in a copy of it.",
-        f"On {day:%d %B %Y} the tests named here noticed {noticed} of {len(MUTATIONS)}.\n",
+        f"By {day:%d %B %Y} the tests named here had noticed {noticed} of {len(MUTATIONS)}.\n",
         "| broken | how | test | outcome |",
         "|---|---|---|---|",
     ]
+    return "\n".join(lines + told) + "\n"
+
+
+def _rows() -> Iterator[tuple[Mutation, str]]:
+    """Each mutation with its line of the page, up to the outcome."""
     for each in MUTATIONS:
         files = ", ".join(dict.fromkeys(f"`{file}`" for file, _, _ in each.edits))
         how = "; ".join(f"{_short(old)} → {_short(new)}" for _, old, new in each.edits)
-        lines.append(f"| {files} | {how} | `{each.test}` | {outcomes.get(each, 'not run')} |")
-    return "\n".join(lines) + "\n"
+        yield each, f"| {files} | {how} | `{each.test}` | "
+
+
+def _outcome_in(before: str, row: str) -> str:
+    said = next((line for line in before.splitlines() if line.startswith(row)), row + "not run |")
+    return said.removeprefix(row).removesuffix(" |")
 
 
 def _short(text: str) -> str:
@@ -90,8 +102,8 @@ def main() -> int:
             print(f"{outcomes[mutation]:11} {time.monotonic() - begun:5.0f} s  {files}: {mutation.name}", flush=True)
     unnoticed = sum(said != NOTICED for said in outcomes.values())
     print(f"{len(chosen) - unnoticed} of {len(chosen)} mutations were noticed")
-    if not words:
-        (ROOT / "docs" / "mutations.md").write_text(page(outcomes, datetime.now(UTC).date()))
+    before = PAGE.read_text() if PAGE.exists() else ""
+    PAGE.write_text(page(outcomes, before, datetime.now(UTC).date()))
     return 1 if unnoticed else 0
 
 
