@@ -23,8 +23,7 @@ def ship_package(spark: SparkSession) -> bool:
 
     RAISES: MissingDependencyError naming a library that they lack.
     """
-    master = spark.sparkContext.master or ""
-    if master.startswith("local") and not master.startswith("local-cluster"):
+    if is_here(spark.sparkContext.master or ""):
         return False
 
     def missing_there(_: int) -> list[str]:  # travels by value: nothing of this module may be there
@@ -44,6 +43,15 @@ def ship_package(spark: SparkSession) -> bool:
     spark.sparkContext.addPyFile(str(package_zip(Path(tempfile.mkdtemp(prefix="headwater-package-")))))
     spark.dataSource.register(HeadwaterSource)  # the one that Spark finds by itself would not bring the zip along
     return True
+
+
+def is_here(master: str) -> bool:
+    """Whether the executors of a master are in the process of its driver.
+
+    >>> is_here("local[2]"), is_here("local-cluster[2,1,1024]")
+    (True, False)
+    """
+    return master.startswith("local") and not master.startswith("local-cluster")
 
 
 def package_zip(folder: Path) -> Path:

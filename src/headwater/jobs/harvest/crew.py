@@ -15,13 +15,13 @@ from functools import partial
 import msgspec
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import Broadcast
+from pyspark import Broadcast, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from headwater.errors import EngineError
 from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
-from headwater.jobs.session import LOCAL, spark_session
+from headwater.jobs.session import LOCAL, spark_context
 
 SETTINGS = {
     "spark.driver.memory": "1g",
@@ -45,11 +45,11 @@ class SparkCrew:
 
     def _start(
         self, setting: Setting, master: str, running: SparkSession | None
-    ) -> tuple[SparkSession, Broadcast[Setting]]:
+    ) -> tuple[SparkContext, Broadcast[Setting]]:
         with _wrapped():
-            opened = spark_session(master, name="headwater harvest", settings=SETTINGS)
-            spark = running or self._open.enter_context(opened)
-            return spark, spark.sparkContext.broadcast(setting)
+            opened = spark_context(master, name="headwater harvest", settings=SETTINGS)
+            context = running.sparkContext if running is not None else self._open.enter_context(opened)
+            return context, context.broadcast(setting)
 
     @property
     def is_up(self) -> bool:
@@ -59,8 +59,8 @@ class SparkCrew:
     @property
     def cores(self) -> int:
         """How many batches run at a time. Waits for Spark."""
-        spark, _ = self._started.result()
-        return int(spark.sparkContext.defaultParallelism)
+        context, _ = self._started.result()
+        return int(context.defaultParallelism)
 
     @property
     def width(self) -> int:
@@ -77,8 +77,7 @@ class SparkCrew:
         return self._threads.submit(self._run, batches)
 
     def _run(self, batches: Sequence[list[Task]]) -> list[pa.Table]:
-        spark, setting = self._started.result()
-        context = spark.sparkContext
+        context, setting = self._started.result()
         with _wrapped():
             context.setJobGroup(self._group, "headwater harvest")
             parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
@@ -88,8 +87,8 @@ class SparkCrew:
         """Leave what is under way, and stop what was started."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         if not self._started.cancelled() and self._started.exception() is None:
-            spark, setting = self._started.result()
-            spark.sparkContext.cancelJobGroup(self._group)
+            context, setting = self._started.result()
+            context.cancelJobGroup(self._group)
             setting.unpersist()
         self._open.close()
 
