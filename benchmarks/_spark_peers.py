@@ -5,13 +5,15 @@ import subprocess
 import sys
 import tempfile
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from headwater.spark.java import find_java, spark_environment
 
+SPARK = ".".join(pyspark.__version__.split(".")[:2])
 COORDINATES = {
-    "delta": ("io.delta:delta-spark_4.3_2.13:4.4.0", "io.delta:delta-spark_2.13:4.4.0"),
-    "paimon": ("org.apache.paimon:paimon-spark-4.0_2.13:1.3.1", "org.apache.paimon:paimon-spark-4.0:1.3.1"),
+    "delta": (f"io.delta:delta-spark_{SPARK}_2.13:4.4.0",),
+    "paimon": (f"org.apache.paimon:paimon-spark-{SPARK}_2.13:1.4.2", "org.apache.paimon:paimon-spark-4.0_2.13:1.4.2"),
 }
 _SETTINGS = {
     "delta": {
