@@ -19,6 +19,7 @@ from pyspark import Broadcast, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from headwater.analysis.engines import open_front_end
 from headwater.errors import EngineError
 from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
 from headwater.jobs.session import LOCAL, spark_context
@@ -49,11 +50,14 @@ class SparkCrew:
         with _wrapped():
             opened = spark_context(master, name="headwater harvest", settings=SETTINGS)
             context = running.sparkContext if running is not None else self._open.enter_context(opened)
-            return context, context.broadcast(setting)
+            shared = context.broadcast(setting)
+            cores = context.defaultParallelism
+            context.parallelize(range(cores), cores).foreach(partial(make_ready, shared))
+            return context, shared
 
     @property
     def is_up(self) -> bool:
-        """Whether Spark has been started."""
+        """Whether Spark has been started, and its workers are ready."""
         return self._started.done()
 
     @property
@@ -105,6 +109,12 @@ def _wrapped() -> Iterator[None]:
 
 
 _ERROR = re.compile(r"(?:Caused by: )?[\w.]+(?:Error|Exception)\b")
+
+
+def make_ready(setting: Broadcast[Setting], number: int) -> None:
+    """Import and open what the analysis needs: in a worker, while whoever started Spark is at work itself."""
+    for dialect in setting.value.schemas:
+        open_front_end(dialect, setting.value.engine)
 
 
 def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:

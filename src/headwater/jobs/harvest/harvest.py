@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 
@@ -72,36 +74,39 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     """
     options = options or HarvestOptions()
     started = datetime.now(UTC)
-    scripts = estate.scripts
     memory = records.recall(store, estate.roots)
-    with closing(_runner(scripts, options)) as runner:
-        settled = settle(scripts, runner, memory, options.progress)
-    change = _change(store, settled, memory)
-    change.origin = origin_of(change.id, estate.roots)
-    edges, issues = (len(change.tables[spec.name]) for spec in (EDGES, ISSUES))
-    now = {unit.id for unit, _ in settled.outcomes}
-    outcomes = [outcome for _, outcome in settled.outcomes]
-    removed = sum(record.outcome.count for id, record in memory.there.items() if id not in now)
-    change.record = {
-        "kind": "harvest",
-        "sources": list(estate.roots),
-        "dialects": sorted({script.dialect or "generic" for script in scripts}),
-        "started": started,
-        "statements": sum(outcome.count for outcome in outcomes),
-        "analysed": sum(outcome.count for outcome in outcomes if outcome.place is not None),
-        "removed": removed,
-        "edges": edges,
-        "issues": issues,
-        "waves": settled.waves,
-    }
-    store.apply(change)
+    with ThreadPoolExecutor(1) as beside, closing(_runner(estate.scripts, options)) as runner:
+        settled = settle(estate.scripts, runner, memory, options.progress)
+        ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
+        change = _change(store, settled, memory)
+        change.origin = origin_of(change.id, estate.roots)
+        change.record = _record(estate, settled, memory, change) | {"started": started}
+        store.apply(change)
+        ending.result()
     return Summary(
         harvest=change.id,
-        scripts=len(scripts),
-        findings=sum(outcome.findings for outcome in outcomes),
+        scripts=len(estate.scripts),
+        findings=sum(outcome.findings for _, outcome in settled.outcomes),
         seconds=(datetime.now(UTC) - started).total_seconds(),
         **{name: change.record[name] for name in _COUNTED},
     )
+
+
+def _record(estate: Estate, settled: "Settled", memory: records.Memory, change: Change) -> dict[str, Any]:
+    """What is kept of a harvest."""
+    now = {unit.id for unit, _ in settled.outcomes}
+    outcomes = [outcome for _, outcome in settled.outcomes]
+    return {
+        "kind": "harvest",
+        "sources": list(estate.roots),
+        "dialects": sorted({script.dialect or "generic" for script in estate.scripts}),
+        "statements": sum(outcome.count for outcome in outcomes),
+        "analysed": sum(outcome.count for outcome in outcomes if outcome.place is not None),
+        "removed": sum(record.outcome.count for id, record in memory.there.items() if id not in now),
+        "edges": len(change.tables[EDGES.name]),
+        "issues": len(change.tables[ISSUES.name]),
+        "waves": settled.waves,
+    }
 
 
 _COUNTED = ("statements", "analysed", "removed", "edges", "issues", "waves")

@@ -86,9 +86,10 @@ class Runner:
             yield index, Outcome(self._marks.pop(index), **each, place=(number, row))
 
     def close(self) -> None:
-        """Stop what was started."""
-        if self._crew is not None:
-            self._crew.close()
+        """Stop what was started. Rows are there as before; doing it again does nothing."""
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.close()
 
     def rows(self, spec: TableSpec, places: list[tuple[int, int]]) -> pa.Table:
         """The rows for a table of the graph that stand at some places."""
