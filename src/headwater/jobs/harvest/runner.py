@@ -30,7 +30,7 @@ class Runner:
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
-    _waiting: list[Task] = field(default_factory=list)  # the costliest last
+    _waiting: list[Task] = field(default_factory=list)  # the earliest of the estate last
     _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
     _crew: SparkCrew | None = None
@@ -45,7 +45,7 @@ class Runner:
     def give(self, tasks: list[Task]) -> None:
         """Add tasks to those that are to be done."""
         self._marks |= {task.index: self.setting.mark(task.unit) for task in tasks}
-        self._waiting = sorted([*self._waiting, *tasks], key=lambda task: (_cost(task), -task.index))
+        self._waiting = sorted([*self._waiting, *tasks], key=lambda task: task.index, reverse=True)
 
     def take(self) -> list[tuple[int, Outcome]]:
         """The outcomes of tasks: all that wait, or on Spark some, as soon as it could do with more to do."""
@@ -69,7 +69,7 @@ class Runner:
         return [table for job in done for table in job.result()]
 
     def _batch(self, cores: int) -> list[Task]:
-        """The next batch for Spark: the costliest tasks first, so that none of them is begun last."""
+        """The next batch for Spark: the earliest tasks first, since others wait for what they make."""
         left = max(_LEAST, min(_MOST, sum(map(_cost, self._waiting)) // (2 * cores)))
         batch: list[Task] = []
         while self._waiting and left > 0:
