@@ -102,7 +102,11 @@ def test_interrupt_is_130(tmp_path):
         "from headwater.cli.main import run; import sys; print('ready', flush=True); sys.exit(run(['explain', 'x']))"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
     )
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)

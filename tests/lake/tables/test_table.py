@@ -80,6 +80,12 @@ def test_what_exists_is_made_again_without_writing(warehouse, people, monkeypatc
         warehouse.create_database("other", if_not_exists=True)
 
 
+def test_a_table_that_somebody_else_makes_meanwhile_is_that_table(warehouse, people, monkeypatch):
+    looks = iter([False, True])
+    monkeypatch.setattr(Warehouse, "has_table", lambda self, name: next(looks))
+    assert warehouse.create_table("db.people", {"x": "INT"}, if_not_exists=True).schema.names[0] == "id"
+
+
 def test_databases_and_tables_come_and_go(warehouse, people):
     assert warehouse.list_databases() == ["db"]
     assert warehouse.list_tables("db") == ["people"]

@@ -131,13 +131,13 @@ class Warehouse:
         if if_not_exists and self.has_table(table):
             return self.table(table)
         self._require_database(table.database)
-        if self.has_table(table):
-            raise AlreadyExistsError(f"there is a table {table} already")
         with _naming(table):
             wanted = _whole_schema(schema, _names(primary_key), _names(partition_by), dict(options or {}), comment)
         try:
+            if self.has_table(table):
+                raise AlreadyExistsError(f"there is a table {table} already")
             return self.publish_table(self.begin_table(table, wanted))
-        except AlreadyExistsError:
+        except AlreadyExistsError:  # also of somebody who made it since we looked
             if if_not_exists:
                 return self.table(table)
             raise
