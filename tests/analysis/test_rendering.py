@@ -65,6 +65,7 @@ def test_what_is_not_known_is_said_and_read_on():
         "{{ 'a' * 10 ** 10 }}",
         "{{ 10 ** 9999999 }}",
         "{{ 1 / 0 }}",
+        "{{ 7 * 1e9997 }}",
         "{{ raise_me() | nofilter }}",
         "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}",
         "{% include 'secret.sql' %}",

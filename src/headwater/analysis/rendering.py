@@ -26,6 +26,7 @@ _FAILURES = (
     ArithmeticError,
     AttributeError,
     LookupError,
+    NameError,  # Jinja writes a number that is too large as `inf`, and nothing has that name
     TypeError,
     ValueError,
     RecursionError,
