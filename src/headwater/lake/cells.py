@@ -46,7 +46,8 @@ def _reader(column: pa.Array) -> Cell:
 
 
 def _text_reader(column: pa.Array) -> Cell:
-    offsets = memoryview(column.buffers()[1]).cast("B")[4 * column.offset :].cast("i")
+    begin = 4 * column.offset
+    offsets = memoryview(column.buffers()[1]).cast("B")[begin : begin + 4 * (len(column) + 1)].cast("i")
     data = memoryview(column.buffers()[2]).cast("B")
     if pa.types.is_binary(column.type):
         return lambda index: bytes(data[offsets[index] : offsets[index + 1]])

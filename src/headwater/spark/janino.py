@@ -38,9 +38,7 @@ _installed: dict[tuple[int, str], Path] = {}
 def java_source(package: str, *names: str) -> str:
     """The text of Java classes that are kept in a Python package; of several one text, for they know each other."""
     units = [files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names]
-    heads = sorted(
-        {line for unit in units for line in _HEAD.findall(unit)}, reverse=True
-    )  # the package, then imports
+    heads = sorted({line for unit in units for line in _HEAD.findall(unit)}, reverse=True)  # the package is first
     return "\n".join([*heads, *(_HEAD.sub("", unit).strip() for unit in units)])
 
 
