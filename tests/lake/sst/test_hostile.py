@@ -36,6 +36,7 @@ def read(data):
         block.find(reader.index.entries[0].first_key)
         block.batch()
         block.values(0)
+    reader.might_contain(b"12345678")
 
 
 def sealed_block(block, **changes):
@@ -89,6 +90,15 @@ def test_an_index_that_lies_about_its_length_is_refused(parts, count):
     header, block, meta, index, bloom, rows = parts
     with pytest.raises(CorruptFileError):
         read(seal_sst(header, block, meta, (struct.pack("<I", count) + index[4:], bloom, rows)))
+
+
+@pytest.mark.parametrize("count", [0, 65, (1 << 32) - 1])
+def test_a_filter_of_countless_hashes_is_refused(parts, count):
+    """Every hash is a turn of a loop: a few bytes would hold a reader for minutes."""
+    header, block, meta, index, bloom, rows = parts
+    endless = bloom[:4] + struct.pack("<IQ", count, 1) + b"\xff" * len(bloom[16:])
+    with pytest.raises(CorruptFileError, match="hashes"):
+        read(seal_sst(header, block, meta, (index, endless, rows)))
 
 
 def test_text_that_begins_where_no_text_is_is_refused(parts):

@@ -18,6 +18,7 @@ from headwater.errors import CorruptFileError
 from headwater.lake.keys.murmur import Hashes
 
 _PREFIX = struct.Struct("<IIQ")
+_MOST_HASHES = 64  # we write 7; a file that names millions would hold its reader for hours
 _AT_ONCE = 16_384  # keys: their positions stay in the processor's cache
 
 
@@ -33,6 +34,8 @@ class BloomFilter:
         self._bits = bytes(data[_PREFIX.size :])
         if not 0 < self.total_bits <= len(self._bits) * 8:
             raise CorruptFileError("a Bloom filter is cut off")
+        if not 0 < self.hash_count <= _MOST_HASHES:
+            raise CorruptFileError(f"a Bloom filter names {self.hash_count} hashes, of 1 to {_MOST_HASHES}")
         self._steps = range(self.hash_count)
         self._array = np.frombuffer(self._bits, np.uint8)
 
