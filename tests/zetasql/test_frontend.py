@@ -185,3 +185,10 @@ def test_scripts_in_threads_do_not_mix() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(work, range(40)))
     assert found == [{f"c{n}": {f"t.c{n}"}, "s": {"t.k", f"t.c{n}"}} for n in range(40)]
+
+
+def test_a_declaration_of_a_type_that_is_none_says_so_and_the_script_goes_on() -> None:
+    declared, asked = run("DECLARE p, q NT64; SELECT a FROM t")
+    assert declared.status is Status.TABLE_ONLY
+    assert ["NT64" in issue.message for issue in declared.issues] == [True]
+    assert asked.status is Status.RESOLVED

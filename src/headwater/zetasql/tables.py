@@ -13,6 +13,7 @@ from headwater.zetasql.scripting import ScriptState, Setting, place_of
 
 _TARGET_FIELDS = ("target_path", "name")
 _NO_TARGET = frozenset({"QueryStatement", "CallStatement", "ExportDataStatement", "AssertStatement"})
+_VALUES = {"VariableDeclaration": "default_value", "SingleAssignment": "expression"}
 
 
 def tables_only(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
@@ -32,9 +33,11 @@ def tables_only(state: ScriptState, piece: Piece, setting: Setting, failure: Can
 def named_tables(state: ScriptState, piece: Piece, setting: Setting, *, but: Path | None = None) -> tuple[Scan, ...]:
     """The tables a piece names, as scans of no columns."""
     text = setting.text(piece.start, piece.end)
-    if piece.kind in ("VariableDeclaration", "SingleAssignment"):
-        inner = "default_value" if piece.kind == "VariableDeclaration" else "expression"
-        text = setting.text(*place_of(getattr(piece.node, inner), piece, piece.node))
+    if piece.kind in _VALUES:
+        value = getattr(piece.node, _VALUES[piece.kind])
+        if unwrap(value) is None:  # a declaration without a default, whose type is none
+            return ()
+        text = setting.text(*place_of(value, piece, piece.node))
     names = state.reader.table_names(f"SELECT ({text})" if _is_expression(piece) else text)
     resolve = setting.resolver.resolve
     return tuple(Scan(resolve(TableName(split_path(name))).name, ()) for name in names if name != but)
