@@ -192,3 +192,16 @@ def test_a_declaration_of_a_type_that_is_none_says_so_and_the_script_goes_on() -
     assert declared.status is Status.TABLE_ONLY
     assert ["NT64" in issue.message for issue in declared.issues] == [True]
     assert asked.status is Status.RESOLVED
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM orderz", "CREATE TABLE x AS SELECT * FROM x", "SELECT * FROM p.v, v"])
+def test_what_is_said_of_an_unknown_table_does_not_depend_on_what_was_read_before(sql: str) -> None:
+    GoogleSqlFrontEnd(dialect="bigquery").foresee([])  # nothing of earlier tests
+    (alone,) = run(sql, {})
+    orders = {"orders": {"a": "INT64"}}
+    *_, after = run(f"SELECT a FROM orders;\n{sql}", orders)
+    assert alone.issues
+    assert [(each.code, each.message) for each in alone.issues] == [
+        (each.code, each.message) for each in after.issues
+    ]
+    assert [each.span.column for each in alone.issues] == [each.span.column for each in after.issues]

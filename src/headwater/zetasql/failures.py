@@ -30,6 +30,7 @@ class CannotResolve(Exception):
 
 
 _PLACE = re.compile(r"\s*\[at (\d+):(\d+)\]\s*$")
+_SUGGESTION = re.compile(r"; Did you mean [^?]*\?")
 _REASONS = (
     (Reason.SYNTAX, re.compile(r"Syntax error|Illegal|Unclosed|Expected (?:keyword|end)", re.I)),
     (Reason.UNKNOWN_TABLE, re.compile(r"Table not found|Unrecognized name: \S+\.\S+ .*table|Model not found", re.I)),
@@ -56,6 +57,8 @@ def read_error(err: ServiceError, source: Source, start: int, length: int) -> Ca
         at = inner.span_at(line, column).start
         span = source.span(first + at, first + at + _word_length(inner.text, at))
     reason = next((reason for reason, pattern in _REASONS if pattern.search(message)), Reason.TYPES)
+    if reason is Reason.UNKNOWN_TABLE:  # what it suggests depends on which texts were read before this one
+        message = _SUGGESTION.sub("", message)
     return CannotResolve(reason, message, span)
 
 

@@ -140,25 +140,12 @@ class Reader:
                 self._look_up(text, resolver, inner)
                 if refusal is not None and self.catalog.catalog() is before and "Connection" not in refusal.message:
                     raise refusal  # nothing has changed: neither would the answer
-                if not self.catalog.entries and request.sql_statement:
-                    self._refuse_unknown(text, place)
                 answer = self._with_connections(request)
         except ServiceError as err:
             raise self._failure(err, request.sql_statement or request.sql_expression, place) from err
         except (EngineCrashError, TimeLimitError) as err:
             raise CannotResolve(Reason.CRASH, err.message) from err
         return service.AnalyzeResponse.FromString(answer)
-
-    def _refuse_unknown(self, text: str, place: Place) -> None:
-        """No table is known at all: a text that names one need not be tried.
-
-        RAISES: CannotResolve at the first table.
-        """
-        for path in self.table_names(text)[:1]:
-            at = text.find(path[-1].rpartition(".")[2])
-            start = len(text[:at].encode())
-            span = place.span(start, start + len(path[-1].encode())) if at >= 0 else None
-            raise CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}", span)
 
     def _with_connections(self, request: Any) -> bytes:
         """The answer; a connection that a statement names is taken to exist: lineage does not ask what it is."""
