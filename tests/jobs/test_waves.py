@@ -35,9 +35,13 @@ class Dawdler:
     def give(self, tasks):
         self.given += decode_tasks(encode_tasks(tasks)) if tasks else []
 
+    @property
+    def is_hungry(self):
+        return self.chance.random() < 0.5
+
     def take(self):
         self.chance.shuffle(self.given)
-        count = self.chance.randint(1, len(self.given))
+        count = self.chance.randint(min(1, len(self.given)), len(self.given))
         self.runner.give(self.given[:count])
         del self.given[:count]
         return self.runner.take()

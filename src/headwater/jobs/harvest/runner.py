@@ -18,8 +18,8 @@ SMALL = 1000
 """Fewer units stay in this process, unless a master was named."""
 SMALLEST = 48
 """So few stay here even then, once Spark has had others: a job would cost more than it saves."""
-_BATCH = 64  # units analysed here before their rows are handed on
-_LEAST, _MOST = 15_000, 150_000  # the cost of a batch on Spark: from about 0.1 s to 1 s
+_LEAST, _MOST = 50_000, 250_000  # the cost of a batch on Spark: from about 0.3 s to 1.7 s
+_HELP, _ALONE = 45_000, 300_000  # of one analysed here: while Spark starts, and without it
 
 
 @dataclass
@@ -30,52 +30,66 @@ class Runner:
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
-    _waiting: list[Task] = field(default_factory=list)  # the earliest of the estate last
+    _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
     _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
     _crew: SparkCrew | None = None
     _helps: bool = False  # whether this process works while Spark starts
 
     def expect(self, count: int) -> None:
-        """Say how many units there are to analyse, so that Spark is started in time, if it is to be."""
+        """Say how many units there are to analyse, at the least, so that Spark is started in time, if it is to be."""
         self._helps = count >= SMALL
-        if count and (self.master is not None or self._helps):
+        if self._crew is None and count > 0 and (self.master is not None or self._helps):
             self._crew = SparkCrew(self.setting, self.master)
 
     def give(self, tasks: list[Task]) -> None:
-        """Add tasks to those that are to be done."""
+        """Add tasks to those that are to be done.
+
+        ZetaSQL's come first: they take longest, and the rest fills the gaps while the next of them are found.
+        Otherwise the earliest do, since others wait for what they make.
+        """
         self._marks |= {task.index: self.setting.mark(task.unit) for task in tasks}
-        self._waiting = sorted([*self._waiting, *tasks], key=lambda task: task.index, reverse=True)
+        self._waiting += tasks
+        self._waiting.sort(key=lambda task: (task.unit.script.dialect in GOOGLE, -task.index))
+
+    @property
+    def is_hungry(self) -> bool:
+        """Whether a core is about to have nothing to do."""
+        crew = self._crew
+        return not self._waiting and (crew is None or not crew.is_up or len(self._jobs) <= crew.cores)
 
     def take(self) -> list[tuple[int, Outcome]]:
-        """The outcomes of tasks: all that wait, or on Spark some, as soon as it could do with more to do."""
-        outcomes: list[tuple[int, Outcome]] = []
-        while not outcomes or self._waiting:
-            for table in self._next_tables():
-                found = list(self._keep(table))
-                self.progress([outcome for _, outcome in found])
-                outcomes += found
+        """The outcomes of some tasks, as soon as there are any."""
+        outcomes = [found for table in self._next_tables() for found in self._keep(table)]
+        self.progress([outcome for _, outcome in outcomes])
         return outcomes
 
     def _next_tables(self) -> list[pa.Table]:
         crew = self._crew
-        few = not self._jobs and len(self._waiting) < SMALLEST and bool(self.tables)
-        if crew is None or (self._waiting and (few or (self._helps and not crew.is_up))):
-            batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
-            return [pa.Table.from_batches([analyse_tasks(batch, self.setting)])]
+        if crew is None:
+            return self._here(_ALONE)
+        if self._waiting and self._helps and not crew.is_up:
+            return self._here(_HELP)
+        if not self._jobs and len(self._waiting) < SMALLEST and self.tables:
+            return self._here(_MOST)
         while self._waiting and len(self._jobs) < crew.jobs:
             self._jobs.add(crew.submit([self._batch(crew.cores) for _ in range(crew.width) if self._waiting]))
         done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)
         return [table for job in done for table in job.result()]
 
+    def _here(self, cost: int) -> list[pa.Table]:
+        return [pa.Table.from_batches([analyse_tasks(self._next_tasks(cost), self.setting)])]
+
     def _batch(self, cores: int) -> list[Task]:
-        """The next batch for Spark: the earliest tasks first, since others wait for what they make."""
-        left = max(_LEAST, min(_MOST, sum(map(_cost, self._waiting)) // (2 * cores)))
-        batch: list[Task] = []
-        while self._waiting and left > 0:
-            batch.append(self._waiting.pop())
-            left -= _cost(batch[-1])
-        return batch
+        """The next batch for Spark: small ones in the end, so that no core is left with a large one."""
+        return self._next_tasks(max(_LEAST, min(_MOST, sum(map(_cost, self._waiting)) // (2 * cores))))
+
+    def _next_tasks(self, cost: int) -> list[Task]:
+        tasks: list[Task] = []
+        while self._waiting and cost > 0:
+            tasks.append(self._waiting.pop())
+            cost -= _cost(tasks[-1])
+        return tasks
 
     def _keep(self, table: pa.Table) -> Iterator[tuple[int, Outcome]]:
         number = len(self.tables)

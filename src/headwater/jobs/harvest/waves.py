@@ -30,11 +30,15 @@ _TRIES = 3  # of a unit with nothing unsettled before it, after which its last a
 class Crew(Protocol):
     """Who analyses tasks."""
 
+    @property
+    def is_hungry(self) -> bool:
+        """Whether it could do with more to do."""
+
     def give(self, tasks: list[Task]) -> None:
         """Add tasks to those that are to be done."""
 
     def take(self) -> Iterable[tuple[int, Outcome]]:
-        """Wait for outcomes, some or all, in any order, each with the index of its task.
+        """Wait for outcomes, one or more, in any order, each with the index of its task.
 
         REQUIRES: there are tasks whose outcomes were not taken yet.
         """
@@ -69,6 +73,11 @@ class Waves:
             self.rounds += 1
             self._away.update(task.index for task in tasks)
         return tasks
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether units are being analysed."""
+        return bool(self._away)
 
     def take(self, task: Task, outcome: Outcome) -> None:
         """What the analysis of a unit came to."""
@@ -158,11 +167,12 @@ class Waves:
 
 
 def settle(estates: Sequence[Waves], crew: Crew) -> None:
-    """Analyse what must be. What comes in is looked at while the rest is under way."""
+    """Analyse what must be. An estate is looked at when all that was under way is in, or when there is time."""
     numbers = count()
     away: dict[int, tuple[Waves, Task]] = {}
     while True:
-        given = {next(numbers): (waves, task) for waves in estates for task in waves.ready()}
+        looked_at = [waves for waves in estates if crew.is_hungry or not waves.is_under_way]
+        given = {next(numbers): (waves, task) for waves in looked_at for task in waves.ready()}
         away |= given
         if not away:
             return
