@@ -74,9 +74,14 @@ class SparkCrew:
         return -(-self.cores // _MOST_JOBS)
 
     @property
+    def running(self) -> int:
+        """How many jobs run at a time, if there are enough."""
+        return min(self.cores, _MOST_JOBS)
+
+    @property
     def jobs(self) -> int:
         """How many jobs there should be at a time."""
-        return min(self.cores, _MOST_JOBS) + _AHEAD
+        return self.running + _AHEAD
 
     def submit(self, batches: Sequence[list[Task]]) -> Future[list[pa.Table]]:
         """Analyse some batches, each in a task of Spark's."""

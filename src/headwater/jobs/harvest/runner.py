@@ -56,7 +56,7 @@ class Runner:
     def is_hungry(self) -> bool:
         """Whether a core is about to have nothing to do."""
         crew = self._crew
-        return not self._waiting and (crew is None or not crew.is_up or len(self._jobs) <= crew.cores)
+        return not self._waiting and (crew is None or not crew.is_up or len(self._jobs) <= crew.running)
 
     def take(self) -> list[tuple[int, Outcome]]:
         """The outcomes of some tasks, as soon as there are any."""
