@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+import msgspec
+
 from headwater.errors import SchemaError
 from headwater.model.types import (
     BIGINT,
@@ -35,6 +37,7 @@ from headwater.model.types import (
 
 _NESTED_IDS = 1 << 20  # where the ids of nested fields begin
 _IDS_A_COLUMN = 1 << 10
+_DEEPEST = 100  # levels of a type
 
 _TEXT = {
     BOOLEAN: "BOOLEAN",
@@ -102,24 +105,49 @@ def _nested_ids(type: Any) -> Iterator[int]:
             yield from _nested_ids(type.get(part))
 
 
-def model_type_of(type: Any, column: str) -> tuple[DataType, bool]:
+class _Member(msgspec.Struct):
+    name: str
+    type: Any
+
+
+class _Nested(msgspec.Struct):
+    """A type with parts, as a schema file has it."""
+
+    type: str
+    nullable: bool | None = None
+    element: Any = None
+    key: Any = None
+    value: Any = None
+    fields: list[_Member] = []
+
+
+def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[DataType, bool]:
     """The lake type of a type in a Paimon schema file, and whether it may be null.
 
     RAISES: SchemaError for one that the lake cannot store.
     """
     if isinstance(type, str):
         return _atomic(type, column)
-    kind = str(type.get("type", "")).upper() if isinstance(type, dict) else ""
-    nullable = type.get("nullable", "NOT NULL" not in kind) if isinstance(type, dict) else True
+    try:
+        nested = msgspec.convert(type, _Nested)
+    except msgspec.ValidationError as err:
+        raise _unknown(f"`{str(type)[:80]}`", column) from err
+    if depth > _DEEPEST:
+        raise _unknown(f"a type of more than {_DEEPEST} levels", column)
+    kind = nested.type.upper()
+    nullable = "NOT NULL" not in kind if nested.nullable is None else nested.nullable
+
+    def part(of: Any) -> DataType:
+        return model_type_of(of, column, depth=depth + 1)[0]
+
     match kind.removesuffix("NOT NULL").strip():
         case "ARRAY":
-            return Array(model_type_of(type["element"], column)[0]), nullable
+            return Array(part(nested.element)), nullable
         case "MAP":
-            return Map(model_type_of(type["key"], column)[0], model_type_of(type["value"], column)[0]), nullable
+            return Map(part(nested.key), part(nested.value)), nullable
         case "ROW":
-            members = (Member(each["name"], model_type_of(each["type"], column)[0]) for each in type["fields"])
-            return Struct(tuple(members)), nullable
-    raise _unknown(kind or repr(type), column)
+            return Struct(tuple(Member(each.name, part(each.type)) for each in nested.fields)), nullable
+    raise _unknown(kind, column)
 
 
 def _atomic(text: str, column: str) -> tuple[DataType, bool]:
