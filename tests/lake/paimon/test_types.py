@@ -31,6 +31,7 @@ def test_nested_types():
         {"type": "ARRAY", "element": 1},
         {"type": "ARRAY", "element": "INT", "nullable": "x"},
         {"type": "MAP", "key": "INT"},
+        {"type": "ROW"},
         {"type": "ROW", "fields": 3},
         {"type": "ROW", "fields": ["x"]},
         {"type": "ROW", "fields": [{"type": "INT"}]},

@@ -118,7 +118,7 @@ class _Nested(msgspec.Struct):
     element: Any = None
     key: Any = None
     value: Any = None
-    fields: list[_Member] = []
+    fields: list[_Member] | None = None
 
 
 def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[DataType, bool]:
@@ -145,9 +145,9 @@ def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[DataType, 
             return Array(part(nested.element)), nullable
         case "MAP":
             return Map(part(nested.key), part(nested.value)), nullable
-        case "ROW":
+        case "ROW" if nested.fields is not None:
             return Struct(tuple(Member(each.name, part(each.type)) for each in nested.fields)), nullable
-    raise _unknown(kind, column)
+    raise _unknown(f"`{str(type)[:80]}`", column)
 
 
 def _atomic(text: str, column: str) -> tuple[DataType, bool]:

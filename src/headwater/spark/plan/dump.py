@@ -35,7 +35,7 @@ def dump_plan(
     A Spark that cannot compile the reader is asked call by call, for operators and tables only.
     """
     try:
-        dumper = _dumper(context)
+        dumper = dumper_of(context)
     except (MissingDependencyError, EngineError):
         return walk_plan(plan)
     text = dumper.dump(plan, most_characters, int(time_limit * 1000))
@@ -47,11 +47,12 @@ def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
 
     RAISES: MissingDependencyError or EngineError where Spark cannot compile.
     """
-    described: dict[str, Any] = msgspec.json.decode(_dumper(context).describe(table))
+    described: dict[str, Any] = msgspec.json.decode(dumper_of(context).describe(table))
     return described
 
 
-def _dumper(context: SparkContext) -> Any:
+def dumper_of(context: SparkContext) -> Any:
+    """The `PlanDump` of a Spark. RAISES: MissingDependencyError or EngineError where Spark cannot compile."""
     source = java_source(__package__, "Writer", "Tables", "Expressions", "PlanDump")
     return shared_object(context, source, "headwater.plan.PlanDump").fresh()
 
