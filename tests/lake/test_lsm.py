@@ -153,7 +153,7 @@ def _order(key: object) -> object:
     [
         (NUMBERS, {}, 250),
         (TEXTS, {}, 150),
-        (NUMBERS, {"compaction.style": "leveled", "target-file-size": "300 B"}, 150),
+        (NUMBERS, {"compaction.style": "leveled", "target-file-size": "300 B"}, 400),
         (TEXTS, {"file.format": "parquet"}, 40),
         (NUMBERS, {"file.format": "json"}, 40),
         (NUMBERS, {"file.format": "orc", "file.compression": "zstd"}, 40),
@@ -183,3 +183,24 @@ def test_the_machine_took_ten_thousand_steps() -> None:
     if not TreeMachine.steps:
         pytest.skip("the machine did not run")
     assert TreeMachine.steps >= 10_000
+
+
+def test_a_delete_stays_while_a_deeper_level_has_its_row() -> None:
+    """Level 1 has deletes of 0 and 1 in one file, the last level has row 1; new deletes of 0 merge with that file."""
+    options = SMALL | {"compaction.style": "leveled"}
+    tree = LSMTree(MemoryFiles(), Schema(NUMBERS.fields, NUMBERS.primary_keys, options=options))
+
+    def delete(*keys: int) -> None:
+        gone = {"id": list(keys), "name": [None] * len(keys), "n": [None] * len(keys)}
+        tree.write_arrow(pa.table(gone, schema=arrow_schema(NUMBERS.fields)), kind=Kind.DELETE)
+        tree.flush()
+
+    tree.put((1, "one", 1))
+    tree.compact(full=True)
+    for keys in ((0,), (0,), (0, 1)):
+        delete(*keys)
+    assert tree.compact(full=False) is not None
+    for _ in range(3):
+        delete(0)
+    assert tree.compact(full=False) is not None
+    assert tree.get(1) is None

@@ -29,19 +29,27 @@ def pick_leveled(runs: Sequence[SortedRun], options: StorageOptions) -> Compacti
 
 
 def _into_next(chosen: Sequence[SortedRun], level: int, levels: dict[int, SortedRun], reason: str) -> CompactionPick:
-    """Chosen runs of one level and the files of the next that overlap them."""
-    files = [file for run in chosen for file in run.files]
-    low, high = min(file.min_key for file in files), max(file.max_key for file in files)
+    """Chosen runs of one level and the files of the next that overlap them.
+
+    Deletes are dropped only if nothing deeper has a key between the ends of all that is merged: a file of the next
+    level may reach farther than those that brought it in, and its deletes with it.
+    """
     runs = list(chosen)
     below = levels.get(level + 1)
-    if below is not None:
-        overlapping = tuple(file for file in below.files if _overlaps(file, low, high))
-        if overlapping:
-            runs.append(SortedRun(level + 1, overlapping))
+    low, high = _ends(runs)
+    overlapping = () if below is None else tuple(file for file in below.files if _overlaps(file, low, high))
+    if overlapping:
+        runs.append(SortedRun(level + 1, overlapping))
+    low, high = _ends(runs)
     deeper = any(
         _overlaps(file, low, high) for other, run in levels.items() if other > level + 1 for file in run.files
     )
     return CompactionPick(tuple(runs), level + 1, not deeper, reason)
+
+
+def _ends(runs: Sequence[SortedRun]) -> tuple[bytes, bytes]:
+    files = [file for run in runs for file in run.files]
+    return min(file.min_key for file in files), max(file.max_key for file in files)
 
 
 def _overlaps(file: DataFile, low: bytes, high: bytes) -> bool:
