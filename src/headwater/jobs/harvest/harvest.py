@@ -139,7 +139,7 @@ def settle(
 ) -> Settled:
     """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
     settled = Settled(runner)
-    runner.expect(len(scripts) - len(memory.known))  # they have a unit each, or more: Spark starts while they are cut
+    runner.expect(len(scripts) - len(memory.known))  # but for empty ones, each has a unit: start early
     estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
     expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
     seen: Counter[str] = Counter()

@@ -76,9 +76,8 @@ class TableReader(DataSourceReader):
         if not self._aggregates:
             return read_partition(partition, self._schema)
         alone = not columns_of(self._aggregates)
-        splits = (
-            part for part in _parts(partition) if isinstance(part, SplitPart)
-        )  # changes are not aggregated here
+        # changes are not aggregated here
+        splits = (part for part in _parts(partition) if isinstance(part, SplitPart))
         batches = (batch for part in splits for batch in read_part(part, count_only=alone))
         return iter([aggregated(batches, self._aggregates, self._schema)])
 
