@@ -8,7 +8,7 @@ import tempfile
 import pyspark
 from pyspark.sql import SparkSession
 
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 SPARK = ".".join(pyspark.__version__.split(".")[:2])
 COORDINATES = {
@@ -65,7 +65,7 @@ def _refusal(name: str, coordinates: str) -> str:
 
 
 def _try(name: str, coordinates: str) -> None:
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     with tempfile.TemporaryDirectory() as folder:
         builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
         for key, value in settings({name: coordinates}, f"{folder}/warehouse").items():

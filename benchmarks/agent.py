@@ -26,7 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from headwater.spark import observe
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.reading import PlanReader
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 from headwater.spark.plan.dump import dumper_of
 
 OPENLINEAGE = "io.openlineage:openlineage-spark_2.13:1.53.0"
@@ -188,7 +188,7 @@ def column_pairs(path: Path) -> int:
 
 def main() -> None:
     quick = arguments(__doc__ or "").quick
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     folder = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
     try:
         spark = start_spark(folder, OPENLINEAGE)

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from headwater.spark import connect
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 HALF = 0.6  # of Parquet's speed
 SORTED = "write sorted by key"
@@ -32,7 +32,7 @@ def main() -> None:
     quick = arguments(__doc__ or "").quick
     rows = 1_000_000 if quick else 10_000_000
     report, table = Report("spark_lake"), Rows()
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     peers, missing = ({}, {}) if quick else _spark_peers.usable()
     with tempfile.TemporaryDirectory() as folder:
         spark = _session(Path(folder), _spark_peers.settings(peers, f"{folder}/paimon"))

@@ -38,7 +38,7 @@ class Settings:
     dialect: str | None = _setting(None, "The SQL dialect of files that do not say theirs, for example `bigquery`.")
     schema: str | None = _setting(None, "A schema file (JSON, DDL or information_schema dump) to resolve names with.")
     cache: str | None = _setting(
-        None, "Folder for compiled engines. Default: the user's cache folder.", variable_only=True
+        None, "Folder for what is made once per machine. Default: the user's cache folder.", variable_only=True
     )
     zetasql_wasm: str | None = _setting(
         None, "Another build of the ZetaSQL engine than the one of the package.", variable_only=True

@@ -13,7 +13,7 @@ import time
 from pyspark.sql import SparkSession
 
 from headwater import Warehouse
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 from tests.soak.actors import again_or_not, latest_of
 from tests.soak.stage import GROUP, OWN, SHARED, Journal, Stage
 
@@ -28,7 +28,7 @@ _SETTINGS = {
 
 
 def session() -> SparkSession:
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     builder = SparkSession.builder.master("local[1]")
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def spark(spark_folder):
     """The shared Spark session. A test that changes its settings sets them back."""
     from pyspark.sql import SparkSession
 
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     metastore = f"jdbc:derby:;databaseName={spark_folder}/metastore;create=true"
     builder = SparkSession.builder.master("local[2]").appName("headwater tests").enableHiveSupport()
     settings = {

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from headwater.spark import connect
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 from headwater.spark.source import HeadwaterSource, commits
 from headwater.spark.source.streams import StreamWriter
 from headwater.spark.source.writer import TableWriter
@@ -23,7 +23,7 @@ ROWS, TASKS = 4000, 20
 
 
 def session(master, **settings):
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     settings = {"spark.log.level": "ERROR", "spark.sql.session.timeZone": "UTC", **settings}
     for name, value in settings.items():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyspark
 
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 HOME = Path(pyspark.__file__).parent
 _WAIT = 60
@@ -88,7 +88,7 @@ class Cluster:
 
     def _start(self, name, main, *arguments):
         log = (self.folder / f"{name}.log").open("wb")
-        env = os.environ | spark_environment(find_java()) | {"SPARK_HOME": str(HOME), "SPARK_NO_DAEMONIZE": "1"}
+        env = os.environ | spark_environment() | {"SPARK_HOME": str(HOME), "SPARK_NO_DAEMONIZE": "1"}
         command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.{main}", *arguments]
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
         log.close()

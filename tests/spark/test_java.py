@@ -7,6 +7,7 @@ import pytest
 
 from headwater.errors import JavaNotFoundError
 from headwater.spark import java
+from headwater.spark.environment import spark_environment
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -66,7 +67,7 @@ def test_spark_runs_on_the_bundled_java(tmp_path):
         "print(spark.read.parquet('out').rdd.map(lambda row: row.id * 2).sum())\n"
         "print(spark.sparkContext._jvm.System.getProperty('java.version'))\n"
     )
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)} | java.spark_environment(home)
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)} | spark_environment(home)
     run = subprocess.run([sys.executable, "-c", job], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
     total, version = run.stdout.split()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import wasmtime
 
+from headwater import cache
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.zetasql import compiled
 
@@ -109,7 +110,7 @@ def test_a_folder_others_can_write_to_is_not_trusted(wasm: Path) -> None:
     kept(wasm).parent.chmod(0o777)
     place = compiled.warmup()
     assert place is not None
-    assert place.parent != kept(wasm).parent or not compiled._is_private(kept(wasm).parent)
+    assert place.parent != kept(wasm).parent or not cache.is_private(kept(wasm).parent)
     assert (wasm.parent / "tmp" / f"headwater-{os.getuid()}" / "zetasql" / kept(wasm).name).exists()
 
 
@@ -124,7 +125,7 @@ def test_who_waits_for_the_lock_hears_progress(wasm: Path) -> None:
     folder = kept(wasm).parent
     folder.mkdir(parents=True, mode=0o700)
     heard: list[float] = []
-    with compiled._lock(kept(wasm).with_suffix(".lock"), heard.append):
+    with cache.locked(kept(wasm).with_suffix(".lock"), heard.append):
         waiter = threading.Thread(target=compiled.load_module, args=(heard.append,))
         waiter.start()
         waiter.join(0.6)

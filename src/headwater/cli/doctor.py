@@ -14,7 +14,7 @@ import click
 
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
-from headwater.errors import HeadwaterError, NotWritableError
+from headwater.errors import HeadwaterError, JavaNotFoundError, NotWritableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,28 @@ def _java(flags: Flags) -> Finding:
     return Finding("Java", "ok", f"{java.version} at {java.home} (found by {java.origin})")
 
 
+def _start(flags: Flags) -> Finding:
+    name = "Spark's start"
+    try:
+        from headwater.spark.classes import archive_path
+        from headwater.spark.java import find_java
+
+        place = archive_path(find_java())
+    except (ImportError, JavaNotFoundError):
+        return Finding(name, "optional", "needs Java and pyspark")
+    if place is None:
+        return Finding(name, "optional", "Java classes not archived yet", "`headwater warmup spark` does it now")
+    return Finding(name, "ok", f"with Java classes from {place.parent}")
+
+
 def _zetasql(flags: Flags) -> Finding:
     from headwater.zetasql.compiled import compiled_path
 
     place, release = compiled_path(), version("zetasql")
     if place is None:
-        return Finding("ZetaSQL", "optional", f"{release}, not compiled yet", "`headwater warmup` does it now")
+        return Finding(
+            "ZetaSQL", "optional", f"{release}, not compiled yet", "`headwater warmup zetasql` does it now"
+        )
     return Finding("ZetaSQL", "ok", f"{release}, compiled in {place.parent}")
 
 
@@ -88,6 +104,7 @@ CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
     ("warehouse", _warehouse),
     ("Java", _java),
     ("pyspark", _package("pyspark")),
+    ("Spark's start", _start),
     ("ZetaSQL", _zetasql),
     ("sqlglot", _package("sqlglot")),
     ("pyarrow", _package("pyarrow")),

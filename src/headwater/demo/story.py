@@ -43,7 +43,7 @@ class Story:
                 self._nights()
             if compiled_path() is None:
                 self.title("Once per machine: the ZetaSQL engine is compiled, which takes a minute")
-                self._run("warmup")
+                self._run("warmup zetasql")
             self.title("2. SQL on the same tables, in two dialects, harvested on Spark")
             self._harvest("--master 'local[*]'")
             self._questions()

@@ -8,15 +8,17 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.spark.cluster import is_here, ship_package
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 LOCAL = "local[*]"
+DAEMON = "spark.python.daemon.module"
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.python.unix.domain.socket.enabled": "true",  # over TCP a small answer waits 40 ms for the kernel
+    DAEMON: "headwater.spark.daemon",
 }
 
 
@@ -32,9 +34,9 @@ def spark_session(
     if running is not None:
         yield running
         return
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in {**_SETTINGS, **(settings or {})}.items():
+    for key, value in _settings(master, settings or {}).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     try:
@@ -56,10 +58,17 @@ def spark_context(
         with spark_session(master, name=name, settings=settings) as spark:
             yield spark.sparkContext
         return
-    os.environ |= spark_environment(find_java())
-    conf = SparkConf().setMaster(master).setAppName(name).setAll(list({**_SETTINGS, **(settings or {})}.items()))
+    os.environ |= spark_environment()
+    conf = SparkConf().setMaster(master).setAppName(name).setAll(list(_settings(master, settings or {}).items()))
     context = SparkContext.getOrCreate(conf)
     try:
         yield context
     finally:
         context.stop()
+
+
+def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
+    settings = {**_SETTINGS, **given}
+    if not is_here(master):
+        del settings[DAEMON]  # executors may start without Headwater
+    return settings

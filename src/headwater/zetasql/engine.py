@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
+from headwater.cache import Progress
 from headwater.errors import EngineCrashError, TimeLimitError
-from headwater.zetasql.compiled import Progress, load_module
+from headwater.zetasql.compiled import load_module
 from headwater.zetasql.instance import Backend, Clock, WasmBackend
 from headwater.zetasql.messages import service
 

@@ -18,7 +18,7 @@ from headwater.errors import MissingDependencyError
 from headwater.lake.tables import Warehouse
 from headwater.spark import observe
 from headwater.spark.agent import bridge
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 from headwater.spark.plan import dump
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
@@ -37,7 +37,7 @@ spark.read.parquet("one").selectExpr("id + 1 AS n").write.parquet("two")
 
 def run_job(folder: Path, code: str, sink: str) -> subprocess.CompletedProcess:
     (folder / "job.py").write_text(HEAD + code)
-    env = dict(os.environ) | spark_environment(find_java()) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    env = dict(os.environ) | spark_environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "job.py", sink]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
 
@@ -157,7 +157,7 @@ def test_spark_connect_on_this_machine(tmp_path):
         '.config("spark.headwater.flush_seconds", "3")', ""
     )
     (tmp_path / "job.py").write_text(code)
-    env = dict(os.environ) | spark_environment(find_java()) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    env = dict(os.environ) | spark_environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "job.py", f"file:{tmp_path}/events.ndjson"]
     run = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=240)
     assert run.returncode == 0, run.stderr

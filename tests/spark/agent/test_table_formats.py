@@ -10,7 +10,7 @@ import pyspark
 import pytest
 from tests.spark.agent.conftest import check, columns, shown
 
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -27,7 +27,7 @@ def run_job(format: str, folder: Path) -> list[dict]:
     if package is None:
         pytest.skip(f"there is no release of {format} for Spark {SPARK} yet")
     job = Path(__file__).parent / "jobs" / "table_formats.py"
-    env = dict(os.environ) | spark_environment(find_java()) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    env = dict(os.environ) | spark_environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(job), format, package, str(folder)]
     run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=280)
     if "UNRESOLVED DEPENDENCIES" in run.stderr:

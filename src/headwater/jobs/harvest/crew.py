@@ -23,15 +23,17 @@ from pyspark.sql import SparkSession
 from headwater.analysis.engines import open_front_end
 from headwater.errors import EngineError
 from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
-from headwater.jobs.session import LOCAL, spark_context
+from headwater.jobs.session import DAEMON, LOCAL, spark_context
 
 SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.rpc.message.maxSize": "512",
     # Java hands batches on and does little else: the cores are for the analysis, not for optimising Java's code
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    DAEMON: "headwater.jobs.harvest.daemon",
 }
-_MOST_JOBS = 8  # at a time; where there are more cores, a job has several batches
+_MOST_JOBS = 8  # that run at a time; where there are many cores, a job has more batches
+_LEAST_BATCHES = 2  # in a job: it takes Java 30 ms of CPU to begin one, whatever is in it
 _AHEAD = 2  # jobs more than can run, so that no core waits for the next
 _TURN = 0.0005  # seconds
 
@@ -71,12 +73,12 @@ class SparkCrew:
     @property
     def width(self) -> int:
         """How many batches make a job."""
-        return -(-self.cores // _MOST_JOBS)
+        return max(_LEAST_BATCHES, -(-self.cores // _MOST_JOBS))
 
     @property
     def running(self) -> int:
         """How many jobs run at a time, if there are enough."""
-        return min(self.cores, _MOST_JOBS)
+        return -(-self.cores // self.width)
 
     @property
     def jobs(self) -> int:

@@ -15,7 +15,7 @@ import pyspark
 
 from headwater.errors import InputError, UsageError
 from headwater.spark.agent.options import PREFIX
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 _WITHOUT_VALUE = frozenset({"--verbose", "-v", "--supervise", "--version"})
 
@@ -60,6 +60,6 @@ def submit_command(submission: Submission, settings: Mapping[str, str]) -> tuple
     bootstrap = str(Path(__file__).with_name("bootstrap.py"))
     named = ["--name", Path(submission.job).name]  # else the application would have our program's name
     line = [str(script), *named, *submission.options, *given, bootstrap, submission.job, *submission.arguments]
-    environment = dict(os.environ) | spark_environment(find_java())
+    environment = dict(os.environ) | spark_environment()
     environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     return line, environment

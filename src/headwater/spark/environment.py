@@ -1,0 +1,24 @@
+"""The environment that Spark is started in."""
+
+import os
+import sys
+
+from headwater.spark.classes import class_options
+from headwater.spark.java import Java, find_java
+
+_OPTIONS = "SPARK_SUBMIT_OPTS"  # of the Java that is the driver; those among Spark's settings come later, and so win
+
+
+def spark_environment(java: Java | None = None) -> dict[str, str]:
+    """The variables that make PySpark use a Java, this Python, and the archive of Spark's classes if there is one.
+
+    RAISES: JavaNotFoundError when no Java is given and none is found.
+    """
+    java = java or find_java()
+    given = os.environ.get(_OPTIONS, "")
+    options = given if "SharedArchiveFile" in given else f"{class_options(java)} {given}".strip()
+    return {
+        "JAVA_HOME": str(java.home),
+        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+        **({_OPTIONS: options} if options else {}),
+    }
