@@ -39,7 +39,7 @@ endef
 	  @"$(PYTHON)" -m venv .venv-paimon && .venv-paimon/bin/python -m pip install --quiet --disable-pip-version-check 'pypaimon>=2')
 	@touch $@
 
-# The engine is compiled into the user's cache, which all checkouts share.
+# ZetaSQL compiled and Spark's Java classes archived, in the user's cache.
 .venv/.warm: .venv/.installed
 	@$(BIN)/headwater warmup
 	@touch $@

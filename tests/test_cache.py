@@ -77,6 +77,13 @@ def test_old_files_of_other_names_go(folder):
     assert not (folder / "old.json").exists()
 
 
+def test_no_more_than_some_are_kept(folder):
+    for number in range(12):
+        cache.find_or_make("things", f"{number:02}.bin", read, write, quiet)
+        os.utime(folder / f"{number:02}.bin", (time.time() - 1000 + number,) * 2)
+    assert sorted(file.stem for file in folder.glob("*.bin")) == [f"{number:02}" for number in range(4, 12)]
+
+
 def test_a_child_that_fails_leaves_its_last_words():
     code = "import sys; print('much'); sys.exit('the reason')"
     assert cache.run_child([sys.executable, "-c", code], quiet) == "the reason"

@@ -32,7 +32,8 @@ Load = Callable[[Path], Loaded | None]
 Progress = Callable[[float], None]
 """Called now and then with the seconds spent so far."""
 
-_UNUSED = 90 * 86_400  # seconds after which a file of another name goes
+_OLD = 90 * 86_400  # seconds
+_MOST = 8  # files of a suffix: installations come and go, and each needs its own
 
 
 def folders(kind: str) -> list[Path]:
@@ -148,11 +149,17 @@ def _keep(target: Path, make: Callable[[Path], None]) -> None:
         _flush(beside)
         os.replace(fresh, target)
         os.replace(beside, target.with_suffix(".json"))
-    for old in target.parent.glob(f"*{target.suffix}"):
-        if old != target and time.time() - old.stat().st_mtime > _UNUSED:
-            for file in (old, old.with_suffix(".json"), old.with_suffix(".lock")):
+    _tidy(target.parent, target.suffix)
+
+
+def _tidy(folder: Path, suffix: str) -> None:
+    """Remove what is old, or one too many. A process that uses such a file keeps it; another makes it again."""
+    ages = sorted((time.time() - file.stat().st_mtime, file) for file in folder.glob(f"*{suffix}"))
+    for rank, (age, file) in enumerate(ages):
+        if age > _OLD or rank >= _MOST:
+            for each in (file, file.with_suffix(".json"), file.with_suffix(".lock")):
                 with suppress(OSError):
-                    file.unlink(missing_ok=True)
+                    each.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:

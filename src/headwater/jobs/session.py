@@ -69,6 +69,6 @@ def spark_context(
 
 def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
     settings = {**_SETTINGS, **given}
-    if not is_here(master):
+    if not is_here(master) and settings[DAEMON].startswith("headwater."):
         del settings[DAEMON]  # executors may start without Headwater
     return settings
