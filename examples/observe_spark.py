@@ -13,12 +13,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from headwater.spark import observe
-from headwater.spark.java import find_java, spark_environment
+from headwater.spark.environment import spark_environment
 
 
 def main(folder: str) -> None:
     place = Path(folder).resolve()
-    os.environ |= spark_environment(find_java())
+    os.environ |= spark_environment()
     builder = SparkSession.builder.master("local[2]").appName("daily sales").config("spark.ui.enabled", "false")
     spark = builder.config("spark.log.level", "ERROR").getOrCreate()
 

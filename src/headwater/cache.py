@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 try:
     import fcntl
@@ -101,9 +101,9 @@ def run_child(command: Sequence[str], progress: Progress, **environment: str) ->
     """Run a program that makes a file; returns its last words if it fails. Its memory is given back when it ends."""
     environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
     began = time.monotonic()
-    with tempfile.TemporaryFile() as talk:
+    with tempfile.TemporaryFile() as talk, tempfile.TemporaryFile() as trouble:
         child = subprocess.Popen(
-            command, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=talk, stderr=talk
+            command, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=talk, stderr=trouble
         )
         while True:
             try:
@@ -113,8 +113,12 @@ def run_child(command: Sequence[str], progress: Progress, **environment: str) ->
                 progress(time.monotonic() - began)
         if not code:
             return None
-        talk.seek(0)
-        return "".join(talk.read().decode(errors="replace").strip().splitlines()[-1:]) or f"exit code {code}"
+        return _last_line(trouble) or _last_line(talk) or f"exit code {code}"
+
+
+def _last_line(file: IO[bytes]) -> str:
+    file.seek(0)
+    return "".join(file.read().decode(errors="replace").strip().splitlines()[-1:])
 
 
 def _load(path: Path, load: Load[Loaded]) -> Loaded | None:
