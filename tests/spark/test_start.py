@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyspark
@@ -63,9 +64,14 @@ def test_classes_and_modules_come_from_where_they_are_ready(archive, tmp_path):
 
 @pytest.mark.spark
 def test_an_archive_that_does_not_fit_is_left_aside_in_silence(archive, tmp_path):
-    _, said = run_job(f"spark.driver.extraClassPath={tmp_path}/other.jar")
+    jar = tmp_path / "other.jar"
+    with zipfile.ZipFile(jar, "w") as file:
+        file.writestr("other.txt", "something else")
+    log = tmp_path / "classes.log"
+    _, said = run_job(f"spark.driver.extraClassPath={jar}", options=f"-Xlog:class+load:file={log}")
+    assert "shared objects file (top)" not in log.read_text()
     assert "cds" not in said
-    assert "archive" not in said.lower()
+    assert "shared class paths" not in said
 
 
 def test_the_options_name_the_archive_once(archive, monkeypatch):
