@@ -84,6 +84,14 @@ def test_no_more_than_some_are_kept(folder):
     assert sorted(file.stem for file in folder.glob("*.bin")) == [f"{number:02}" for number in range(4, 12)]
 
 
+def test_two_that_tidy_at_once_do_not_disturb_each_other(folder, monkeypatch):
+    def vanished(*_):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(cache, "_tidy", vanished)
+    assert cache.find_or_make("things", "a.bin", lambda path: path, write, quiet) == folder / "a.bin"
+
+
 def test_a_child_that_fails_leaves_its_last_words():
     code = "import sys; print('much'); sys.exit('the reason')"
     assert cache.run_child([sys.executable, "-c", code], quiet) == "the reason"

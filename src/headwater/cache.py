@@ -153,7 +153,8 @@ def _keep(target: Path, make: Callable[[Path], None]) -> None:
         _flush(beside)
         os.replace(fresh, target)
         os.replace(beside, target.with_suffix(".json"))
-    _tidy(target.parent, target.suffix)
+    with suppress(OSError):  # another process may be tidying, too
+        _tidy(target.parent, target.suffix)
 
 
 def _tidy(folder: Path, suffix: str) -> None:
@@ -162,8 +163,7 @@ def _tidy(folder: Path, suffix: str) -> None:
     for rank, (age, file) in enumerate(ages):
         if age > _OLD or rank >= _MOST:
             for each in (file, file.with_suffix(".json"), file.with_suffix(".lock")):
-                with suppress(OSError):
-                    each.unlink(missing_ok=True)
+                each.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:
