@@ -6,7 +6,9 @@ import sys
 from headwater.spark.classes import class_options
 from headwater.spark.java import Java, find_java
 
-_OPTIONS = "SPARK_SUBMIT_OPTS"  # of the Java that is the driver; those among Spark's settings come later, and so win
+JAVA_OPTIONS = (
+    "SPARK_SUBMIT_OPTS"  # of the Java that is the driver; those among Spark's settings come later, and so win
+)
 
 
 def spark_environment(java: Java | None = None) -> dict[str, str]:
@@ -15,10 +17,10 @@ def spark_environment(java: Java | None = None) -> dict[str, str]:
     RAISES: JavaNotFoundError when no Java is given and none is found.
     """
     java = java or find_java()
-    given = os.environ.get(_OPTIONS, "")
+    given = os.environ.get(JAVA_OPTIONS, "")
     options = given if "SharedArchiveFile" in given else f"{class_options(java)} {given}".strip()
     return {
         "JAVA_HOME": str(java.home),
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-        **({_OPTIONS: options} if options else {}),
+        **({JAVA_OPTIONS: options} if options else {}),
     }

@@ -9,7 +9,7 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
-from headwater.spark.environment import spark_environment
+from headwater.spark.environment import JAVA_OPTIONS, spark_environment
 from headwater.spark.lake import connect
 
 _WAIT = 600  # seconds for Java to end
@@ -17,7 +17,7 @@ _WAIT = 600  # seconds for Java to end
 
 def train(archive: str, base: str | None = None) -> None:
     """Start Spark, use it, and wait until Java has written the archive."""
-    os.environ.pop("SPARK_SUBMIT_OPTS", None)  # they may name an archive
+    os.environ.pop(JAVA_OPTIONS, None)  # they may name an archive
     os.environ |= spark_environment()
     options = f'-XX:TieredStopAtLevel=1 "-XX:ArchiveClassesAtExit={archive}"'
     if base is not None:
