@@ -33,6 +33,8 @@ VALUES = {
     "STRING": st.text(st.characters(codec="utf-8")),
     "BINARY": st.binary(max_size=40),
     "DECIMAL(12, 3)": st.decimals(-(10**8), 10**8, places=3, allow_nan=False),
+    "DECIMAL(38, 0)": st.integers(1 - 10**38, 10**38 - 1).map(decimal.Decimal),
+    "DECIMAL(38, 38)": st.integers(1 - 10**38, 10**38 - 1).map(lambda digits: decimal.Decimal(f"{digits}E-38")),
 }
 
 
@@ -149,3 +151,10 @@ def test_null_keys_in_columns_are_refused() -> None:
     batch = pa.RecordBatch.from_arrays([pa.array([1, None], pa.int64())], names=["k0"])
     with pytest.raises(SchemaError, match="`k0` is null in 1 rows"):
         codec_of("BIGINT").encode(batch)
+
+
+def test_a_key_has_as_many_values_as_key_columns() -> None:
+    for types, keys in {("INT",): [(2, 99), ()], ("INT", "INT"): [2, (2,), (2, 9, 9)]}.items():
+        for key in keys:
+            with pytest.raises(SchemaError, match=f"the key has {len(types)} column"):
+                codec_of(*types).native(key)

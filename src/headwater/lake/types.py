@@ -1,5 +1,7 @@
 """Model types ↔ Arrow types, and bringing foreign Arrow data to a table's schema."""
 
+import decimal
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -56,6 +58,18 @@ _FROM_ARROW |= {
     pa.uint64(): Decimal(20, 0),
     pa.float16(): FLOAT,
 }
+
+EXACT = decimal.Context(prec=80)  # Python's own context rounds to 28 digits; a decimal has up to 38
+
+
+def unscaled(value: decimal.Decimal, scale: int) -> int:
+    """Return the digits of a decimal as a whole number: 1.25 at scale 2 is 125."""
+    return int(value.scaleb(scale, EXACT))
+
+
+def from_unscaled(digits: int, scale: int) -> decimal.Decimal:
+    """Return the decimal with these digits: 125 at scale 2 is 1.25."""
+    return decimal.Decimal(digits).scaleb(-scale, EXACT)
 
 
 def arrow_type(type: DataType) -> pa.DataType:

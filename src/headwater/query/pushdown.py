@@ -16,6 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.types import EXACT
 from headwater.model.schema import Field
 from headwater.model.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, SMALLINT, STRING, TIMESTAMP, TINYINT, Decimal
 from headwater.query.names import TableRef
@@ -223,6 +224,6 @@ def _integer(value: Any) -> int | None:
 def _decimal(value: Any, scale: int) -> decimal.Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
         return None
-    exact = decimal.Decimal(value).normalize()
+    exact = decimal.Decimal(value).normalize(EXACT)
     places = -int(exact.as_tuple().exponent)
-    return decimal.Decimal(value) if places <= scale and abs(exact) < 10**9 else None
+    return exact if places <= scale and abs(exact) < 10**9 else None

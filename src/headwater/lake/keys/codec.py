@@ -20,9 +20,10 @@ import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.keys.columns import BytesKeys, Keys, NativeKey, NumberKeys
-from headwater.lake.types import arrow_type
+from headwater.lake.types import arrow_type, from_unscaled, unscaled
 from headwater.model.schema import Field, Schema
 from headwater.model.types import DataType, Decimal
+from headwater.text import counted
 
 _WIDTHS = {
     "BOOLEAN": 1,
@@ -78,16 +79,16 @@ class KeyCodec:
             return key + bias  # the common case first: one integer column
         if isinstance(key, RowKey):
             return int.from_bytes(key.encoded, "big") if self.is_number else key.encoded
+        values = key if isinstance(key, tuple) else (key,)
+        if len(values) != len(self.fields):
+            raise SchemaError(f"the key has {counted(len(self.fields), 'column')}, {len(values)} were given")
         try:
             if self.is_number:
-                return self._numbers[0](key[0] if isinstance(key, tuple) else key)
-            values = key if isinstance(key, tuple) else (key,)
-            if len(values) != len(self.fields):
-                raise SchemaError(f"the key has {len(self.fields)} columns, {len(values)} were given")
+                return self._numbers[0](values[0])
             return b"".join(
                 _encode_part(field, number, value) for field, number, value in zip(self.fields, self._numbers, values)
             )
-        except (TypeError, ValueError, AttributeError, IndexError, decimal.InvalidOperation) as err:
+        except (TypeError, ValueError, AttributeError, OverflowError, decimal.InvalidOperation) as err:
             names = ", ".join(f"{field.name} {field.type}" for field in self.fields)
             raise SchemaError(f"{key!r} is not a key of ({names}): {err}") from err
 
@@ -99,7 +100,7 @@ class KeyCodec:
         parts = zip(self.fields, self._numbers, values)
         try:
             return b"".join(_encode_part(field, number, value) for field, number, value in parts)
-        except (TypeError, ValueError, AttributeError, decimal.InvalidOperation) as err:
+        except (TypeError, ValueError, AttributeError, OverflowError, decimal.InvalidOperation) as err:
             raise SchemaError(f"{values!r} is not the beginning of a key: {err}") from err
 
     def encode(self, columns: pa.RecordBatch) -> Keys:
@@ -193,8 +194,8 @@ def _encode_part(field: Field, number: Callable[[Any], int], value: Any) -> byte
     if name in _WIDTHS:
         return number(value).to_bytes(_WIDTHS[name], "big")
     if isinstance(field.type, Decimal):
-        unscaled = pa.scalar(decimal.Decimal(value), arrow_type(field.type)).as_py().scaleb(field.type.scale)
-        return (int(unscaled) + (1 << 127)).to_bytes(16, "big")
+        stored = pa.scalar(decimal.Decimal(value), arrow_type(field.type)).as_py()
+        return (unscaled(stored, field.type.scale) + (1 << 127)).to_bytes(16, "big")
     data = _expect(str, value).encode() if name == "STRING" else bytes(_expect(bytes, value))
     return data.replace(b"\0", b"\0\xff") + b"\0\1"
 
@@ -206,8 +207,7 @@ def _decode_part(field: Field, data: bytes) -> tuple[Any, bytes]:
         number = np.array([int.from_bytes(data[:width], "big")], np.uint64)
         return _from_numbers(number, field.type)[0].as_py(), data[width:]
     if isinstance(field.type, Decimal):
-        unscaled = int.from_bytes(data[:16], "big") - (1 << 127)
-        return decimal.Decimal(unscaled).scaleb(-field.type.scale), data[16:]
+        return from_unscaled(int.from_bytes(data[:16], "big") - (1 << 127), field.type.scale), data[16:]
     end = data.index(b"\0\1")
     value = data[:end].replace(b"\0\xff", b"\0")
     return value.decode() if name == "STRING" else value, data[end + 2 :]

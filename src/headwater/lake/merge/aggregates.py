@@ -1,6 +1,5 @@
 """From the values of one column in groups of rows to one value per group, all groups at once."""
 
-import decimal
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from headwater.lake.types import from_unscaled
 
 Positions = npt.NDArray[np.int64]
 
@@ -79,7 +80,7 @@ def _narrowed(values: pa.Array, type: pa.DataType) -> pa.Array:
     if values.type == type:
         return values
     if pa.types.is_decimal(type):
-        largest = decimal.Decimal(10**type.precision - 1).scaleb(-type.scale)
+        largest = from_unscaled(10**type.precision - 1, type.scale)
         fits = pc.less_equal(pc.abs(values), pa.scalar(largest, values.type))
         values = pc.if_else(fits, values, pa.scalar(None, values.type))
     return values.cast(type, safe=False)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headwater.errors import CorruptFileError, SchemaError
+from headwater.lake.types import from_unscaled, unscaled
 from headwater.model.types import (
     BIGINT,
     BINARY,
@@ -35,7 +36,6 @@ from headwater.model.types import (
 IN_FIELD = 7  # bytes of text that fit into a field
 _PACK = {BOOLEAN: "<?", TINYINT: "<b", SMALLINT: "<h", INT: "<i", BIGINT: "<q", FLOAT: "<f", DOUBLE: "<d"}
 _EPOCH = datetime.datetime(1970, 1, 1)
-_EXACT = decimal.Context(prec=80)  # more than the 38 digits a decimal can have
 _DAY_ZERO = datetime.date(1970, 1, 1)
 
 
@@ -58,7 +58,7 @@ def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
         elif type == DATE:
             struct.pack_into("<i", fixed, at, (value - _DAY_ZERO).days)
         elif isinstance(type, Decimal) and type.precision <= 18:
-            struct.pack_into("<q", fixed, at, unscaled(value, type))
+            struct.pack_into("<q", fixed, at, unscaled(value, type.scale))
         else:
             raw, length, size = _variable(value, type)
             if length <= IN_FIELD and type in (STRING, BINARY):
@@ -86,18 +86,13 @@ def _variable(value: Any, type: DataType) -> tuple[bytes, int, int]:
 
 def decimal_bytes(value: decimal.Decimal, type: Decimal) -> bytes:
     """A wide decimal as Java writes big integers: the fewest bytes that hold its sign too."""
-    digits = unscaled(value, type)
+    digits = unscaled(value, type.scale)
     return digits.to_bytes((digits if digits >= 0 else ~digits).bit_length() // 8 + 1, "big", signed=True)
 
 
 def _micros(value: datetime.datetime) -> int:
     plain = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
     return (plain - _EPOCH) // datetime.timedelta(microseconds=1)
-
-
-def unscaled(value: decimal.Decimal, type: Decimal) -> int:
-    """The digits of a decimal as a whole number."""
-    return int(value.scaleb(type.scale, _EXACT))
 
 
 def decode_row(data: bytes, types: Sequence[DataType]) -> list[Any]:
@@ -125,7 +120,7 @@ def _value(row: bytes, at: int, type: DataType) -> Any:
     if type == DATE:
         return _DAY_ZERO + datetime.timedelta(days=struct.unpack_from("<i", row, at)[0])
     if isinstance(type, Decimal) and type.precision <= 18:
-        return decimal.Decimal(struct.unpack_from("<q", row, at)[0]).scaleb(-type.scale, _EXACT)
+        return from_unscaled(struct.unpack_from("<q", row, at)[0], type.scale)
     (place,) = struct.unpack_from("<Q", row, at)
     if type in (STRING, BINARY):
         raw = row[at : at + (row[at + 7] & 0x7F)] if row[at + 7] & 0x80 else _behind(row, place)
@@ -135,7 +130,7 @@ def _value(row: bytes, at: int, type: DataType) -> Any:
         return _EPOCH + datetime.timedelta(milliseconds=millis, microseconds=(place & 0xFFFFFFFF) // 1000)
     if isinstance(type, Decimal):
         digits = int.from_bytes(_behind(row, place), "big", signed=True)
-        return decimal.Decimal(digits).scaleb(-type.scale, _EXACT)
+        return from_unscaled(digits, type.scale)
     raise CorruptFileError(f"a column of type {type} cannot stand in a Paimon manifest")
 
 

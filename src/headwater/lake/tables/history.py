@@ -33,7 +33,7 @@ def key_history(store: TableStore, key: Any) -> Iterator[KeyVersion]:
     require_key(store, shape, "follow a key")
     with store.naming():
         native = shape.codec.native(key)
-    place = place_of(native, shape.codec.values(native), shape) if shape.buckets else ((), 0)
+    place = place_of(native, shape) if shape.buckets else ((), 0)
     row: Row | None = None
     first = True
     for id in store.committer.log.ids():

@@ -67,8 +67,7 @@ def get_rows(store: TableStore, state: TableState, keys: Iterable[Any]) -> list[
     with store.naming():
         for at, key in enumerate(keys):
             native = shape.codec.native(key)
-            values = key if isinstance(key, tuple) else shape.codec.values(native)
-            place = place_of(native, values, shape) if shape.buckets else ((), 0)
+            place = place_of(native, shape) if shape.buckets else ((), 0)
             wanted.setdefault(place, []).append((at, native))
             found.append(None)
     for place, asked in wanted.items():

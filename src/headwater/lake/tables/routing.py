@@ -1,6 +1,6 @@
 """Which partition and bucket rows belong to: all rows at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,11 @@ def route_batch(batch: SortedBatch, rows: pa.RecordBatch, shape: Shape) -> Itera
         yield Routed(partitions[place // shape.buckets], place % shape.buckets, _at(batch, positions))
 
 
-def place_of(key: NativeKey, values: Sequence[Any], shape: Shape) -> tuple[Partition, int]:
-    """The partition and bucket of one key, given its values in the order of the primary key."""
-    known = dict(zip(shape.schema.primary_keys, values))
+def place_of(key: NativeKey, shape: Shape) -> tuple[Partition, int]:
+    """Return the partition and bucket of one key of a table with a primary key."""
+    if not shape.partition_fields:
+        return (), bucket_of(key, shape.buckets)
+    known = dict(zip(shape.schema.primary_keys, shape.codec.values(key)))
     partition = tuple(stored_value(known[field.name]) for field in shape.partition_fields)
     return partition, bucket_of(key, shape.buckets)
 

@@ -88,7 +88,7 @@ class RowWriter:
         shape, state = self._shape, self._store.latest()
         with self._store.naming():
             native = shape.codec.native(key)
-        place = place_of(native, shape.codec.values(native), shape)
+        place = place_of(native, shape)
         with self._lock:
             memtables = (self._active, *reversed(self._waiting))
         still = Still(self._store.shelf(shape), state.places.get(place, ()), memtables)
