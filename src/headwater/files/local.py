@@ -59,8 +59,11 @@ class LocalFiles:
         self._publish(path, data, os.link)
 
     def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
+        """List a folder; with `deep`, no symbolic link to a folder is followed: what it leads to is not ours."""
         folder = check_folder(folder)
         with _wrapped("list", self.root / folder) as place:
+            if deep and not place.resolve().is_relative_to(self.root.resolve()):
+                return []
             entries = list(self._scan(place, f"{folder}/" if folder else "", deep))
         return sorted(entries, key=lambda entry: entry.path)
 
@@ -153,10 +156,10 @@ class LocalFiles:
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
             for item in found:
                 if item.is_dir():
-                    if deep:
-                        yield from self._scan(Path(item.path), f"{prefix}{item.name}/", deep)
-                    else:
+                    if not deep:
                         yield FileEntry(f"{prefix}{item.name}/")
+                    elif not item.is_symlink():
+                        yield from self._scan(Path(item.path), f"{prefix}{item.name}/", deep)
                 elif not item.name.startswith(_UNPUBLISHED):
                     with suppress(FileNotFoundError):
                         status = item.stat()

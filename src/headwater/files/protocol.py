@@ -70,7 +70,10 @@ class Files(Protocol):
         ...
 
     def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
-        """What is in a folder by path, or with `deep` every file below it; nothing if there is no such folder."""
+        """What is in a folder by path, or with `deep` every file below it; nothing if there is no such folder.
+
+        A deep listing leaves out what symbolic links to folders lead to: callers delete what it finds.
+        """
         ...
 
     def delete(self, path: str) -> None:
