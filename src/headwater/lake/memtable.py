@@ -41,6 +41,7 @@ class Entry(NamedTuple):
     kind: int
     values: tuple[Any, ...]
     older: "Entry | None"
+    size: int = 0  # bytes of memory that this write takes
 
 
 class _RowSegment:
@@ -100,10 +101,14 @@ class MemTable:
             segment = self._segments[-1]
             assert isinstance(segment, _RowSegment)
             older = segment.rows.get(key)
+            size += _ROW_OVERHEAD + _VALUE_OVERHEAD * (1 + len(values))
+            self.memory += size
             if older is None:
                 self.rows += 1
-                self.memory += size + _ROW_OVERHEAD + _VALUE_OVERHEAD * (1 + len(values))
-            segment.rows[key] = Entry(kind, values, older if self._keeps_older else None)
+            elif not self._keeps_older:
+                self.memory -= older.size
+                older = None
+            segment.rows[key] = Entry(kind, values, older, size)
             segment.writes += 1
 
     def add(self, rows: SortedBatch) -> None:

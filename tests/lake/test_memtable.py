@@ -1,0 +1,50 @@
+"""A memtable counts the bytes it holds, so that it is flushed in time."""
+
+import pytest
+
+from headwater.lake.batch import Kind
+from headwater.lake.keys import KeyCodec
+from headwater.lake.memtable import MemTable
+from headwater.lake.merge import MergeEngine, MergeRule
+from headwater.lake.tables import Warehouse
+from headwater.model.schema import Field, Schema
+from headwater.model.types import BIGINT, BINARY
+
+SCHEMA = Schema((Field(0, "k", BIGINT, nullable=False), Field(1, "v", BINARY)), ("k",))
+
+
+def memtable(engine: MergeEngine) -> MemTable:
+    return MemTable(KeyCodec(SCHEMA), MergeRule(engine), sequence=1)
+
+
+def put(table: MemTable, key: int, size: int) -> None:
+    table.put(key, Kind.PUT, (b"x" * size,), size)
+
+
+def test_an_update_counts_what_it_holds_instead_of_the_row_before():
+    updated, fresh = memtable(MergeEngine.DEDUPLICATE), memtable(MergeEngine.DEDUPLICATE)
+    for size in (1, 1_000_000, 500):
+        put(updated, 1, size)
+    put(fresh, 1, 500)
+    assert updated.memory == fresh.memory
+
+
+@pytest.mark.parametrize("engine", [MergeEngine.PARTIAL_UPDATE, MergeEngine.AGGREGATION, MergeEngine.FIRST_ROW])
+def test_writes_that_are_kept_for_a_merge_count_each(engine):
+    table = memtable(engine)
+    put(table, 1, 100)
+    once = table.memory
+    for _ in range(9):
+        put(table, 1, 100)
+    assert table.memory == 10 * once
+
+
+def test_updates_of_keys_that_are_in_memory_are_flushed(tmp_path):
+    options = {"memtable.size": "1 MB", "compaction.auto": "false"}
+    table = Warehouse(tmp_path).create_table("t", {"k": "BIGINT", "v": "BINARY"}, primary_key="k", options=options)
+    with table.writer() as writer:
+        for key in range(20):
+            writer.put((key, b""))
+        for key in range(20):
+            writer.put((key, b"x" * 200_000))
+        assert len(table.snapshots()) >= 3
