@@ -267,6 +267,25 @@ def test_an_update_may_move_keys_onto_each_other(keyed):
     assert rows(keyed.table("db.t")) == [(2, "a", 1), (3, "b", 2), (4, "c", 3)]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE db.t SET id = 9 WHERE id < 3",
+        "UPDATE db.t SET id = 3 WHERE id = 1",
+        "UPDATE db.t SET id = CASE id WHEN 1 THEN 2 ELSE id END, n = 0 WHERE id <= 2",
+        "MERGE INTO db.t USING (SELECT 1L AS id) u ON t.id = u.id WHEN MATCHED THEN UPDATE SET id = 2",
+        "MERGE INTO db.t USING (SELECT * FROM VALUES (8L), (8L) AS v(id)) u ON t.id = u.id "
+        "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)",
+    ],
+)
+def test_two_rows_with_one_key_are_refused(keyed, statement):
+    before = rows(keyed.table("db.t"))
+    with pytest.raises(PySparkException, match="two rows would have the key id = "):
+        keyed.sql(statement)
+    assert rows(keyed.table("db.t")) == before
+    assert keyed.warehouse.table("db.t").remove_orphans(older_than=0).files == ()
+
+
 def test_an_update_of_a_summing_table_replaces_the_sum(lake):
     lake.sql(
         "CREATE TABLE db.sums (id BIGINT NOT NULL, n BIGINT) TBLPROPERTIES ('primary-key' = 'id', "

@@ -10,7 +10,7 @@ import pyarrow as pa
 from headwater.errors import NotFoundError
 from headwater.lake.batch import Kind, SortedBatch, concat, to_rows
 from headwater.lake.formats.columnar import BatchBlock
-from headwater.lake.keys import KeyCodec, NativeKey
+from headwater.lake.keys import KeyCodec, Keys, NativeKey
 from headwater.lake.memtable import native_keys
 from headwater.lake.merge import MergeRule, merge_batches
 from headwater.lake.opened import OpenFile, OpenRun, Trace
@@ -82,8 +82,13 @@ class Reads:
         """The rows of many keys, in their order."""
         if self._newest_wins and self._are_sparse(keys):
             return [self.get(key) for key in keys]
+        found = self.rows_of(native_keys(sorted(set(keys)), self._codec))
+        rows = {} if found is None else self._to_rows(found)
+        return [rows.get(key) for key in keys]
+
+    def rows_of(self, wanted: Keys) -> SortedBatch | None:
+        """Return the rows of many keys as one batch, None if there is none. REQUIRES: sorted keys, each once."""
         with self._source.reading() as state:
-            wanted = native_keys(sorted(set(keys)), self._codec)
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
             for memtable in reversed(state.memtables):
                 for run in memtable.runs():
@@ -91,10 +96,8 @@ class Reads:
                     parts.append(run.take(at[at >= 0]))
         parts = [part for part in parts if len(part)]
         if not parts:
-            return [None] * len(keys)
-        merged = merge_batches(parts, self._rule).without_deletes()
-        rows = self._to_rows(merged)
-        return [rows.get(key) for key in keys]
+            return None
+        return merge_batches(parts, self._rule).without_deletes()
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""

@@ -19,7 +19,7 @@ from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, quoted
-from headwater.query.target import OLD, Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 
@@ -66,12 +66,14 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
         )
     deletes = [at for at, when in enumerate(whens) if when.values is None]
     deleted = pc.is_in(action, value_set=pa.array(deletes, action.type))
-    rows = joined.filter(pc.invert(deleted)).select(list(target.pinned.schema.names))
+    written = joined.filter(pc.invert(deleted))
+    rows = written.select(list(target.pinned.schema.names))
     check_nulls(rows, target.pinned, run.statement, {})
     if not joined.num_rows:
         return done(f"{target.pinned.name} merged: nothing to do")
+    fresh = key_changed(written, target) if target.is_keyed else pa.repeat(True, rows.num_rows)
     gone = touched if not target.is_keyed else _gone(joined, deleted, target)
-    snapshot = put_back(target, rows, gone, Operation.MERGE, origin)
+    snapshot = put_back(target, rows, gone, Operation.MERGE, origin, fresh=fresh)
     new = sum(when.inserts * pc.sum(pc.equal(action, at)).as_py() for at, when in enumerate(whens))
     removed = pc.sum(deleted).as_py() or 0
     message = (
@@ -83,13 +85,8 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
 
 def _gone(joined: pa.Table, deleted: pa.ChunkedArray, target: Target) -> pa.Table:
     """The rows of a table with a key whose old key must go: those deleted, and those that get another key."""
-    first = joined.column(target.identity[0])
-    changed = deleted
-    for name in target.pinned.schema.primary_keys:
-        old = joined.column(OLD + name)
-        different = pc.fill_null(pc.not_equal(old, joined.column(name)), False)
-        changed = pc.or_(changed, different)
-    return joined.filter(pc.and_(changed, pc.is_valid(first))).select(target.identity)
+    leaves = pc.or_(deleted, key_changed(joined, target))
+    return joined.filter(pc.and_(leaves, pc.is_valid(joined.column(target.identity[0])))).select(target.identity)
 
 
 def _source_columns(run: Execution, tables: dict[str, Any]) -> list[str]:

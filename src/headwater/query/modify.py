@@ -13,7 +13,7 @@ from headwater.query.parse import DIALECT, Node
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, quoted
-from headwater.query.target import Target, check_nulls, open_target, put_back, rename_tables, twice
+from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 from headwater.text import counted
@@ -37,8 +37,8 @@ def update(run: Execution) -> Result:
     if not rows.num_rows:
         return done(f"0 rows of {target.pinned.name} updated")
     check_nulls(rows, target.pinned, statement, places)
-    gone = identities if not target.is_keyed or _keys_assigned(assigned, target) else identities.slice(0, 0)
-    snapshot = put_back(target, rows, gone, Operation.UPDATE, origin)
+    moved = key_changed(found, target) if target.is_keyed else pa.repeat(True, rows.num_rows)
+    snapshot = put_back(target, rows, identities.filter(moved), Operation.UPDATE, origin, fresh=moved)
     return _told("updated", target, rows.num_rows, snapshot.snapshot_id)
 
 
@@ -54,7 +54,7 @@ def delete(run: Execution) -> Result:
     if not found.num_rows:
         return done(f"0 rows of {target.pinned.name} deleted")
     nothing = target.pinned.table.arrow_schema.empty_table()
-    snapshot = put_back(target, nothing, found, Operation.DELETE, origin)
+    snapshot = put_back(target, nothing, found, Operation.DELETE, origin, fresh=pa.array([], pa.bool_()))
     return _told("deleted", target, found.num_rows, snapshot.snapshot_id)
 
 
@@ -132,10 +132,6 @@ def _matching(
     text = f"{clause}SELECT {', '.join(columns)} FROM {', '.join(froms)}"
     text += f" {where.sql(dialect=DIALECT)}" if where is not None else ""
     return run.generated(text, tables)
-
-
-def _keys_assigned(assigned: dict[str, tuple[Node, Node]], target: Target) -> bool:
-    return bool(set(assigned) & set(target.pinned.schema.primary_keys))
 
 
 def _told(verb: str, target: Target, rows: int, snapshot_id: int) -> Result:

@@ -19,6 +19,8 @@ from headwater.lake.merge import MergeEngine
 from headwater.lake.predicates import Predicate
 from headwater.lake.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
+from headwater.lake.tables.edits import change_rows
+from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
@@ -88,20 +90,38 @@ def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()
     return Target(ref, rows.append_column(ROW, pa.array(range(rows.num_rows), pa.int64())), plan)
 
 
-def put_back(target: Target, changed: pa.Table, gone: pa.Table, operation: Operation, origin: Origin) -> Snapshot:
+def put_back(
+    target: Target, changed: pa.Table, gone: pa.Table, operation: Operation, origin: Origin, *, fresh: pa.Array
+) -> Snapshot:
     """Commit: the rows with the identities `gone` are removed, `changed` rows are added.
 
-    RAISES: CommitConflictError when others changed one of these rows since they were read.
+    `fresh` says of each changed row whether it has a key that it did not have before.
+    RAISES: CommitConflictError when others changed one of these rows since they were read, SchemaError when two rows
+    would have one key.
     """
     if target.is_keyed:
-        table, state = target.pinned.table, target.pinned.state
-        keys = gone.rename_columns([name.removeprefix(OLD) for name in target.identity]) if len(gone) else None
-        read_at = max(0, state.snapshot_id)
-        return table.write(changed, deletes=keys, origin=origin, operation=operation, read_at=read_at)
+        store, state = target.pinned.table.store, target.pinned.state
+        keys = gone.rename_columns([name.removeprefix(OLD) for name in target.identity])
+        kept, facts = changed.filter(pc.invert(fresh)), CommitFacts(operation, origin)
+        snapshot = change_rows(store, state, deletes=keys, kept=kept, fresh=changed.filter(fresh), facts=facts)
+        compact_if_due(store, snapshot)
+        return snapshot
     assert target.rows is not None
     removed = pc.is_in(target.rows.column(ROW), value_set=gone.column(ROW).combine_chunks())
-    kept = target.rows.filter(pc.invert(removed)).drop_columns([ROW])
-    return _rewritten(target, pa.concat_tables([kept, changed]), operation, origin)
+    remaining = target.rows.filter(pc.invert(removed)).drop_columns([ROW])
+    return _rewritten(target, pa.concat_tables([remaining, changed]), operation, origin)
+
+
+def key_changed(rows: pa.Table, target: Target) -> pa.Array:
+    """Say of each row whether it has a key that it did not have before; a row of no old key is new.
+
+    REQUIRES: the identity and all columns of a target with a key.
+    """
+    changed = pa.array([False] * rows.num_rows)
+    for name in target.pinned.schema.primary_keys:
+        same = pc.equal(rows.column(OLD + name), rows.column(name))
+        changed = pc.or_(changed, pc.invert(pc.fill_null(same, False)))
+    return changed
 
 
 def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Origin) -> Snapshot:

@@ -134,7 +134,8 @@ public final class EditFactory implements DeltaWriterFactory {
 
 final class EditWriter implements DeltaWriter {
   private static final UTF8String DELETE = UTF8String.fromString("-D");
-  private static final InternalRow PUT = new GenericInternalRow(new Object[] {UTF8String.fromString("+U")});
+  private static final InternalRow KEPT = new GenericInternalRow(new Object[] {UTF8String.fromString("+U")});
+  private static final InternalRow FRESH = new GenericInternalRow(new Object[] {UTF8String.fromString("+I")});
   private final EditFactory edit;
   private final Rows rows;
 
@@ -154,10 +155,11 @@ final class EditWriter implements DeltaWriter {
   }
 
   public void update(Object metadata, Object id, Object row) throws IOException {
-    if (edit.deletesFirst || isMoved((InternalRow) id, (InternalRow) row)) {
+    boolean moved = isMoved((InternalRow) id, (InternalRow) row);
+    if (edit.deletesFirst || moved) {
       delete(metadata, id);
     }
-    insert(row);
+    add(row, moved ? FRESH : KEPT);
   }
 
   public void reinsert(Object metadata, Object row) throws IOException {
@@ -165,7 +167,7 @@ final class EditWriter implements DeltaWriter {
   }
 
   public void insert(Object row) throws IOException {
-    rows.add(new JoinedRow(((InternalRow) row).copy(), PUT));
+    add(row, FRESH);
   }
 
   public WriterCommitMessage commit() throws IOException {
@@ -175,6 +177,10 @@ final class EditWriter implements DeltaWriter {
   public void abort() {}
 
   public void close() {}
+
+  private void add(Object row, InternalRow kind) throws IOException {
+    rows.add(new JoinedRow(((InternalRow) row).copy(), kind));
+  }
 
   private boolean isMoved(InternalRow id, InternalRow row) {
     for (int i = 0; i < edit.keys.length; i++) {

@@ -6,7 +6,7 @@ the driver's own Python, where `recent` then knows which snapshot it made.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from headwater.errors import UsageError
 from headwater.lake.commit import Change, Guard, PlacedFile
 from headwater.lake.manifest import Partition
 from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables.edits import EditFiles, refuse_shared_keys
 from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.unchanged import keys_unchanged
@@ -28,11 +29,10 @@ Replaced: TypeAlias = "str | frozenset[Partition] | None"
 
 
 class Written(WriterCommitMessage):
-    """What one task has written: files with deletes, and files with rows."""
+    """The files that one task has written; rows of a plain write are all `kept`."""
 
-    def __init__(self, deletes: Sequence[PlacedFile], rows: Sequence[PlacedFile]) -> None:
-        self.deletes = tuple(deletes)
-        self.rows = tuple(rows)
+    def __init__(self, files: EditFiles) -> None:
+        self.files = files
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,16 @@ def set_origin_of(hook: Callable[[int], Origin | None] | None) -> None:
 def finish(plan: WritePlan, messages: Iterable[Written | None]) -> Snapshot:
     """Make the files of all tasks the next snapshot.
 
-    RAISES: CommitConflictError when what the rows were made from has changed; then the files are removed.
+    RAISES: CommitConflictError when what the rows were made from has changed, SchemaError when two rows of an UPDATE
+    or MERGE would have one key; then the files are removed.
     """
     store = plan.at.open()
     written = [message for message in messages if message is not None]
-    added = [placed for message in written for placed in message.deletes]
-    added += [placed for message in written for placed in message.rows]
+    parts = [message.files for message in written]
+    added = [placed for part in parts for placed in part.deletes]
+    added += [placed for part in parts for placed in (*part.kept, *part.fresh)]
+    if plan.base is not None:
+        _refuse_shared(store, plan, parts)
     change = Change(
         *(plan.operation, plan.user, plan.id, plan.schema_id),
         added=tuple(added),
@@ -119,7 +123,7 @@ def finish_batch(plan: WritePlan, messages: Iterable[Written | None], batch: int
     if last is not None and int(last.commit_id) >= batch:
         undo(plan, written)
         return last
-    if not any(message.rows or message.deletes for message in written) and plan.replaced is None:
+    if not any(message.files.all() for message in written) and plan.replaced is None:
         return None
     since = last.snapshot_id if last is not None else 0
     snapshot = finish(replace(plan, id=str(batch), replayed=True, since=since), written)
@@ -132,13 +136,23 @@ def undo(plan: WritePlan, messages: Iterable[Written | None]) -> None:
     store = plan.at.open()
     for message in messages:
         if message is not None:
-            discard(store, (*message.deletes, *message.rows))
+            discard(store, message.files.all())
 
 
 def landed(table: str, execution_id: int) -> list[Landed]:
     """The commits to a table that one query of this driver has made."""
     with _lock:
         return [each for each in recent if each.table == table and each.execution_id == execution_id]
+
+
+def _refuse_shared(store: TableStore, plan: WritePlan, parts: list[EditFiles]) -> None:
+    """RAISES: SchemaError when two rows of a statement would have one key; then its files are removed."""
+    base = store.committer.log.get(plan.base) if plan.base else None
+    try:
+        refuse_shared_keys(store, store.state(base, store.shape(plan.schema_id)), parts)
+    except BaseException:
+        discard(store, [placed for part in parts for placed in part.all()])
+        raise
 
 
 def _guard(plan: WritePlan, store: TableStore, added: list[PlacedFile]) -> Guard | None:

@@ -6,7 +6,8 @@ by (user, id): the same one lands once, however often it is tried.
 
 A column `_kind` makes a row a change: `-D` deletes the key, everything else writes the row; `-U`, the row before an
 update, is left out. With the option `kinds = edits` all deletes come before all rows, whichever task has them: a
-statement that moves rows between keys sees the table as it was. Otherwise the order is that of the rows.
+statement that moves rows between keys sees the table as it was; `+I` is a row with a new key there, `+U` one that
+keeps its key, and two rows with one key are refused. Otherwise the order is that of the rows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,10 +23,11 @@ from headwater.lake.batch import Kind
 from headwater.lake.commit import PlacedFile
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.convert import conforming, gathered
+from headwater.lake.tables.edits import EditFiles, write_edits
 from headwater.lake.tables.routing import route
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.writes import add_files, discard, key_tables, write_routed
+from headwater.lake.tables.writes import add_files, discard, write_routed
 from headwater.lake.types import conform
 from headwater.spark.source.arrived import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
@@ -49,7 +51,7 @@ class TaskWriter:
         settle()
         store = self.plan.at.open()
         shape = store.shape(self.plan.schema_id)
-        deletes: list[PlacedFile] = []
+        parts: list[EditFiles] = []
         rows: list[PlacedFile] = []
         try:
             with store.naming():
@@ -57,13 +59,13 @@ class TaskWriter:
                     if KIND not in table.schema.names:
                         add_files(store, shape, conforming(table, shape.schema), rows)
                     elif self.edits:
-                        _add_edits(store, shape, table, deletes, rows)
+                        parts.append(_add_edits(store, shape, table))
                     else:
                         _add_changelog(store, shape, table, rows)
         except BaseException:
-            discard(store, (*deletes, *rows))
+            discard(store, [*rows, *(placed for part in parts for placed in part.all())])
             raise
-        return Written(deletes, rows)
+        return Written(_together([*parts, EditFiles(kept=tuple(rows))]))
 
 
 class TableWriter(DataSourceArrowWriter):
@@ -83,12 +85,19 @@ class TableWriter(DataSourceArrowWriter):
         undo(self.task.plan, messages)
 
 
-def _add_edits(
-    store: TableStore, shape: Shape, table: pa.Table, deletes: list[PlacedFile], rows: list[PlacedFile]
-) -> None:
-    gone = pc.equal(table.column(KIND), "-D")
-    add_files(store, shape, key_tables(table.filter(gone), shape), deletes, kind=Kind.DELETE)
-    add_files(store, shape, conforming(table.filter(pc.invert(gone)).drop_columns([KIND]), shape.schema), rows)
+def _add_edits(store: TableStore, shape: Shape, table: pa.Table) -> EditFiles:
+    kinds, rows = table.column(KIND), table.drop_columns([KIND])
+    deletes, fresh = pc.equal(kinds, "-D"), pc.equal(kinds, "+I")
+    kept = pc.invert(pc.or_(deletes, fresh))
+    return write_edits(store, shape, deletes=rows.filter(deletes), kept=rows.filter(kept), fresh=rows.filter(fresh))
+
+
+def _together(parts: list[EditFiles]) -> EditFiles:
+    return EditFiles(
+        deletes=tuple(placed for part in parts for placed in part.deletes),
+        kept=tuple(placed for part in parts for placed in part.kept),
+        fresh=tuple(placed for part in parts for placed in part.fresh),
+    )
 
 
 def _add_changelog(store: TableStore, shape: Shape, table: pa.Table, rows: list[PlacedFile]) -> None:
