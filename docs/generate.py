@@ -16,6 +16,7 @@ from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
 from headwater.errors import IssueCode, error_classes, explanations
 from headwater.graph.tables import ALL_TABLES, DATABASE
+from headwater.lake.options import USERS_OWN, all_options
 from headwater.lineage.wire import json_schema
 
 DOCS = Path(__file__).resolve().parent
@@ -53,6 +54,22 @@ def config_page() -> str:
         doc = field.metadata["doc"] + (f" One of {choices}." if choices else "")
         doc += " *Variable only.*" if field.metadata["variable_only"] else ""
         lines.append(f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} | {doc} |")
+    return "\n".join(lines) + "\n"
+
+
+def options_page() -> str:
+    lines = [
+        "# Options of tables",
+        NOTE,
+        "`CREATE TABLE … WITH ('name' = 'value')`, `ALTER TABLE … SET ('name' = 'value')`, `TBLPROPERTIES` on Spark,"
+        " and `options=` of `Warehouse.create_table` take them. Other names are refused, except those that begin"
+        f" with `{USERS_OWN}`: they are yours. Sizes may end with KB, MB or GB.\n",
+        "| option | value | default | meaning | used by |",
+        "|---|---|---|---|---|",
+    ]
+    for option in all_options():
+        default = f"`{option.default}`" if option.default else ""
+        lines.append(f"| `{option.name}` | {option.type} | {default} | {option.doc} | {option.used_by} |")
     return "\n".join(lines) + "\n"
 
 
@@ -124,6 +141,7 @@ PAGES = {
     "reference/python.md": lambda: api_page(NOTE),
     "errors.md": errors_page,
     "reference/config.md": config_page,
+    "reference/options.md": options_page,
     "reference/cli.md": cli_page,
     "reference/graph-tables.md": graph_tables_page,
     "reference/lineage.schema.json": wire_schema,

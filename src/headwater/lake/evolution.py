@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from headwater.errors import SchemaChangeError
+from headwater.lake.options import check_option_name
 from headwater.model import types
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, Decimal
@@ -180,6 +181,8 @@ def _options_without(options: dict[str, str], column: str) -> dict[str, str]:
 
 
 def _set_option(schema: Schema, name: str, value: str | None) -> Schema:
+    if value is not None:
+        check_option_name(name)
     if name in _FIXED_OPTIONS and schema.options.get(name) != value:
         raise SchemaChangeError(
             f"option `{name}` cannot change while the table has rows",

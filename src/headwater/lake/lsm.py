@@ -27,7 +27,7 @@ from headwater.lake.layout import PathFactory
 from headwater.lake.memtable import MemTable, MemTableState
 from headwater.lake.merge import merge_rule
 from headwater.lake.opened import Shelf
-from headwater.lake.options import storage_options
+from headwater.lake.options import check_option_name, storage_options
 from headwater.lake.predicates import Where, check_where
 from headwater.lake.reads import Reads, ScanRequest
 from headwater.lake.recovery import RecoveredLog, live_logs, read_logs
@@ -62,12 +62,15 @@ class LSMTree:
 
         `log` says which files are live (a log of its own in the folder by default), `schema_of` finds the schemas
         of older files. Rows that a crash left in write-ahead logs are written to data files first.
-        RAISES: StorageError when another process writes the tree, CorruptFileError when a log is damaged.
+        RAISES: SchemaError for an option that does not exist, StorageError when another process writes the tree,
+        CorruptFileError when a log is damaged.
         """
         self.files = open_files(store) if isinstance(store, str | Path) else store
         self.schema = check_schema(schema)
         if not schema.primary_keys:
             raise SchemaError("a tree needs a primary key")
+        for name in schema.options:
+            check_option_name(name)
         self.paths = PathFactory(folder)
         self.options = storage_options(schema.options)
         self.read_only = read_only

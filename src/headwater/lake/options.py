@@ -1,7 +1,7 @@
 """The options of a table's storage, by the names tables write them with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -34,32 +34,110 @@ class CompactionStyle(Enum):
     LEVELED = "leveled"
 
 
+def _said(name: str, doc: str, used_by: str) -> dict[str, str]:
+    return {"name": name, "doc": doc, "used_by": used_by}
+
+
+_ROWS = "rows put one by one"
+_WRITES = "all writes"
+_UPKEEP = "compaction"
+_READS = "reads by key"
+
+
 @dataclass(frozen=True, slots=True)
 class StorageOptions:
     """How one tree keeps its rows. Sizes are in bytes."""
 
-    memtable_size: int = 64 << 20
-    flush_threshold: float = 0.8
-    max_memtables: int = 3
-    flush_threads: int = 1
-    wal_enabled: bool = True
-    wal_fsync: Fsync = Fsync.ALWAYS
-    wal_interval_millis: int = 100
-    file_format: FileFormat = FileFormat.SST
-    block_size: int = 32 << 10
-    compression: Compression = Compression.LZ4
-    top_compression: Compression = Compression.ZSTD  # of the last level
-    bits_per_key: int = 10
-    cache_size: int = 256 << 20
-    target_file_size: int = 128 << 20
-    compaction: CompactionStyle = CompactionStyle.UNIVERSAL
-    compaction_trigger: int = 5
-    stop_trigger: int = 0  # 0: trigger + 3
-    num_levels: int = 0  # 0: trigger + 1
-    size_ratio: int = 1
-    max_size_amplification: int = 200
-    auto_compaction: bool = True
-    write_only: bool = False  # leave compaction to others
+    memtable_size: int = field(
+        default=64 << 20, metadata=_said("memtable.size", "Memory for rows that are not in a data file yet.", _ROWS)
+    )
+    flush_threshold: float = field(
+        default=0.8,
+        metadata=_said("memtable.flush-threshold", "The part of `memtable.size` at which rows are flushed.", _ROWS),
+    )
+    max_memtables: int = field(
+        default=3, metadata=_said("memtable.max", "Memtables at once; a write waits for one more.", _ROWS)
+    )
+    flush_threads: int = field(
+        default=1, metadata=_said("flush.threads", "Memtables that are written at the same time.", _ROWS)
+    )
+    wal_enabled: bool = field(
+        default=True,
+        metadata=_said(
+            "wal.enabled", "Keep a write-ahead log; without one, rows are durable when they are flushed.", _ROWS
+        ),
+    )
+    wal_fsync: Fsync = field(
+        default=Fsync.ALWAYS, metadata=_said("wal.fsync", "When the write-ahead log is forced to disk.", _ROWS)
+    )
+    wal_interval_millis: int = field(
+        default=100,
+        metadata=_said("wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS),
+    )
+    file_format: FileFormat = field(
+        default=FileFormat.SST, metadata=_said("file.format", "The format of data files.", _WRITES)
+    )
+    block_size: int = field(
+        default=32 << 10, metadata=_said("file.block-size", "Bytes of a block, before compression.", _WRITES)
+    )
+    compression: Compression = field(
+        default=Compression.LZ4, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
+    )
+    top_compression: Compression = field(
+        default=Compression.ZSTD,
+        metadata=_said("file.compression.top", "The codec of blocks of the last level.", _UPKEEP),
+    )
+    bits_per_key: int = field(
+        default=10, metadata=_said("file.bloom.bits-per-key", "Bits of a Bloom filter for each key.", _WRITES)
+    )
+    cache_size: int = field(
+        default=256 << 20, metadata=_said("cache.size", "Memory for blocks that were read.", _READS)
+    )
+    target_file_size: int = field(
+        default=128 << 20,
+        metadata=_said("target-file-size", "Bytes at which a data file ends and the next begins.", _WRITES),
+    )
+    compaction: CompactionStyle = field(
+        default=CompactionStyle.UNIVERSAL,
+        metadata=_said("compaction.style", "How sorted runs are chosen for compaction.", _UPKEEP),
+    )
+    compaction_trigger: int = field(
+        default=5,
+        metadata=_said(
+            "num-sorted-run.compaction-trigger", "Sorted runs of a bucket that make a compaction due.", _UPKEEP
+        ),
+    )
+    stop_trigger: int = field(
+        default=0,
+        metadata=_said(
+            "num-sorted-run.stop-trigger",
+            "Sorted runs at which writes wait; 0 is three more than the trigger.",
+            _ROWS,
+        ),
+    )
+    num_levels: int = field(
+        default=0, metadata=_said("num-levels", "Levels of a bucket; 0 is one more than the trigger.", _UPKEEP)
+    )
+    size_ratio: int = field(
+        default=1,
+        metadata=_said(
+            "compaction.size-ratio", "Percent by which runs may differ and still be merged (universal).", _UPKEEP
+        ),
+    )
+    max_size_amplification: int = field(
+        default=200,
+        metadata=_said(
+            "compaction.max-size-amplification-percent",
+            "Size of newer runs, in percent of the oldest, that makes a full compaction due (universal).",
+            _UPKEEP,
+        ),
+    )
+    auto_compaction: bool = field(
+        default=True, metadata=_said("compaction.auto", "Compact after a commit that makes it due.", _WRITES)
+    )
+    write_only: bool = field(
+        default=False, metadata=_said("write-only", "Leave compaction to other processes.", _WRITES)
+    )
 
     @property
     def levels(self) -> int:
@@ -70,30 +148,57 @@ class StorageOptions:
         return self.stop_trigger or self.compaction_trigger + 3
 
 
-_NAMES: dict[str, tuple[str, Any]] = {
-    "memtable.size": ("memtable_size", int),
-    "memtable.flush-threshold": ("flush_threshold", float),
-    "memtable.max": ("max_memtables", int),
-    "flush.threads": ("flush_threads", int),
-    "wal.enabled": ("wal_enabled", bool),
-    "wal.fsync": ("wal_fsync", Fsync),
-    "wal.fsync-interval": ("wal_interval_millis", int),
-    "file.format": ("file_format", FileFormat),
-    "file.block-size": ("block_size", int),
-    "file.compression": ("compression", Compression),
-    "file.compression.top": ("top_compression", Compression),
-    "file.bloom.bits-per-key": ("bits_per_key", int),
-    "cache.size": ("cache_size", int),
-    "target-file-size": ("target_file_size", int),
-    "compaction.style": ("compaction", CompactionStyle),
-    "num-sorted-run.compaction-trigger": ("compaction_trigger", int),
-    "num-sorted-run.stop-trigger": ("stop_trigger", int),
-    "num-levels": ("num_levels", int),
-    "compaction.size-ratio": ("size_ratio", int),
-    "compaction.max-size-amplification-percent": ("max_size_amplification", int),
-    "compaction.auto": ("auto_compaction", bool),
-    "write-only": ("write_only", bool),
-}
+@dataclass(frozen=True, slots=True)
+class OptionFacts:
+    """An option of a table, as documentation and checks see it."""
+
+    name: str
+    type: str
+    default: str
+    doc: str
+    used_by: str
+
+
+_STORAGE = {each.metadata["name"]: each for each in fields(StorageOptions)}
+_OF_TABLES = (
+    OptionFacts("bucket", "number", "1", "Buckets of a partition; -1 lets the first write decide.", _WRITES),
+    OptionFacts("bucket.count", "number", "", "Buckets that the first write has decided on.", _WRITES),
+    OptionFacts(
+        "merge-engine",
+        "`deduplicate`, `partial-update`, `aggregation` or `first-row`",
+        "deduplicate",
+        "What becomes of several rows of one key.",
+        "reads and compaction",
+    ),
+    OptionFacts(
+        "fields.<column>.aggregate-function",
+        "a function",
+        "last_non_null",
+        "How the values of a column become one, with `merge-engine = aggregation`.",
+        "reads and compaction",
+    ),
+)
+USERS_OWN = "user."
+"""Options whose names begin so are the user's: Headwater keeps them and gives them no meaning."""
+
+
+def all_options() -> list[OptionFacts]:
+    """Return every option that a table can have."""
+    return [*_OF_TABLES, *(_facts(name, each) for name, each in _STORAGE.items())]
+
+
+def check_option_name(name: str) -> None:
+    """RAISES: SchemaError when there is no such option, naming the nearest."""
+    if name.startswith(USERS_OWN) or (name.startswith("fields.") and name.endswith(".aggregate-function")):
+        return
+    known = [option.name for option in all_options()]
+    if name in known:
+        return
+    close = nearest(name, known)
+    hint = f"did you mean `{close}`?" if close else "docs/reference/options.md lists them"
+    raise SchemaError(f"there is no option `{name}`", hint=f"{hint} (names of your own begin with `{USERS_OWN}`)")
+
+
 _UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "ms": 1, "b": 1}
 
 
@@ -107,9 +212,9 @@ def storage_options(options: Mapping[str, str]) -> StorageOptions:
     """
     values = {}
     for name, text in options.items():
-        if name in _NAMES:
-            attribute, kind = _NAMES[name]
-            values[attribute] = _parse(name, str(text).strip(), kind)
+        if name in _STORAGE:
+            option = _STORAGE[name]
+            values[option.name] = _parse(name, str(text).strip(), option.type)
     return StorageOptions(**values)
 
 
@@ -139,6 +244,30 @@ def _choices(text: str, kind: Any) -> str:
         return "true or false"
     if kind in (int, float):
         return "a number; sizes may end with KB, MB or GB"
-    names = [item.name.lower() if kind is Compression else str(item.value) for item in kind]
+    names = [_text(item) for item in kind]
     close = nearest(text, names)
     return f"did you mean `{close}`?" if close else f"one of {', '.join(names)}"
+
+
+def _facts(name: str, option: "Field[Any]") -> OptionFacts:
+    kind: Any = option.type
+    default = option.default
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        shown = ", ".join(f"`{_text(item)}`" for item in kind)
+    else:
+        shown = {bool: "`true` or `false`", int: "number or size", float: "number"}[kind]
+    return OptionFacts(name, shown, _text(default), option.metadata["doc"], option.metadata["used_by"])
+
+
+def _text(value: Any) -> str:
+    match value:
+        case Compression():
+            return value.name.lower()
+        case Enum():
+            return str(value.value)
+        case bool():
+            return str(value).lower()
+        case int() if value >= 1 << 10 and value % (1 << 10) == 0:
+            unit, factor = ("MB", 1 << 20) if value % (1 << 20) == 0 else ("KB", 1 << 10)
+            return f"{value // factor} {unit}"
+    return str(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from headwater.errors import SchemaError
 from headwater.lake.keys import KeyCodec
 from headwater.lake.merge import MergeEngine, MergeRule, merge_rule
-from headwater.lake.options import StorageOptions, storage_options
+from headwater.lake.options import StorageOptions, check_option_name, storage_options
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY, DOUBLE, FLOAT, Decimal, Primitive
 
@@ -85,6 +85,8 @@ def check_new(schema: Schema) -> Schema:
         raise SchemaError("a table needs a column that it is not partitioned by")
     if "bucket-key" in schema.options:
         raise SchemaError("there is no option `bucket-key`", hint="rows are placed by the hash of the primary key")
+    for name in schema.options:
+        check_option_name(name)
     shape_of(schema)
     return schema
 
