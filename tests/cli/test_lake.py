@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from headwater import Warehouse
 from headwater.lake import LSMTree
-from headwater.lake.torture import SCHEMA
+from headwater.lake.tools.torture import SCHEMA
 
 
 def lake(*args: object) -> subprocess.CompletedProcess[str]:
@@ -82,3 +83,33 @@ def test_no_tree_here(tmp_path: Path) -> None:
     run = lake("levels", tmp_path)
     assert run.returncode == 2
     assert "error[bad-input]" in run.stderr
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A warehouse with a table `db.t`, one data file of which is damaged."""
+    warehouse = Warehouse(tmp_path / "w")
+    warehouse.create_database("db")
+    table = warehouse.create_table("db.t", {"k": "BIGINT", "v": "STRING"}, primary_key="k")
+    for start in (0, 100):
+        table.write([(key, f"row {key}") for key in range(start, start + 100)])
+    file = tmp_path / "w" / table.store.paths.data_file(table.store.latest().places[((), 0)][0].name)
+    flip(file, 40)
+    return tmp_path / "w"
+
+
+@pytest.mark.parametrize("by", ["name", "folder"])
+def test_tables_are_verified_and_repaired_by_name_and_by_folder(damaged: Path, by: str) -> None:
+    target = ("db.t", "--warehouse", damaged) if by == "name" else (damaged / "db" / "t",)
+    assert lake("levels", *target).returncode == 0
+    found = lake("verify", *target, "--json")
+    assert found.returncode == 1
+    assert len(json.loads(found.stdout)["problems"]) == 1
+    assert lake("fsck", *target).returncode == 1
+    assert "kept 0 of 100 rows" in lake("repair", *target).stdout
+    assert Warehouse(damaged).table("db.t").to_arrow().num_rows == 100
+
+
+def test_a_folder_that_holds_neither_a_table_nor_a_tree(tmp_path: Path) -> None:
+    refused = lake("verify", tmp_path)
+    assert (refused.returncode, "neither the folder of a table nor of a tree" in refused.stderr) == (2, True)

@@ -207,7 +207,7 @@ def test_two_writers_are_kept_apart(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_kill_9(tmp_path: Path) -> None:
-    from headwater.lake.torture import torture
+    from headwater.lake.tools.torture import torture
 
     report = torture(tmp_path / "t", rounds=20, seed=7)
     assert report.rounds == 20

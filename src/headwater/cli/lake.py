@@ -13,7 +13,8 @@ from headwater.cli.render import print_json, print_table
 from headwater.errors import InputError
 
 if TYPE_CHECKING:
-    from headwater.lake import LSMTree
+    from headwater.files import Files
+    from headwater.lake.tables.store import TableStore
 
 
 class LakeGroup(click.Group):
@@ -29,28 +30,34 @@ def lake() -> None:
     """Work with lake tables: make, load, read, travel in time, and look into their storage."""
 
 
-def _open(folder: str) -> "LSMTree":
-    from headwater.files import open_files
-    from headwater.lake import LSMTree
-    from headwater.lake.repair import schema_in
+def _target(flags: Flags, name: str) -> "TableStore | Files":
+    """A table by its name, or the table or tree in a folder, as it is on disk."""
+    from headwater.lake.tools.fsck import open_folder
 
-    files = open_files(folder)
-    return LSMTree(files, schema_in(files), read_only=True)
+    if Path(name).exists() or "/" in name:
+        return open_folder(name)
+    return lake_tables.open_table(flags, name).store
 
 
 def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB"
 
 
-@command("levels", examples=("headwater lake levels sales.orders", "headwater lake levels PATH --json"))
-@click.argument("folder")
+@command("levels", examples=("headwater lake levels sales.orders", "headwater lake levels sales.orders --json"))
+@click.argument("target", metavar="TABLE|FOLDER")
 @click.pass_obj
-def levels(flags: Flags, folder: str) -> None:
-    """Show the levels of a table by its name, or of a tree by its folder, and what reading it costs."""
-    if not Path(folder).exists() and "/" not in folder:
-        lake_tables.say_levels(flags, folder)
+def levels(flags: Flags, target: str) -> None:
+    """Show the levels of a table or a tree, and what reading it costs."""
+    from headwater.lake import LSMTree
+    from headwater.lake.tables import Table
+    from headwater.lake.tables.store import TableStore
+    from headwater.lake.tools.repair import schema_in
+
+    found = _target(flags, target)
+    if isinstance(found, TableStore):
+        lake_tables.say_levels(flags, Table(found))
         return
-    with _open(folder) as tree:
+    with LSMTree(found, schema_in(found), read_only=True) as tree:
         stats = tree.stats
         if flags.json:
             print_json(stats)
@@ -74,7 +81,7 @@ def levels(flags: Flags, folder: str) -> None:
 def sst_dump(flags: Flags, file: Path, rows: bool) -> None:
     """Show what an SSTable holds: header, meta, blocks, Bloom filter, and with --rows its rows."""
     from headwater.files import LocalFiles
-    from headwater.lake.dump import describe_table, dump_rows
+    from headwater.lake.tools.dump import describe_table, dump_rows
 
     if not file.is_file():
         raise InputError(f"there is no file {file}")
@@ -93,41 +100,41 @@ def sst_dump(flags: Flags, file: Path, rows: bool) -> None:
     print_table(tuple(blocks[0]) if blocks else (), [tuple(block.values()) for block in blocks])
 
 
-@command("verify", examples=("headwater lake verify warehouse/db/orders",))
-@click.argument("folder")
+@command("verify", examples=("headwater lake verify sales.orders", "headwater lake verify sales.orders --json"))
+@click.argument("target", metavar="TABLE|FOLDER")
 @click.pass_obj
-def verify(flags: Flags, folder: str) -> int:
-    """Read every block of every live file and check it. Exit code 1 when something is damaged."""
-    from headwater.lake.verify import verify_tree
+def verify(flags: Flags, target: str) -> int:
+    """Read and check all of a table or a tree, every snapshot of it. Exit code 1 when something is damaged."""
+    from headwater.lake.tools import fsck
 
-    with _open(folder) as tree:
-        report = verify_tree(tree)
+    report = fsck.verify(_target(flags, target))
     _print_report(flags, dataclasses.asdict(report))
     return 0 if report.sound else 1
 
 
-@command("fsck", examples=("headwater lake fsck PATH", "headwater lake fsck PATH --repair"))
-@click.argument("folder")
-@click.option("--repair", "mend", is_flag=True, help="Mend what is damaged and remove what belongs to nothing.")
+@command("fsck", examples=("headwater lake fsck sales.orders", "headwater lake fsck sales.orders --repair"))
+@click.argument("target", metavar="TABLE|FOLDER")
+@click.option("--repair", "mend", is_flag=True, help="Mend what is damaged, then check.")
 @click.pass_obj
-def fsck(flags: Flags, folder: str, mend: bool) -> int:
-    """Check a tree, its logs and its leftovers. Exit code 1 when something is damaged and was not mended."""
-    from headwater.lake.fsck import check_folder
+def fsck(flags: Flags, target: str, mend: bool) -> int:
+    """Check a table or a tree, and with --repair mend it first. Exit code 1 when something is damaged still."""
+    from headwater.lake.tools import fsck
 
-    findings = check_folder(folder, mend=mend)
-    _print_report(flags, findings)
-    return 1 if findings["problems"] and not mend else 0
+    done = fsck.mend(_target(flags, target)) if mend else []
+    report = fsck.verify(_target(flags, target))
+    findings = {"problems": report.problems, "torn_logs": report.torn_logs, "orphans": report.orphans}
+    _print_report(flags, findings | {"repaired": done})
+    return 0 if report.sound else 1
 
 
-@command("repair", examples=("headwater lake repair warehouse/db/orders",))
-@click.argument("folder")
+@command("repair", examples=("headwater lake repair sales.orders",))
+@click.argument("target", metavar="TABLE|FOLDER")
 @click.pass_obj
-def repair(flags: Flags, folder: str) -> None:
-    """Make a damaged tree readable again: whole records and blocks are kept, the rest is set aside."""
-    from headwater.lake.fsck import check_folder
+def repair(flags: Flags, target: str) -> None:
+    """Make a damaged table or tree readable again: whole records and blocks are kept, the rest is set aside."""
+    from headwater.lake.tools import fsck
 
-    findings = check_folder(folder, mend=True)
-    _print_report(flags, {"repaired": findings["repaired"]})
+    _print_report(flags, {"repaired": fsck.mend(_target(flags, target))})
 
 
 @command("torture", examples=("headwater lake torture /mnt/disk/scratch --rounds 200",))
@@ -140,7 +147,7 @@ def torture(flags: Flags, folder: Path, rounds: int, seed: int) -> int:
 
     Exit code 1 when an acknowledged write is gone.
     """
-    from headwater.lake.torture import torture as run
+    from headwater.lake.tools.torture import torture as run
 
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty", hint="name a new folder: the test fills it")

@@ -232,9 +232,9 @@ def files(flags: Flags, table: str, at: str | None) -> None:
     )
 
 
-def say_levels(flags: Flags, table: str) -> None:
+def say_levels(flags: Flags, table: "Table") -> None:
     """Print how a table stands, by level."""
-    stats = open_table(flags, table).stats()
+    stats = table.stats()
     if flags.json:
         print_json(stats)
         return

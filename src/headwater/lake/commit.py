@@ -150,12 +150,12 @@ class Committer:
 
         RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between.
         """
-        if change.replaces and latest is not None:
-            return self._replacing(change, latest)
         if change.guard is not None and latest is not None:
             for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
                 between = self.log.get(id)
                 change.guard(between, self.delta(between))
+        if change.replaces and latest is not None:
+            return self._replacing(change, latest)
         if not change.removed or latest is None:
             return change.added, change.removed
         names = {placed.file.name for placed in change.removed}

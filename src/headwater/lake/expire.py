@@ -112,7 +112,7 @@ class Cleaner:
         """Data files that commits up to the oldest kept snapshot have removed and no kept one has brought back."""
         dropped: set[str] = set()
         log = self._committer.log
-        for id in range(min(expired), log.latest_id() + 1):
+        for id in [id for id in log.ids() if id >= min(expired)]:
             for entry in self._committer.delta(log.get(id)):
                 path = self._paths.data_file(entry.file.name)
                 if entry.kind is EntryKind.ADD:

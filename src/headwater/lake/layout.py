@@ -67,6 +67,9 @@ class PathFactory:
     def tag_folder(self) -> str:
         return self._under("tag")
 
+    def damaged_tag(self, name: str) -> str:
+        return self._under("tag", f"damaged-{name}")
+
     @property
     def removed_tag(self) -> str:
         return self._under("tag", "REMOVED")

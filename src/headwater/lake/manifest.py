@@ -156,7 +156,7 @@ class Manifests:
                 continue
             if _excludes(manifest.partitions, partition) or _excludes(manifest.buckets, bucket):
                 continue
-            _apply(found, self.read(manifest))
+            apply_entries(found, self.read(manifest))
         return [
             entry
             for entry in found.values()
@@ -182,7 +182,7 @@ class Manifests:
         """Manifests of the files that are there, and of nothing else."""
         found: dict[str, ManifestEntry] = {}
         for manifest in manifests:
-            _apply(found, self.read(manifest))
+            apply_entries(found, self.read(manifest))
         entries = list(found.values())
         return [self.write(entries[at : at + _ENTRIES]) for at in range(0, len(entries), _ENTRIES)]
 
@@ -213,7 +213,8 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _apply(found: dict[str, ManifestEntry], entries: Iterable[ManifestEntry]) -> None:
+def apply_entries(found: dict[str, ManifestEntry], entries: Iterable[ManifestEntry]) -> None:
+    """Add and remove files by their names, as the entries say."""
     for entry in entries:
         if entry.kind is EntryKind.ADD:
             found[entry.file.name] = entry

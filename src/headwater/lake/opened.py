@@ -227,7 +227,7 @@ def open_data(shelf: Shelf, file: DataFile) -> DataReader:
     path = shelf.path_of(file.name)
     if file.format == "sst":
         return SSTableReader(shelf.files, path, file.size)
-    return ColumnarReader(shelf.files, path, shelf.schema_of(file.schema_id))
+    return ColumnarReader(shelf.files, path, file.size, shelf.schema_of(file.schema_id))
 
 
 def open_runs(shelf: Shelf, runs: list[SortedRun], known: dict[str, OpenFile]) -> list[OpenRun]:

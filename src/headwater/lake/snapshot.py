@@ -166,8 +166,9 @@ class SnapshotLog:
         while id >= FIRST:
             try:
                 yield self.get(id)
-            except NotFoundError:
-                return
+            except NotFoundError:  # the oldest is passed, or a repair has set this one aside
+                id = max((each for each in self._listed() if each < id), default=NO_SNAPSHOT)
+                continue
             id -= 1
 
     def publish(self, snapshot: Snapshot) -> None:

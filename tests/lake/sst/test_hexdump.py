@@ -11,10 +11,10 @@ from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
 from headwater.lake.batch import Kind, SortedBatch
 from headwater.lake.formats.facts import FileFacts
-from headwater.lake.hexdump import annotate
 from headwater.lake.keys import KeyCodec
 from headwater.lake.row import rows_to_arrow
 from headwater.lake.sst.format import Compression
+from headwater.lake.tools.hexdump import annotate
 from headwater.lake.types import schema_of
 
 SPEC = Path(__file__).parents[3] / "docs" / "spec" / "sstable.md"

@@ -67,15 +67,20 @@ class BatchBlock:
 
 
 class ColumnarReader:
-    """An open Parquet, ORC or JSON file."""
+    """An open Parquet, ORC or JSON file.
 
-    def __init__(self, files: Files, path: str, schema: Schema) -> None:
+    RAISES: CorruptFileError when it cannot be read, or has another size than it was written with.
+    """
+
+    def __init__(self, files: Files, path: str, size: int, schema: Schema) -> None:
         self.path = path
         self._codec = KeyCodec(schema)
         self._schema = schema
         self.fields = self._codec.stored
         data = files.get(path)
-        self.size = len(data)
+        self.size = size
+        if len(data) != size:  # a JSON file that is cut off at the end of a line reads like a shorter one
+            raise CorruptFileError(f"{path} has {len(data)} bytes instead of {size}")
         try:
             groups = read_groups(path.rpartition(".")[2], data, schema)
             self._blocks = [self._block(table) for table in groups if table.num_rows]

@@ -117,8 +117,8 @@ class Warehouse:
         name: str | TableName,
         schema: Columns,
         *,
-        primary_key: Sequence[str] | str = (),
-        partition_by: Sequence[str] | str = (),
+        primary_key: Sequence[str] | str | None = None,
+        partition_by: Sequence[str] | str | None = None,
         options: Mapping[str, str] | None = None,
         comment: str | None = None,
         if_not_exists: bool = False,
@@ -307,7 +307,9 @@ def _entry_path(table: TableName) -> str:
     return f"{table.database}/{table.table}{_ENTRY}"
 
 
-def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+def _names(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
     return (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headwater.errors import HeadwaterError
 from headwater.lake.lsm import LSMTree
-from headwater.lake.verify import verify_tree
+from headwater.lake.tools.verify import verify_tree
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, STRING
 
@@ -77,7 +77,9 @@ def workload(tree: LSMTree, seed: int, acknowledge: Callable[[str], None]) -> No
 
 def _live_and_die(folder: Path, *, seed: int, life: float) -> list[str]:
     child = subprocess.Popen(
-        [sys.executable, "-m", "headwater.lake.torture", str(folder), str(seed)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "headwater.lake.tools.torture", str(folder), str(seed)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout is not None
     lines = [child.stdout.readline()]  # it is running

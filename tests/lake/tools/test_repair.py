@@ -4,10 +4,10 @@ import pyarrow as pa
 
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.lake import BlockCache, LSMTree
-from headwater.lake.fsck import check_folder
-from headwater.lake.repair import repair, schema_in
+from headwater.lake.tools.fsck import mend, open_folder, verify
+from headwater.lake.tools.repair import repair, schema_in
+from headwater.lake.tools.verify import verify_tree
 from headwater.lake.types import schema_of
-from headwater.lake.verify import verify_tree
 from headwater.model.schema import Schema
 
 PLAIN = schema_of(pa.schema([("id", pa.int64()), ("name", pa.string())]), ("id",))
@@ -97,8 +97,5 @@ def test_checking_a_folder(tmp_path) -> None:
     with LSMTree(tmp_path, SCHEMA) as tree:
         tree.put((1, "a"))
     (tmp_path / "data" / ".unpublished-dead").write_bytes(b"x")
-    assert check_folder(str(tmp_path))["problems"] == []
-    assert (
-        "data/.unpublished-dead: removed, it belonged to nothing"
-        in check_folder(str(tmp_path), mend=True)["repaired"]
-    )
+    assert verify(open_folder(str(tmp_path))).problems == []
+    assert "data/.unpublished-dead: removed, it belonged to nothing" in mend(open_folder(str(tmp_path)))

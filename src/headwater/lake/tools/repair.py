@@ -41,7 +41,7 @@ def schema_in(files: Files, folder: str = "") -> Schema:
 def repair(files: Files, schema: Schema, folder: str = "") -> list[str]:
     """Make a tree readable again, and say what was done. REQUIRES: nobody else has it open."""
     paths = PathFactory(folder)
-    done = [*_repair_logs(files, paths), *_repair_version(files, paths, schema)]
+    done = [*repair_logs(files, paths), *_repair_version(files, paths, schema)]
     log = FileVersionLog(files, paths)
     done += _repair_data(files, paths, schema, log)
     return done
@@ -63,7 +63,8 @@ def remove_orphans(files: Files, folder: str = "") -> list[str]:
     return gone
 
 
-def _repair_logs(files: Files, paths: PathFactory) -> Iterator[str]:
+def repair_logs(files: Files, paths: PathFactory) -> Iterator[str]:
+    """Keep the whole records of damaged logs, and say how many."""
     for entry in files.list(paths.wal_folder):
         if wal_sequence(entry.name) is None:
             continue
@@ -72,7 +73,7 @@ def _repair_logs(files: Files, paths: PathFactory) -> Iterator[str]:
             read_log(data, entry.path)
         except CorruptFileError:
             records = salvage(data)
-            _set_aside(files, entry.path, data)
+            set_aside(files, entry.path)
             files.put(entry.path, [HEADER, *records])
             lost = len(data) - len(HEADER) - sum(map(len, records))
             yield f"{entry.path}: kept {len(records)} records, {max(0, lost)} bytes were damaged"
@@ -94,8 +95,7 @@ def _repair_version(files: Files, paths: PathFactory, schema: Schema) -> Iterato
             except HeadwaterError as err:
                 yield f"{entry.path}: left out: {err}"
     for entry in entries:
-        _set_aside(files, entry.path, files.get(entry.path))
-        files.delete(entry.path)
+        set_aside(files, entry.path)
     edit = VersionEdit(added=tuple(found), next_sequence=max((file.sequence for file in found), default=0) + 1)
     FileVersionLog(files, paths).commit(edit)
     yield f"made the list of live files anew from {len(found)} data files; rows deleted before may be back"
@@ -134,8 +134,7 @@ def _repair_data(files: Files, paths: PathFactory, schema: Schema, log: FileVers
         if damaged:
             added = [replace(new, level=file.level) for new in writer.write(whole, level=0, sequence=file.sequence)]
             log.commit(VersionEdit(added=tuple(added), removed=(file.name,)))
-            _set_aside(files, path, files.get(path))
-            files.delete(path)
+            set_aside(files, path)
             kept = sum(len(batch) for batch in whole)
             yield f"{path}: kept {kept} of {file.rows} rows"
 
@@ -156,5 +155,7 @@ def _whole_blocks(files: Files, path: str, file: DataFile) -> tuple[list[SortedB
     return batches, damaged
 
 
-def _set_aside(files: Files, path: str, data: bytes) -> None:
-    files.put(f"{path}.damaged", data)
+def set_aside(files: Files, path: str, to: str | None = None) -> None:
+    """Move a damaged file to another name, by default its own with `.damaged` added; its bytes are kept."""
+    files.put(to or f"{path}.damaged", files.get(path))
+    files.delete(path)

@@ -1,0 +1,1 @@
+"""Tools for people: check, repair and dump trees and tables, and try their durability."""
