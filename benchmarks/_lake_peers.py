@@ -34,7 +34,7 @@ class Headwater:
 
     def write(self, table: pa.Table) -> None:
         from headwater.lake import BlockCache, LSMTree
-        from headwater.lake.types import schema_of
+        from headwater.lake.engine.types import schema_of
         from headwater.model.schema import Schema
 
         plain = schema_of(table.schema, ("id",))

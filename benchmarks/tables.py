@@ -19,11 +19,11 @@ import pyarrow as pa
 from _report import Report, arguments
 
 from headwater import Warehouse
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.snapshot import Operation
-from headwater.lake.stats import ColumnStats
+from headwater.lake.engine.stats import ColumnStats
+from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Compare
-from headwater.lake.version import DataFile
 
 COMMITS = 20
 DAYS, BUCKETS = 500, 8

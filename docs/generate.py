@@ -16,7 +16,7 @@ from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
 from headwater.errors import IssueCode, error_classes, explanations
 from headwater.graph.tables import ALL_TABLES, DATABASE
-from headwater.lake.options import USERS_OWN, all_options
+from headwater.lake.engine.options import USERS_OWN, all_options
 from headwater.lineage.wire import json_schema
 
 DOCS = Path(__file__).resolve().parent

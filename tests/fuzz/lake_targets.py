@@ -11,20 +11,20 @@ import msgspec
 
 from headwater import Warehouse
 from headwater.files import MemoryFiles
-from headwater.lake.layout import PathFactory
-from headwater.lake.manifest import ManifestFile, Manifests
-from headwater.lake.merge import merge_rule
-from headwater.lake.options import storage_options
-from headwater.lake.recovery import replay
-from headwater.lake.schemas import decode_schema
-from headwater.lake.snapshot import Snapshot, decode_snapshot
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.tables.leases import Leases
-from headwater.lake.tables.metadata import read_database_entry, read_metadata, read_table_entry
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.merge import merge_rule
+from headwater.lake.engine.options import storage_options
+from headwater.lake.engine.recovery import replay
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.version import FileVersionLog
+from headwater.lake.engine.wal import read_log
+from headwater.lake.metadata.entries import read_database_entry, read_metadata, read_table_entry
+from headwater.lake.metadata.leases import Leases
+from headwater.lake.metadata.manifest import ManifestFile, Manifests
+from headwater.lake.metadata.schemas import decode_schema
+from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot
 from headwater.lake.tables.shape import shape_of
 from headwater.lake.tables.views import Views
-from headwater.lake.version import FileVersionLog
-from headwater.lake.wal import read_log
 from headwater.model.schema import check_schema
 from tests.fuzz import mutate, sealed
 from tests.fuzz.target import Make, Take, target

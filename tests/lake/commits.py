@@ -3,9 +3,9 @@
 import uuid
 from dataclasses import replace
 
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.snapshot import Operation
-from headwater.lake.version import DataFile
+from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Operation
 
 
 def placed(name=None, *, rows=1, level=0, bucket=0, partition=()):

@@ -6,9 +6,9 @@ from tests.lake.commits import at_level, compact, insert, live, placed
 
 from headwater.errors import CommitConflictError, CorruptFileError, NotFoundError, StorageError
 from headwater.files import Death, Fault, FaultyFiles, LocalFiles, MemoryFiles
-from headwater.lake.commit import Change, Committer
-from headwater.lake.layout import PathFactory
-from headwater.lake.snapshot import InputVersion, Operation, Origin
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.metadata.commit import Change, Committer
+from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin
 
 PATHS = PathFactory("db/t")
 
@@ -131,7 +131,7 @@ def test_many_commits_merge_their_manifests(committer):
 
 
 def test_merging_keeps_removals_of_older_files(committer, monkeypatch):
-    monkeypatch.setattr("headwater.lake.manifest._SMALL", 2000)
+    monkeypatch.setattr("headwater.lake.metadata.manifest._SMALL", 2000)
     old = [placed() for _ in range(30)]
     first = committer.commit(insert(*old))  # a large manifest
     snapshot = committer.commit(compact(old[:5], [at_level(placed(), 5)], first.snapshot_id))
@@ -142,7 +142,7 @@ def test_merging_keeps_removals_of_older_files(committer, monkeypatch):
 
 
 def test_a_compaction_rewrites_manifests_that_tell_of_the_dead(committer, monkeypatch):
-    monkeypatch.setattr("headwater.lake.manifest._SMALL", 2000)
+    monkeypatch.setattr("headwater.lake.metadata.manifest._SMALL", 2000)
     files = [placed() for _ in range(50)]
     committer.commit(insert(*files))
     gone = committer.commit(Change(Operation.DELETE, "u", "1", 0, removed=tuple(files[:40]), base=1))

@@ -14,7 +14,7 @@ import pytest
 from headwater.errors import StorageError
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.lake import BlockCache, LSMTree, MemTableState
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 PLAIN = schema_of(pa.schema([("id", pa.int64()), ("turn", pa.int64())]), ("id",))
@@ -171,7 +171,7 @@ MEMORY = """
 import sys, numpy as np, pyarrow as pa
 from pathlib import Path
 from headwater.lake import LSMTree
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 plain = schema_of(pa.schema([("id", pa.int64()), ("s", pa.string()), ("d", pa.float64())]), ("id",))

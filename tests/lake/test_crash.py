@@ -12,7 +12,7 @@ import pytest
 from headwater.errors import CorruptFileError, HeadwaterError, StorageError
 from headwater.files import Death, Fault, FaultyFiles, LocalFiles, MemoryFiles
 from headwater.lake import BlockCache, LSMTree
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 pytestmark = pytest.mark.fault

@@ -3,10 +3,10 @@ from tests.lake.commits import at_level, compact, insert, live, placed
 
 from headwater.errors import NotFoundError
 from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
-from headwater.lake.commit import Change, Committer
-from headwater.lake.expire import Cleaner, Retention
-from headwater.lake.layout import PathFactory
-from headwater.lake.snapshot import Operation
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.metadata.commit import Change, Committer
+from headwater.lake.metadata.expire import Cleaner, Retention
+from headwater.lake.metadata.snapshot import Operation
 
 PATHS = PathFactory("db/t")
 KEEP_TWO = Retention(min_snapshots=2, age_millis=0)

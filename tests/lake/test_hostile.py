@@ -8,21 +8,21 @@ import pytest
 from headwater import Warehouse
 from headwater.errors import CorruptFileError, HeadwaterError, SchemaError, UsageError
 from headwater.files import LocalFiles, MemoryFiles
-from headwater.lake.layout import PathFactory
-from headwater.lake.manifest import Manifests
-from headwater.lake.merge import merge_rule
-from headwater.lake.options import storage_options
-from headwater.lake.recovery import replay
-from headwater.lake.row import RowCodec
-from headwater.lake.schemas import decode_schema
-from headwater.lake.snapshot import decode_snapshot
-from headwater.lake.tables.leases import Leases
-from headwater.lake.tables.metadata import read_table_entry
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.merge import merge_rule
+from headwater.lake.engine.options import storage_options
+from headwater.lake.engine.recovery import replay
+from headwater.lake.engine.row import RowCodec
+from headwater.lake.engine.types import schema_of
+from headwater.lake.engine.version import FileVersionLog
+from headwater.lake.engine.wal import read_log
+from headwater.lake.metadata.entries import read_table_entry
+from headwater.lake.metadata.leases import Leases
+from headwater.lake.metadata.manifest import Manifests
+from headwater.lake.metadata.schemas import decode_schema
+from headwater.lake.metadata.snapshot import decode_snapshot
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.views import Views
-from headwater.lake.types import schema_of
-from headwater.lake.version import FileVersionLog
-from headwater.lake.wal import read_log
 from headwater.model.schema import Schema
 
 DAMAGED = [b"", b"{", b"\xff\xfe", b'{"a": "\xed\xb3\xbf"}', b"[" * 20_000, b"5", b"null", b'{"version": 1}']
@@ -86,7 +86,7 @@ def test_records_of_a_log_that_are_no_rows(key, row, type):
 def test_a_date_that_python_has_not():
     import pyarrow as pa
 
-    from headwater.lake.row import python_value
+    from headwater.lake.engine.row import python_value
 
     with pytest.raises(SchemaError, match="outside of what Python can show"):
         python_value(pa.scalar(2**30, pa.int32()).cast(pa.date32()))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import SchemaError
-from headwater.lake.keys import BytesKeys, KeyCodec, NumberKeys, RowKey, as_bytes, concat_keys
-from headwater.lake.types import arrow_type
+from headwater.lake.engine.keys import BytesKeys, KeyCodec, NumberKeys, RowKey, as_bytes, concat_keys
+from headwater.lake.engine.types import arrow_type
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 

@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.lake import BlockCache, Kind, LSMTree
-from headwater.lake.types import arrow_schema, schema_of
+from headwater.lake.engine.types import arrow_schema, schema_of
 from headwater.model.schema import Schema
 
 pytestmark = pytest.mark.property

@@ -2,10 +2,10 @@
 
 import pytest
 
-from headwater.lake.batch import Kind
-from headwater.lake.keys import KeyCodec
-from headwater.lake.memtable import MemTable
-from headwater.lake.merge import MergeEngine, MergeRule
+from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.keys import KeyCodec
+from headwater.lake.engine.memtable import MemTable
+from headwater.lake.engine.merge import MergeEngine, MergeRule
 from headwater.lake.tables import Warehouse
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY

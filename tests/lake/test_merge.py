@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, LSMTree
-from headwater.lake.merge import MergeEngine, MergeRule, merge_rule
-from headwater.lake.types import schema_of
+from headwater.lake.engine.merge import MergeEngine, MergeRule, merge_rule
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 pytestmark = pytest.mark.property
@@ -102,7 +102,7 @@ def test_engines_against_a_model(engine: MergeEngine, operations: list[tuple[str
 def test_the_sum_of_small_numbers_keeps_their_type() -> None:
     import numpy as np
 
-    from headwater.lake.merge.aggregates import AGGREGATES, Groups, aggregate
+    from headwater.lake.engine.merge.aggregates import AGGREGATES, Groups, aggregate
 
     column = pa.array([100, 27, 5, None], pa.int8())
     groups = Groups(np.array([0, 2]), 4)
@@ -123,7 +123,7 @@ def test_a_decimal_sum_out_of_range_is_null() -> None:
 
     import numpy as np
 
-    from headwater.lake.merge.aggregates import Groups, aggregate
+    from headwater.lake.engine.merge.aggregates import Groups, aggregate
 
     column = pa.array([Decimal("99.9"), Decimal("0.1"), Decimal("1.5")], pa.decimal128(3, 1))
     assert aggregate("sum", column, Groups(np.array([0, 2]), 3)).to_pylist() == [None, Decimal("1.5")]

@@ -5,9 +5,9 @@ import pytest
 
 from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, Kind, LSMTree
-from headwater.lake.plain import sections
-from headwater.lake.sst.keysection import BytesSection
-from headwater.lake.types import schema_of
+from headwater.lake.engine.plain import sections
+from headwater.lake.engine.sst.keysection import BytesSection
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 NUMBER = pa.schema([("id", pa.int64()), ("n", pa.int64())])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, Compare, In, IsNull, LSMTree, Predicate, StartsWith
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
 ARROW = pa.schema(

@@ -9,7 +9,7 @@ import pytest
 from headwater.errors import NotFoundError, SchemaError, StorageError
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.lake import BlockCache, Kind, LSMTree
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, DOUBLE, INT, STRING
 

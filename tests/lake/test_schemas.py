@@ -4,7 +4,8 @@ import pytest
 
 from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError, SchemaError
 from headwater.files import MemoryFiles
-from headwater.lake.evolution import (
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.metadata.evolution import (
     AddColumn,
     DescribeColumn,
     DropColumn,
@@ -15,8 +16,7 @@ from headwater.lake.evolution import (
     SetOption,
     WidenColumn,
 )
-from headwater.lake.layout import PathFactory
-from headwater.lake.schemas import SchemaManager, encode_schema
+from headwater.lake.metadata.schemas import SchemaManager, encode_schema
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, INT, STRING, Decimal, parse_type
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.lake.test_plain import NUMBER, TEXT, tree_of, write
 
 from headwater.lake import Kind, reads
-from headwater.lake.plain import sections
-from headwater.lake.sst.keysection import NumberSection
-from headwater.lake.stretches import stretches
+from headwater.lake.engine.plain import sections
+from headwater.lake.engine.sst.keysection import NumberSection
+from headwater.lake.engine.stretches import stretches
 
 
 def spans(tree, least, bounds=(None, None)):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from headwater.errors import CorruptFileError, StorageError
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.files.faulty import Fault
-from headwater.lake.options import Fsync
-from headwater.lake.wal import WAL, RecordType, encode_record, read_log
-from headwater.lake.wal.format import HEADER
+from headwater.lake.engine.options import Fsync
+from headwater.lake.engine.wal import WAL, RecordType, encode_record, read_log
+from headwater.lake.engine.wal.format import HEADER
 
 RECORDS = [encode_record(RecordType.PUT, b"k%d" % i, b"row %d" % i) for i in range(4)]
 LOG = HEADER + b"".join(RECORDS)

@@ -6,7 +6,7 @@ import pytest
 
 import headwater
 from headwater.errors import CommitConflictError
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Compare
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from headwater.errors import SqlError
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 
 
 def rows(session, query):

@@ -1,5 +1,6 @@
 """One Spark for the whole suite: two cores, no UI, Hive on an embedded metastore, all in a temporary folder."""
 
+import itertools
 import os
 import warnings
 
@@ -51,3 +52,30 @@ def case_tables(spark):
     session = spark.newSession()
     create_tables(session)
     return session
+
+
+numbers = itertools.count()
+
+
+@pytest.fixture
+def lake(spark, tmp_path):
+    """A lake of its own under a name of its own: Spark keeps a catalog for as long as the session lives."""
+    from headwater.spark import connect
+
+    lake = connect(spark, tmp_path / "wh", catalog=f"hw{next(numbers)}")
+    lake.sql("CREATE NAMESPACE db")
+    return lake
+
+
+@pytest.fixture
+def keyed(lake):
+    lake.sql("CREATE TABLE db.t (id BIGINT NOT NULL, s STRING, n INT) TBLPROPERTIES ('primary-key' = 'id')")
+    lake.sql("INSERT INTO db.t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)")
+    return lake
+
+
+@pytest.fixture
+def plain(lake):
+    lake.sql("CREATE TABLE db.p (id BIGINT, r STRING) PARTITIONED BY (r)")
+    lake.sql("INSERT INTO db.p VALUES (1, 'eu'), (2, 'eu'), (3, 'us')")
+    return lake

@@ -6,7 +6,7 @@ import pytest
 from headwater.errors import CommitConflictError, UsageError
 from headwater.jobs import exchange, rescale, upkeep
 from headwater.jobs.exchange import Outside, export_rows, import_rows
-from headwater.lake.expire import Retention
+from headwater.lake.metadata.expire import Retention
 from headwater.spark.source.options import Options
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from headwater.lake.snapshot import InputVersion, Operation, Origin
+from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin
 from headwater.lake.tables import Warehouse
 
 pytestmark = pytest.mark.spark

@@ -18,7 +18,7 @@ import headwater
 from headwater.analysis.door import Request
 from headwater.graph import Change, GraphStore
 from headwater.graph.collect import collect
-from headwater.lake.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.evolution import AddColumn, RenameColumn
 from headwater.lake.tables import Warehouse
 from headwater.model.types import STRING
 from headwater.text import Source

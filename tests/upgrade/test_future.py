@@ -11,17 +11,17 @@ from headwater import Warehouse
 from headwater.errors import CorruptFileError
 from headwater.files import MemoryFiles
 from headwater.lake import LSMTree
-from headwater.lake.layout import PathFactory
-from headwater.lake.manifest import ManifestFile, Manifests
-from headwater.lake.schemas import decode_schema
-from headwater.lake.snapshot import Snapshot, decode_snapshot, encode_snapshot
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.tables.metadata import read_database_entry, read_metadata, read_table_entry
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.types import schema_of
+from headwater.lake.engine.version import FileVersionLog
+from headwater.lake.engine.wal import read_log
+from headwater.lake.metadata.entries import read_database_entry, read_metadata, read_table_entry
+from headwater.lake.metadata.manifest import ManifestFile, Manifests
+from headwater.lake.metadata.schemas import decode_schema
+from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot, encode_snapshot
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.views import View, Views
-from headwater.lake.types import schema_of
-from headwater.lake.version import FileVersionLog
-from headwater.lake.wal import read_log
 from headwater.lineage.effects_wire import decode_effects, encode_effects
 
 

@@ -9,7 +9,7 @@ import pytest
 import headwater
 from headwater.errors import CorruptFileError
 from headwater.graph import GraphStore, LineageGraph, why
-from headwater.lake.snapshot import decode_snapshot, encode_snapshot
+from headwater.lake.metadata.snapshot import decode_snapshot, encode_snapshot
 from headwater.lake.tables import Warehouse
 
 from .make import row

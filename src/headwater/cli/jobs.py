@@ -119,7 +119,7 @@ def compact(flags: Flags, /, tables: tuple[str, ...], due: bool, **how: Any) -> 
 def expire(flags: Flags, /, table: str, keep: int, keep_max: int | None, older_than: float, **how: Any) -> None:
     """Remove old snapshots, and in tasks the files that only they need."""
     from headwater.jobs import upkeep
-    from headwater.lake.expire import Retention
+    from headwater.lake.metadata.expire import Retention
 
     most = keep_max if keep_max is not None else 1 << 60
     retention = Retention(min(keep, most), most, int(older_than * 1000))

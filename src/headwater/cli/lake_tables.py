@@ -131,7 +131,7 @@ def load(
 def read(flags: Flags, /, table: str, at: str | None, limit: int | None, **how: Any) -> None:
     """Show rows of a table, as it is or as it was."""
     from headwater.cli.where import parse_where
-    from headwater.lake.row import python_rows
+    from headwater.lake.engine.row import python_rows
     from headwater.lake.tables.exchange import write_file
     from headwater.lake.tables.read import result_schema
 

@@ -28,7 +28,7 @@ def parse_key(text: str, schema: "Schema") -> Any:
     """The key of one row, its columns separated by commas. RAISES: UsageError."""
     import pyarrow as pa
 
-    from headwater.lake.types import arrow_type
+    from headwater.lake.engine.types import arrow_type
 
     fields = [schema.field(name) for name in schema.primary_keys]
     parts = text.split(",") if len(fields) > 1 else [text]

@@ -15,7 +15,7 @@ from headwater.events.naming import DatasetName
 from headwater.graph.facts import Facts, Row, add_edge
 from headwater.graph.store import Change, GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
-from headwater.lake.predicates import In
+from headwater.lake.engine.predicates import In
 from headwater.model.names import TableName
 
 _FILES = ("file", "s3", "gs", "hdfs", "abfss", "wasbs", "dbfs", "az", "oss", "cos")

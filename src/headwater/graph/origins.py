@@ -12,7 +12,7 @@ from headwater.graph.facts import Facts, add_edge
 from headwater.graph.observed import bring_in
 from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, RUN_INPUTS, RUNS, WHOLE
-from headwater.lake.snapshot import ColumnOrigin, Origin, Snapshot
+from headwater.lake.metadata.snapshot import ColumnOrigin, Origin, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName

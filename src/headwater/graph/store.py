@@ -18,11 +18,11 @@ from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
 from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
 from headwater.graph.turns import one_at_a_time, take_back_all
-from headwater.lake.predicates import Where
-from headwater.lake.snapshot import Origin
+from headwater.lake.engine.predicates import Where
+from headwater.lake.engine.types import arrow_type
+from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
-from headwater.lake.types import arrow_type
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 

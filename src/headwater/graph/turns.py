@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from headwater.errors import NotWritableError, StorageError
 from headwater.files import Held, Locking
 from headwater.graph.tables import DATABASE
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Table, Warehouse
 
 _LOCK = f"{DATABASE}/LOCK"

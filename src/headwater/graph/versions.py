@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph.tables import DATABASE
-from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
 

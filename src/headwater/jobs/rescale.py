@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import CommitConflictError, SchemaError
 from headwater.jobs.parts import Progress, no_progress, run_parts
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Table
 from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.pieces import cut_split

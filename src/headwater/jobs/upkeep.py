@@ -11,7 +11,7 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from headwater.jobs.parts import Progress, no_progress, run_parts
-from headwater.lake.expire import DAY, Removal, Retention
+from headwater.lake.metadata.expire import DAY, Removal, Retention
 from headwater.lake.tables.maintenance import Compaction, compact_place, expire, remove_orphans
 from headwater.lake.tables.state import Place as Bucket
 from headwater.spark.source.options import Place, StoredAt, stored_at

@@ -1,16 +1,16 @@
 """The table store: an LSM tree of sorted files, column-wise inside."""
 
-from headwater.lake.batch import Kind
-from headwater.lake.cache import BlockCache
-from headwater.lake.keys import RowKey
-from headwater.lake.lsm import LSMTree
-from headwater.lake.memtable import MemTable, MemTableState
-from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
-from headwater.lake.row import Row
-from headwater.lake.sst.bloom import BloomFilter
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.sst.writer import SSTableWriter
-from headwater.lake.wal import WAL
+from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.cache import BlockCache
+from headwater.lake.engine.keys import RowKey
+from headwater.lake.engine.lsm import LSMTree
+from headwater.lake.engine.memtable import MemTable, MemTableState
+from headwater.lake.engine.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.engine.row import Row
+from headwater.lake.engine.sst.bloom import BloomFilter
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.sst.writer import SSTableWriter
+from headwater.lake.engine.wal import WAL
 
 __all__ = [
     "WAL",

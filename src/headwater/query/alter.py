@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.lake.evolution import (
+from headwater.lake.metadata.evolution import (
     AddColumn,
     DescribeColumn,
     DropColumn,

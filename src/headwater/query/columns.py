@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from headwater.lake.options import FileFormat
+from headwater.lake.engine.options import FileFormat
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.query.names import Pinned

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.engine.types import model_type
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import TableName
-from headwater.lake.types import model_type
 from headwater.model.schema import Field, Schema
 from headwater.query.origins import origin_of
 from headwater.query.parse import Node, Statement

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from headwater.lake.predicates import Predicate
+from headwater.lake.engine.predicates import Predicate
 from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.query.columns import ColumnCache

@@ -7,7 +7,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from headwater.errors import SqlError
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field, Schema
 from headwater.query.create import query_start
 from headwater.query.edits import Edit, Edited

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field
 from headwater.query.modify import assigned_text, assignments, registered
 from headwater.query.names import find_field

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field
 from headwater.query.names import Pinned, TableRef, find_field
 from headwater.query.origins import origin_of

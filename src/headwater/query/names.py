@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError, NotFoundError, SqlError, UsageError
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.lake.tables.state import TableState

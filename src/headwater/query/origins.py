@@ -5,7 +5,7 @@ import uuid
 from sqlglot import exp
 
 from headwater.analysis.door import Request, analyze_sources
-from headwater.lake.snapshot import ColumnOrigin, InputVersion, Origin
+from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.lake.tables.names import TableName
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import Edge

@@ -15,8 +15,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.lake.predicates import Compare, In, IsNull, Predicate, StartsWith
-from headwater.lake.types import EXACT
+from headwater.lake.engine.predicates import Compare, In, IsNull, Predicate, StartsWith
+from headwater.lake.engine.types import EXACT
 from headwater.model.schema import Field
 from headwater.model.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, SMALLINT, STRING, TIMESTAMP, TINYINT, Decimal
 from headwater.query.names import TableRef

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import Statement
 from headwater.text import nearest

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.merge import MergeEngine
-from headwater.lake.predicates import Predicate
-from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.engine.merge import MergeEngine
+from headwater.lake.engine.predicates import Predicate
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.edits import change_rows
 from headwater.lake.tables.maintenance import compact_if_due

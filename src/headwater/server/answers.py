@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NotRequired, TypedDict
 
 from headwater.graph.formats import NodeJson
-from headwater.lake.snapshot import Summary
+from headwater.lake.metadata.snapshot import Summary
 from headwater.lake.tables.stats import TableLevel
 from headwater.view.diagram import End
 

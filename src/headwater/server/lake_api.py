@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from headwater.graph.tables import DATABASE
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
 from headwater.query import connect

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from headwater.errors import NotFoundError
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
-from headwater.lake.predicates import Compare, In
+from headwater.lake.engine.predicates import Compare, In
 from headwater.model.edges import Kind
 from headwater.server.answers import EdgeRow, Edges, IssueRow, Issues, LitStatement, RunOfEdge, RunRow, Runs
 from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name

@@ -2,9 +2,9 @@
 
 import pytest
 
-from headwater.lake.compaction import pick_compaction
-from headwater.lake.options import CompactionStyle, StorageOptions
-from headwater.lake.version import DataFile, SortedRun
+from headwater.lake.engine.compaction import pick_compaction
+from headwater.lake.engine.options import CompactionStyle, StorageOptions
+from headwater.lake.engine.version import DataFile, SortedRun
 
 UNIVERSAL = StorageOptions()
 LEVELED = StorageOptions(compaction=CompactionStyle.LEVELED, memtable_size=10)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import CorruptFileError
+from headwater.lake.engine.types import arrow_type
 from headwater.lake.paimon.binary_row import decimal_bytes, decode_row, encode_row
 from headwater.lake.paimon.buckets import buckets_of
-from headwater.lake.types import arrow_type
 from headwater.model import types as t
 
 VALUES = {

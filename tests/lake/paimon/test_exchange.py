@@ -14,7 +14,7 @@ from headwater.errors import (
     SchemaError,
     UsageError,
 )
-from headwater.lake.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.evolution import AddColumn, RenameColumn
 from headwater.lake.paimon import import_paimon, publish
 from headwater.lake.tables import Warehouse
 from headwater.model.types import STRING

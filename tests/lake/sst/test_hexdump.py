@@ -9,13 +9,13 @@ import pytest
 
 from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
-from headwater.lake.batch import Kind, SortedBatch
-from headwater.lake.formats.facts import FileFacts
-from headwater.lake.keys import KeyCodec
-from headwater.lake.row import rows_to_arrow
-from headwater.lake.sst.format import Compression
+from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.formats.facts import FileFacts
+from headwater.lake.engine.keys import KeyCodec
+from headwater.lake.engine.row import rows_to_arrow
+from headwater.lake.engine.sst.format import Compression
+from headwater.lake.engine.types import schema_of
 from headwater.lake.tools.hexdump import annotate
-from headwater.lake.types import schema_of
 
 SPEC = Path(__file__).parents[3] / "docs" / "spec" / "sstable.md"
 _EXAMPLE = re.compile(r"(## A file, byte by byte\n.*?\n```text\n)(.*?)(```\n)", re.DOTALL)

@@ -8,7 +8,7 @@ from tests.fuzz.sealed import crc, seal_sst
 from headwater import Warehouse
 from headwater.errors import CorruptFileError
 from headwater.files import MemoryFiles
-from headwater.lake.sst.reader import SSTableReader
+from headwater.lake.engine.sst.reader import SSTableReader
 
 
 @pytest.fixture(params=["BIGINT NOT NULL", "STRING NOT NULL"])

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from headwater.errors import CorruptFileError
 from headwater.files import FaultyFiles, Files, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
-from headwater.lake.batch import Kind, SortedBatch, concat
-from headwater.lake.formats.facts import FileFacts
-from headwater.lake.keys import KeyCodec, as_bytes
-from headwater.lake.merge import MergeRule, sort_batch
-from headwater.lake.row import rows_to_arrow
-from headwater.lake.sst.format import Compression
-from headwater.lake.sst.index import shortest_separator
-from headwater.lake.types import schema_of
+from headwater.lake.engine.batch import Kind, SortedBatch, concat
+from headwater.lake.engine.formats.facts import FileFacts
+from headwater.lake.engine.keys import KeyCodec, as_bytes
+from headwater.lake.engine.merge import MergeRule, sort_batch
+from headwater.lake.engine.row import rows_to_arrow
+from headwater.lake.engine.sst.format import Compression
+from headwater.lake.engine.sst.index import shortest_separator
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
@@ -138,7 +138,7 @@ def test_the_bloom_filter_is_wrong_in_about_one_of_a_hundred() -> None:
     absent = [codec.native(3 * value) for value in range(10_000)]
     wrong = sum(table.might_contain(as_bytes(key)) for key in absent)
     assert wrong < 250
-    from headwater.lake.memtable import native_keys
+    from headwater.lake.engine.memtable import native_keys
 
     hashes = native_keys(absent, codec).hashes()
     assert int(table.bloom.might_contain_many(hashes).sum()) == wrong

@@ -6,7 +6,7 @@ import pytest
 
 import headwater
 from headwater import Warehouse
-from headwater.lake.predicates import Compare, In
+from headwater.lake.engine.predicates import Compare, In
 
 BASE = 10**28
 KEYS = [Decimal(BASE + i) for i in range(20)] + [Decimal(-BASE - i) for i in range(20)] + [Decimal(10**38 - 1)]

@@ -7,7 +7,7 @@ import pytest
 from headwater import Warehouse
 from headwater.errors import CommitConflictError
 from headwater.files import MemoryFiles
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import maintenance
 
 

@@ -7,7 +7,7 @@ import pytest
 from headwater import Table, Warehouse
 from headwater.errors import HeadwaterError
 from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
-from headwater.lake.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.evolution import AddColumn, RenameColumn
 from headwater.model.types import INT
 
 pytestmark = pytest.mark.fault

@@ -9,8 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from headwater import Warehouse
 from headwater.files import MemoryFiles
-from headwater.lake.evolution import AddColumn, DropColumn, MoveColumn, RenameColumn, WidenColumn
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.evolution import AddColumn, DropColumn, MoveColumn, RenameColumn, WidenColumn
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Compare, In
 from headwater.model.types import BIGINT, INT, STRING
 

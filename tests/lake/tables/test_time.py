@@ -10,9 +10,9 @@ import pytest
 from headwater import Warehouse
 from headwater.errors import AlreadyExistsError, NotFoundError, NotWritableError, UsageError
 from headwater.files import LocalFiles, MemoryFiles
-from headwater.lake.snapshot import Operation
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.store_clock import store_time
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.store_clock import store_time
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_a_scan_of_the_past_is_leased_from_the_start(table):
 
 
 def test_a_long_scan_takes_a_lease_that_others_see(table, monkeypatch):
-    monkeypatch.setattr("headwater.lake.tables.leases._PATIENCE", 0.0)
+    monkeypatch.setattr("headwater.lake.metadata.leases._PATIENCE", 0.0)
     scan = table.scan(at=2)
     rows = next(scan).num_rows
     other = Warehouse(table.store.files).table("t")  # another process knows nothing but the file
@@ -185,7 +185,7 @@ def assert_clean(table):
 @pytest.mark.parametrize("type", ["BIGINT", "STRING"])
 def test_changes_are_read_a_piece_at_a_time(type, monkeypatch):
     """With pieces of a few rows, changes and differences are those of the whole."""
-    monkeypatch.setattr("headwater.lake.scan.PIECE_ROWS", 40)
+    monkeypatch.setattr("headwater.lake.engine.scan.PIECE_ROWS", 40)
     options = {"file.block-size": "512", "write-only": "true"}
     table = Warehouse(MemoryFiles()).create_table("t", {"k": type, "v": "INT"}, primary_key="k", options=options)
     named = str if type == "STRING" else int

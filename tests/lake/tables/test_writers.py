@@ -10,7 +10,7 @@ from tests.lake.tables import writers
 from headwater import Warehouse
 from headwater.errors import AlreadyExistsError
 from headwater.files import MemoryFiles
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation
 
 
 @pytest.mark.slow

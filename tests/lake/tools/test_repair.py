@@ -4,10 +4,10 @@ import pyarrow as pa
 
 from headwater.files import FaultyFiles, MemoryFiles
 from headwater.lake import BlockCache, LSMTree
+from headwater.lake.engine.types import schema_of
 from headwater.lake.tools.fsck import mend, open_folder, verify
 from headwater.lake.tools.repair import repair, schema_in
 from headwater.lake.tools.verify import verify_tree
-from headwater.lake.types import schema_of
 from headwater.model.schema import Schema
 
 PLAIN = schema_of(pa.schema([("id", pa.int64()), ("name", pa.string())]), ("id",))

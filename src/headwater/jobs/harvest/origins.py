@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.graph.store import OriginOf
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS, UNITS, TableSpec
-from headwater.lake.snapshot import ColumnOrigin, InputVersion, Origin
+from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.model.edges import Kind
 
 JOB = "headwater harvest"

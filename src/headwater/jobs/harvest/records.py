@@ -17,7 +17,7 @@ from headwater.graph.facts import Key, Row
 from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, TableSpec
 from headwater.jobs.harvest.analysis import Outcome
-from headwater.lake.predicates import In
+from headwater.lake.engine.predicates import In
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headwater.errors import CorruptFileError, SchemaError
-from headwater.lake.types import from_unscaled, unscaled
+from headwater.lake.engine.types import from_unscaled, unscaled
 from headwater.model.types import (
     BIGINT,
     BINARY,

@@ -19,9 +19,9 @@ from headwater.errors import (
     MissingDependencyError,
 )
 from headwater.files import Files
+from headwater.lake.engine.stored_json import decode_json
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.types import highest_id, model_type_of, paimon_type
-from headwater.lake.stored_json import decode_json
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import CommitConflictError, SchemaError, UsageError
 from headwater.files import Files, open_files
+from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.paimon.binary_row import decode_row, encode_row
 from headwater.lake.paimon.data import (
     DELETE_KIND,
@@ -40,7 +41,6 @@ from headwater.lake.paimon.metadata import (
     now_millis,
     paimon_schema,
 )
-from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.table import Table
 from headwater.model.types import TIMESTAMP_LTZ

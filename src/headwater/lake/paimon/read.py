@@ -18,14 +18,14 @@ import pyarrow.parquet as pq
 
 from headwater.errors import InputError, NotFoundError, SchemaError, UsageError
 from headwater.files import Files, open_files
+from headwater.lake.engine.types import arrow_type
+from headwater.lake.metadata.snapshot import InputVersion, Origin, Snapshot
 from headwater.lake.paimon.data import SEQUENCE, VALUE_KIND
 from headwater.lake.paimon.live import Entry, live_files
 from headwater.lake.paimon.metadata import PaimonFiles, PaimonSchema, PaimonSnapshot, model_schema
-from headwater.lake.snapshot import InputVersion, Origin, Snapshot
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.warehouse import Warehouse
-from headwater.lake.types import arrow_type
 from headwater.model.schema import Schema
 
 _BEFORE, _DELETED = 1, 3  # row kinds -U and -D

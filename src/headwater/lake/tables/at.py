@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.lake.snapshot import NO_SNAPSHOT, Operation, Snapshot
+from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Operation, Snapshot
 from headwater.lake.tables.store import TableStore
 
 At: TypeAlias = int | str | datetime.date | datetime.datetime

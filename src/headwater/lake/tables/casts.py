@@ -6,11 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.lake.engine.types import arrow_type
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
-from headwater.lake.types import arrow_type
 from headwater.model.types import DataType
 
 _EXAMPLES = 5

@@ -16,16 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.lake.keys import Keys, NativeKey
-from headwater.lake.opened import OpenFile
-from headwater.lake.reads import ScanRequest
-from headwater.lake.row import python_rows
-from headwater.lake.scan import cut_points
+from headwater.lake.engine.keys import Keys, NativeKey
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.reads import ScanRequest
+from headwater.lake.engine.row import python_rows
+from headwater.lake.engine.scan import cut_points
+from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile
 
 KIND = "_kind"
 Positions = npt.NDArray[np.int64]

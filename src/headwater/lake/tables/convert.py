@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import MissingDependencyError, UsageError
-from headwater.lake.row import Row, RowCodec, rows_to_arrow
-from headwater.lake.types import arrow_schema, conform
+from headwater.lake.engine.row import Row, RowCodec, rows_to_arrow
+from headwater.lake.engine.types import arrow_schema, conform
 from headwater.model.schema import Schema
 
 _CHUNK_BYTES = 256 << 20  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice

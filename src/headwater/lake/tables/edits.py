@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import SchemaError
-from headwater.lake.batch import Kind
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.keys import Keys, NativeKey, concat_keys
-from headwater.lake.opened import OpenFile
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.shape import UNDECIDED, Shape
 from headwater.lake.tables.state import Place, TableState

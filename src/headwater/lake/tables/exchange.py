@@ -10,7 +10,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from headwater.errors import InputError, UsageError
-from headwater.lake.formats.jsonlines import write_json_lines
+from headwater.lake.engine.formats.jsonlines import write_json_lines
 from headwater.text import nearest
 
 _KINDS = {

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.lake.keys import as_bytes
-from headwater.lake.row import Row
-from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.engine.keys import as_bytes
+from headwater.lake.engine.row import Row
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables.read import get_rows, require_key
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.state import Place

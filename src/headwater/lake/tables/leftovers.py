@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from headwater.files import FileEntry, Files
-from headwater.lake.expire import Removal
-from headwater.lake.layout import is_table_file
+from headwater.lake.engine.layout import is_table_file
+from headwater.lake.metadata.expire import Removal
 
 
 def remove_leftovers(

@@ -10,15 +10,16 @@ import pyarrow as pa
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
-from headwater.lake.bounds import Bounds
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
-from headwater.lake.expire import DAY, Cleaner, Delete, Removal, Retention
-from headwater.lake.layout import wal_sequence
-from headwater.lake.manifest import EntryKind
-from headwater.lake.opened import OpenFile
-from headwater.lake.snapshot import Operation, Snapshot
-from headwater.lake.store_clock import store_time
+from headwater.lake.engine.bounds import Bounds
+from headwater.lake.engine.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
+from headwater.lake.engine.layout import wal_sequence
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.expire import DAY, Cleaner, Delete, Removal, Retention
+from headwater.lake.metadata.manifest import EntryKind
+from headwater.lake.metadata.snapshot import Operation, Snapshot
+from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.plan import Split
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.rewrite import write_rewritten
@@ -26,7 +27,6 @@ from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import commit
-from headwater.lake.version import DataFile, Version
 
 ATTEMPTS = 20
 ROWS = "rows"

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from headwater.lake.manifest import Partition
-from headwater.lake.row import python_type
+from headwater.lake.engine.row import python_type
+from headwater.lake.metadata.manifest import Partition
 from headwater.model.schema import Field
 
 _NULL = "__null__"

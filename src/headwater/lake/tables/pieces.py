@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwater.lake.bounds import Bounds
-from headwater.lake.keys import NativeKey, concat_keys
-from headwater.lake.opened import OpenFile
-from headwater.lake.options import FileFormat
+from headwater.lake.engine.bounds import Bounds
+from headwater.lake.engine.keys import NativeKey, concat_keys
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.options import FileFormat
+from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.plan import Split, key_sections
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile
 
 
 def cut_split(store: TableStore, split: Split, size: int) -> Iterator[Split]:

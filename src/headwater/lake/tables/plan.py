@@ -8,15 +8,15 @@ bring an older row back. So files that overlap in keys stand or fall together, a
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from headwater.lake.bounds import Bounds, key_bounds
-from headwater.lake.file_stats import file_matches, on_statistics
-from headwater.lake.manifest import Partition, without_collection
-from headwater.lake.predicates import Predicate, Where, check_where, columns_of
+from headwater.lake.engine.bounds import Bounds, key_bounds
+from headwater.lake.engine.file_stats import file_matches, on_statistics
+from headwater.lake.engine.predicates import Predicate, Where, check_where, columns_of
+from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.metadata.manifest import Partition, without_collection
 from headwater.lake.tables.prune import partition_matches, wanted_buckets
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile, Version
 
 SPLIT_BYTES = 128 << 20  # files of a table without a key are put together up to about this size
 

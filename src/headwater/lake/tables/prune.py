@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any
 
 from headwater.errors import SchemaError
-from headwater.lake.manifest import Partition
-from headwater.lake.predicates import Compare, In, Predicate, holds
+from headwater.lake.engine.predicates import Compare, In, Predicate, holds
+from headwater.lake.metadata.manifest import Partition
 from headwater.lake.tables.partitions import python_values
 from headwater.lake.tables.routing import bucket_of
 from headwater.lake.tables.shape import Shape

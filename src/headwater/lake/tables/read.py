@@ -6,17 +6,17 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import UsageError
-from headwater.lake.opened import OpenFile
-from headwater.lake.plain import plain_rows
-from headwater.lake.predicates import filter_batch
-from headwater.lake.reads import ScanRequest
-from headwater.lake.row import Row
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.plain import plain_rows
+from headwater.lake.engine.predicates import filter_batch
+from headwater.lake.engine.reads import ScanRequest
+from headwater.lake.engine.row import Row
+from headwater.lake.engine.types import arrow_schema
 from headwater.lake.tables.plan import ScanPlan, Split, read_columns
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
-from headwater.lake.types import arrow_schema
 
 
 def result_schema(shape: Shape, columns: Sequence[str]) -> pa.Schema:

@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from headwater.errors import CommitConflictError
-from headwater.lake.batch import SortedBatch
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.opened import OpenFile
-from headwater.lake.predicates import Where, filter_batch, mask_batch
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.predicates import Where, filter_batch, mask_batch
+from headwater.lake.engine.types import conform
+from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.plan import Split, plan_scan
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.routing import row_keys
@@ -17,8 +19,6 @@ from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import CommitFacts, commit, discard
-from headwater.lake.types import conform
-from headwater.lake.version import DataFile
 
 ATTEMPTS = 20
 Edit = Callable[[pa.Table], pa.Table]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.lake.batch import Kind, SortedBatch
-from headwater.lake.keys import NativeKey, NumberKeys, as_bytes
-from headwater.lake.manifest import Partition
-from headwater.lake.merge import sort_batch
-from headwater.lake.stored import stored_batch
+from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.keys import NativeKey, NumberKeys, as_bytes
+from headwater.lake.engine.merge import sort_batch
+from headwater.lake.engine.stored import stored_batch
+from headwater.lake.metadata.manifest import Partition
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.shape import Shape
 from headwater.model.schema import Field

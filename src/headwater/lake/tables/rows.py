@@ -15,17 +15,19 @@ from typing import Any, Self
 
 from headwater.errors import AlreadyExistsError, StorageError
 from headwater.files import Appending, Held, Locking
-from headwater.lake.batch import Kind, to_rows
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.keys import NativeKey, as_bytes
-from headwater.lake.layout import PathFactory
-from headwater.lake.memtable import MemTable
-from headwater.lake.merge import merge_batches
-from headwater.lake.reads import Reads
-from headwater.lake.recovery import read_logs
-from headwater.lake.row import Row, RowCodec
-from headwater.lake.snapshot import Operation, Snapshot
-from headwater.lake.stored import delete_values, stored_values
+from headwater.lake.engine.batch import Kind, to_rows
+from headwater.lake.engine.keys import NativeKey, as_bytes
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.memtable import MemTable
+from headwater.lake.engine.merge import merge_batches
+from headwater.lake.engine.reads import Reads
+from headwater.lake.engine.recovery import read_logs
+from headwater.lake.engine.row import Row, RowCodec
+from headwater.lake.engine.stored import delete_values, stored_values
+from headwater.lake.engine.version import Version
+from headwater.lake.engine.wal import WAL, RecordType, encode_record
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables.maintenance import ROWS, compact_if_due
 from headwater.lake.tables.read import require_key
 from headwater.lake.tables.routing import place_of, route_batch
@@ -33,8 +35,6 @@ from headwater.lake.tables.shape import UNDECIDED, Shape
 from headwater.lake.tables.state import Still
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import commit, decide_buckets, discard, write_routed
-from headwater.lake.version import Version
-from headwater.lake.wal import WAL, RecordType, encode_record
 
 
 class RowWriter:

@@ -7,9 +7,9 @@ stored with next to no bytes, and is never compared between files.
 from dataclasses import dataclass, replace
 
 from headwater.errors import SchemaError
-from headwater.lake.keys import KeyCodec
-from headwater.lake.merge import MergeEngine, MergeRule, merge_rule
-from headwater.lake.options import StorageOptions, check_option_name, storage_options
+from headwater.lake.engine.keys import KeyCodec
+from headwater.lake.engine.merge import MergeEngine, MergeRule, merge_rule
+from headwater.lake.engine.options import StorageOptions, check_option_name, storage_options
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY, DOUBLE, FLOAT, Decimal, Primitive
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
-from headwater.lake.manifest import ManifestEntry, Partition, without_collection
-from headwater.lake.memtable import MemTable
-from headwater.lake.opened import Shelf, open_runs
-from headwater.lake.reads import Reads
-from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
-from headwater.lake.state import Pins, TreeState
+from headwater.lake.engine.memtable import MemTable
+from headwater.lake.engine.opened import Shelf, open_runs
+from headwater.lake.engine.reads import Reads
+from headwater.lake.engine.state import Pins, TreeState
+from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.metadata.manifest import ManifestEntry, Partition, without_collection
+from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.tables.shape import Shape
-from headwater.lake.version import DataFile, Version
 
 Place = tuple[Partition, int]
 """A partition and a bucket in it."""

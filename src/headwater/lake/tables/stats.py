@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from headwater.lake.engine.version import Version
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import Version
 
 
 @dataclass(frozen=True, slots=True)

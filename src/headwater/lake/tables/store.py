@@ -9,21 +9,21 @@ import msgspec
 
 from headwater.errors import NotFoundError, SchemaError, StorageError
 from headwater.files import Files
-from headwater.lake.cache import shared_cache
-from headwater.lake.commit import Committer
-from headwater.lake.layout import PathFactory
-from headwater.lake.manifest import ManifestEntry, Partition
-from headwater.lake.opened import Readers, Shelf
-from headwater.lake.schemas import SchemaManager
-from headwater.lake.snapshot import NO_SNAPSHOT, Snapshot
-from headwater.lake.tables.leases import Leases
-from headwater.lake.tables.metadata import TableMetadata, encode_entry, new_metadata, now_millis, read_metadata
+from headwater.lake.engine.cache import shared_cache
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.opened import Readers, Shelf
+from headwater.lake.engine.write import FileWriter
+from headwater.lake.metadata.commit import Committer
+from headwater.lake.metadata.entries import TableMetadata, encode_entry, new_metadata, now_millis, read_metadata
+from headwater.lake.metadata.leases import Leases
+from headwater.lake.metadata.manifest import ManifestEntry, Partition
+from headwater.lake.metadata.schemas import SchemaManager
+from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.metadata.tags import Tags
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.partitions import partition_folder
 from headwater.lake.tables.shape import Shape, shape_of, stored_schema
 from headwater.lake.tables.state import TableState
-from headwater.lake.tables.tags import Tags
-from headwater.lake.write import FileWriter
 from headwater.model.schema import Field, Schema
 
 _STATES = 8  # kept open, most recently used last

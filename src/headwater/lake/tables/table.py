@@ -9,17 +9,18 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import SchemaChangeError, UsageError
-from headwater.lake.evolution import SchemaChange, WidenColumn, is_widening
-from headwater.lake.expire import DAY, Removal, Retention
-from headwater.lake.predicates import Where
-from headwater.lake.row import Row
-from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.engine.predicates import Where
+from headwater.lake.engine.row import Row
+from headwater.lake.metadata.entries import TableMetadata
+from headwater.lake.metadata.evolution import SchemaChange, WidenColumn, is_widening
+from headwater.lake.metadata.expire import DAY, Removal, Retention
+from headwater.lake.metadata.leases import HOUR
+from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.at import At, snapshot_at
 from headwater.lake.tables.casts import CastReport, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
 from headwater.lake.tables.convert import need
 from headwater.lake.tables.history import KeyVersion, key_history
-from headwater.lake.tables.leases import HOUR
 from headwater.lake.tables.maintenance import (
     Compaction,
     compact_if_due,
@@ -29,7 +30,6 @@ from headwater.lake.tables.maintenance import (
     remove_orphans,
     rollback,
 )
-from headwater.lake.tables.metadata import TableMetadata
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import get_rows, read_plan, read_split, require_key, result_schema

@@ -7,13 +7,13 @@ Key ranges of files decide most cases; where they overlap, the keys themselves a
 from collections.abc import Sequence
 
 from headwater.errors import CommitConflictError
-from headwater.lake.commit import Guard, PlacedFile
-from headwater.lake.manifest import EntryKind, ManifestEntry
-from headwater.lake.opened import OpenFile, Shelf
-from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.engine.opened import OpenFile, Shelf
+from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.commit import Guard, PlacedFile
+from headwater.lake.metadata.manifest import EntryKind, ManifestEntry
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile
 
 
 def keys_unchanged(store: TableStore, shape: Shape, added: Sequence[PlacedFile]) -> Guard:

@@ -20,13 +20,9 @@ import pyarrow as pa
 
 from headwater.errors import AlreadyExistsError, NotFoundError, SchemaError, StorageError
 from headwater.files import Files, open_files
-from headwater.lake.expire import DAY, Removal
-from headwater.lake.layout import PathFactory
-from headwater.lake.schemas import SchemaManager
-from headwater.lake.store_clock import store_time
-from headwater.lake.tables.leftovers import remove_leftovers
-from headwater.lake.tables.maintenance import forget_folder
-from headwater.lake.tables.metadata import (
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.types import schema_of
+from headwater.lake.metadata.entries import (
     DatabaseEntry,
     TableEntry,
     encode_entry,
@@ -35,12 +31,16 @@ from headwater.lake.tables.metadata import (
     read_database_entry,
     read_table_entry,
 )
+from headwater.lake.metadata.expire import DAY, Removal
+from headwater.lake.metadata.schemas import SchemaManager
+from headwater.lake.metadata.store_clock import store_time
+from headwater.lake.tables.leftovers import remove_leftovers
+from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, is_name, parse_name
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.views import Views
-from headwater.lake.types import schema_of
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, parse_type
 from headwater.text import nearest

@@ -12,11 +12,11 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError, UsageError
-from headwater.lake.batch import Kind
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.manifest import Partition
-from headwater.lake.predicates import Where
-from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.predicates import Where
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.manifest import Partition
+from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.plan import plan_scan

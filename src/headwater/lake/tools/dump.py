@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from headwater.files import Files
-from headwater.lake.batch import Kind, to_rows
-from headwater.lake.formats.jsonlines import plain
-from headwater.lake.keys import KeyCodec, RowKey
-from headwater.lake.row import python_rows
-from headwater.lake.sst.reader import SSTableReader
+from headwater.lake.engine.batch import Kind, to_rows
+from headwater.lake.engine.formats.jsonlines import plain
+from headwater.lake.engine.keys import KeyCodec, RowKey
+from headwater.lake.engine.row import python_rows
+from headwater.lake.engine.sst.reader import SSTableReader
 
 
 def describe_table(files: Files, path: str, size: int) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from headwater.errors import HeadwaterError, InputError
 from headwater.files import Files, Locking, open_files
-from headwater.lake.layout import PathFactory
-from headwater.lake.lsm import LSMTree
+from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.lsm import LSMTree
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tools.repair import remove_orphans, repair, schema_in

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from headwater.lake.sst.format import FOOTER_SIZE, HEADER_SIZE, Compression, Footer
-from headwater.lake.sst.index import IndexBlock, IndexEntry
-from headwater.lake.sst.meta import META_TRAILER, TableMeta, decode_meta
+from headwater.lake.engine.sst.format import FOOTER_SIZE, HEADER_SIZE, Compression, Footer
+from headwater.lake.engine.sst.index import IndexBlock, IndexEntry
+from headwater.lake.engine.sst.meta import META_TRAILER, TableMeta, decode_meta
 
 Part = tuple[int, int, str]  # offset, length, meaning
 _WIDTH = 16

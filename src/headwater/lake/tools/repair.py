@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from headwater.errors import CorruptFileError, HeadwaterError, InputError
 from headwater.files import Files, LocalFiles
-from headwater.lake.batch import SortedBatch
-from headwater.lake.layout import PathFactory, data_file_facts, is_data_file, wal_sequence
-from headwater.lake.options import storage_options
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.version import DataFile, FileVersionLog, Version, VersionEdit
-from headwater.lake.wal.format import HEADER, read_log, salvage
-from headwater.lake.write import FileWriter
+from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.layout import PathFactory, data_file_facts, is_data_file, wal_sequence
+from headwater.lake.engine.options import storage_options
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.version import DataFile, FileVersionLog, Version, VersionEdit
+from headwater.lake.engine.wal.format import HEADER, read_log, salvage
+from headwater.lake.engine.write import FileWriter
 from headwater.model.schema import Schema
 
 

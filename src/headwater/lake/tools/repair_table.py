@@ -17,10 +17,10 @@ from dataclasses import replace
 
 from headwater.errors import CommitConflictError, CorruptFileError, HeadwaterError, NotFoundError
 from headwater.files import Locking
-from headwater.lake.commit import Change, PlacedFile
-from headwater.lake.manifest import EntryKind, ManifestEntry, apply_entries
-from headwater.lake.opened import OpenFile
-from headwater.lake.snapshot import Operation, Snapshot, Summary
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, apply_entries
+from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tools.repair import repair_logs, set_aside
 from headwater.lake.tools.verify import read_blocks

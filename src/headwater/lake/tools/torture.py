@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headwater.errors import HeadwaterError
-from headwater.lake.lsm import LSMTree
+from headwater.lake.engine.lsm import LSMTree
 from headwater.lake.tools.verify import verify_tree
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, STRING

@@ -9,21 +9,21 @@ from itertools import pairwise
 from typing import TypeVar
 
 from headwater.errors import HeadwaterError, NotFoundError
-from headwater.lake.batch import SortedBatch
-from headwater.lake.expire import Cleaner
-from headwater.lake.keys import as_bytes
-from headwater.lake.layout import is_data_file
-from headwater.lake.lsm import LSMTree
-from headwater.lake.manifest import ManifestEntry
-from headwater.lake.opened import OpenFile
-from headwater.lake.recovery import live_logs
-from headwater.lake.snapshot import Snapshot
-from headwater.lake.sst.reader import SSTableReader
-from headwater.lake.store_clock import store_time
+from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.keys import as_bytes
+from headwater.lake.engine.layout import is_data_file
+from headwater.lake.engine.lsm import LSMTree
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.recovery import live_logs
+from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.engine.wal import read_log
+from headwater.lake.metadata.expire import Cleaner
+from headwater.lake.metadata.manifest import ManifestEntry
+from headwater.lake.metadata.snapshot import Snapshot
+from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.maintenance import held
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile, Version
-from headwater.lake.wal import read_log
 
 T = TypeVar("T")
 

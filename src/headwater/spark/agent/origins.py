@@ -5,7 +5,7 @@ from typing import Any
 from pyspark import SparkContext
 
 from headwater.events.naming import DatasetName
-from headwater.lake.snapshot import ColumnOrigin, InputVersion, Origin
+from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.spark.agent.events import job_suffix
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.tracker import Tracker

@@ -8,7 +8,7 @@ import msgspec
 from pyspark.sql import types as spark
 
 from headwater.errors import SchemaChangeError, SchemaError
-from headwater.lake.evolution import (
+from headwater.lake.metadata.evolution import (
     AddColumn,
     DescribeColumn,
     DropColumn,

@@ -14,10 +14,10 @@ from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import StructType
 
 from headwater.errors import EngineError, HeadwaterError, NotFoundError
+from headwater.lake.metadata.entries import read_database_entry
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
 from headwater.lake.tables.maintenance import forget_folder
-from headwater.lake.tables.metadata import read_database_entry
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.store import TableStore
 from headwater.model.schema import Schema

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headwater.errors import UsageError
-from headwater.lake.manifest import EntryKind
-from headwater.lake.opened import OpenFile
-from headwater.lake.reads import ScanRequest
-from headwater.lake.snapshot import Operation, Snapshot
+from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.reads import ScanRequest
+from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.manifest import EntryKind
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table
 from headwater.lake.tables.changelog import changed_places, changes
 from headwater.lake.tables.read import file_batches
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
-from headwater.lake.version import DataFile
 from headwater.spark.source.options import Options, StoredAt
 
 EMPTY = 0

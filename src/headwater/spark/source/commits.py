@@ -13,9 +13,9 @@ from typing import TypeAlias
 from pyspark.sql.datasource import WriterCommitMessage
 
 from headwater.errors import UsageError
-from headwater.lake.commit import Change, Guard, PlacedFile
-from headwater.lake.manifest import Partition
-from headwater.lake.snapshot import Operation, Origin, Snapshot
+from headwater.lake.metadata.commit import Change, Guard, PlacedFile
+from headwater.lake.metadata.manifest import Partition
+from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.edits import EditFiles, refuse_shared_keys
 from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.store import TableStore

@@ -14,8 +14,8 @@ import msgspec
 
 from headwater.config import load
 from headwater.errors import HeadwaterError, UsageError
-from headwater.lake.opened import Readers
-from headwater.lake.snapshot import Origin
+from headwater.lake.engine.opened import Readers
+from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At
 from headwater.lake.tables.names import parse_name

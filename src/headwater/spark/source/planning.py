@@ -9,9 +9,9 @@ import msgspec
 from pyspark.sql.types import StructType
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.lake.commit import PlacedFile
-from headwater.lake.manifest import Partition
-from headwater.lake.snapshot import Operation
+from headwater.lake.metadata.commit import PlacedFile
+from headwater.lake.metadata.manifest import Partition
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Table
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.names import parse_name

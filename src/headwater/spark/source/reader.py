@@ -8,7 +8,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from headwater.errors import UsageError
-from headwater.lake.snapshot import Snapshot
+from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Predicate, Table
 from headwater.lake.tables.pieces import cut_split
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan

@@ -19,7 +19,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from headwater.lake.snapshot import NO_SNAPSHOT
+from headwater.lake.metadata.snapshot import NO_SNAPSHOT
 from headwater.lake.tables import Table
 from headwater.spark.source.changes import EMPTY, Wanted, plan_changes
 from headwater.spark.source.commits import Written, finish_batch, undo

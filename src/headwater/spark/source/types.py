@@ -12,7 +12,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from headwater.errors import SchemaError
-from headwater.lake.types import schema_of
+from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema
 from headwater.model.types import (
     BIGINT,

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from headwater.errors import SchemaError
-from headwater.lake.batch import Kind
-from headwater.lake.commit import PlacedFile
+from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.types import conform
+from headwater.lake.metadata.commit import PlacedFile
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.convert import conforming, gathered
 from headwater.lake.tables.edits import EditFiles, write_edits
@@ -28,7 +29,6 @@ from headwater.lake.tables.routing import route
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, write_routed
-from headwater.lake.types import conform
 from headwater.spark.source.arrived import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 from headwater.spark.source.worker import settle

@@ -1,0 +1,78 @@
+"""Reading rows written under an older schema, by field id.
+
+A column the file does not have reads as its default; one of another type is cast; one the schema no longer has is
+left out. Names play no part.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.errors import SchemaError
+from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.row import python_value
+from headwater.lake.engine.types import arrow_type
+from headwater.model.schema import Field
+from headwater.model.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """Brings stored columns of one file to the stored columns of the table."""
+
+    sources: tuple[int | None, ...]  # for each wanted column, the position of the file's column
+    fields: tuple[Field, ...]
+    types: tuple[DataType | None, ...]  # for each wanted column, the type the file has it in
+
+    def values(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
+        """One row."""
+        return tuple(
+            field.default if at is None or type is None else _cast_value(stored[at], type, field)
+            for at, field, type in zip(self.sources, self.fields, self.types)
+        )
+
+    def batch(self, stored: SortedBatch) -> SortedBatch:
+        """Many rows."""
+        names = [field.name for field in self.fields]
+        arrays = [_adapted(stored.columns, len(stored), at, field) for at, field in zip(self.sources, self.fields)]
+        return SortedBatch(stored.keys, stored.kinds, pa.RecordBatch.from_arrays(arrays, names=names))
+
+    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
+        """One column of many rows."""
+        at, field = next((at, field) for at, field in zip(self.sources, self.fields) if field.name == name)
+        return _adapted(stored, rows, at, field)
+
+
+def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
+    """What a file's rows need to become the table's; None if nothing."""
+    same = [(f.id, f.name, f.type) for f in file_fields] == [(f.id, f.name, f.type) for f in wanted]
+    if same:
+        return None
+    positions = {field.id: at for at, field in enumerate(file_fields)}
+    sources = tuple(positions.get(field.id) for field in wanted)
+    return Adapter(sources, wanted, tuple(None if at is None else file_fields[at].type for at in sources))
+
+
+def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:
+    """One column of a batch or table."""
+    wanted = arrow_type(field.type)
+    if at is None:
+        return pa.repeat(pa.scalar(field.default, wanted), rows)
+    return _cast(stored.column(at), field, wanted)
+
+
+def _cast(column: Any, field: Field, wanted: pa.DataType) -> Any:
+    if column.type == wanted:
+        return column
+    try:
+        return pc.cast(column, wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
+        raise SchemaError(f"older rows of column `{field.name}` cannot be read as {field.type}: {err}") from err
+
+
+def _cast_value(value: Any, type: DataType, field: Field) -> Any:
+    if value is None or type == field.type:
+        return value
+    return python_value(_cast(pa.array([value], arrow_type(type)), field, arrow_type(field.type))[0])

@@ -1,0 +1,101 @@
+"""Merging sorted batches, oldest first, into one.
+
+The keys of all batches are put one after the other, oldest first, and sorted by a stable sort, which recognises that
+they are sorted runs; rows of one key then stand together, oldest first. No row is touched by Python.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from headwater.lake.engine.batch import Kind, SortedBatch, concat
+from headwater.lake.engine.merge.aggregates import Groups, aggregate
+from headwater.lake.engine.merge.engines import MergeEngine, MergeRule
+
+
+def merge_batches(batches: Sequence[SortedBatch], rule: MergeRule) -> SortedBatch:
+    """One row per key from batches given oldest first. REQUIRES: at least one batch.
+
+    Deletes stay in the result, because they must hide rows of batches that were not part of this merge.
+    """
+    filled = [batch for batch in batches if len(batch)]
+    if not filled:
+        return batches[0]
+    if len(filled) == 1:
+        return filled[0]
+    if _in_sequence(filled):
+        return concat(filled)
+    return sort_batch(concat(filled), rule)
+
+
+def sort_batch(rows: SortedBatch, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None) -> SortedBatch:
+    """One row per key, in key order, from rows in order of arrival: all of them, or those at some positions.
+
+    Values are moved once, from where they are to where they belong.
+    """
+    keys = rows.keys if positions is None else rows.keys.take(positions)
+    if len(keys) < 2 or keys.is_increasing():
+        return rows if positions is None else rows.take(positions)
+    order = keys.sort_order()
+    keys = keys.take(order)
+    last = keys.differ_from_next()
+    source = order if positions is None else positions[order]
+    if last.all():
+        kinds = None if rows.kinds is None else rows.kinds[source]
+        return SortedBatch(keys, kinds, rows.columns.take(pa.array(source)))
+    if rule.engine is MergeEngine.DEDUPLICATE:
+        return rows.take(source[last])
+    return _fold(rows.take(source), last, rule)
+
+
+def _in_sequence(batches: Sequence[SortedBatch]) -> bool:
+    """Whether each batch begins after the end of the one before."""
+    return all(a.keys.native(-1) < b.keys.native(0) for a, b in pairwise(batches))  # type: ignore[operator]
+
+
+def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> SortedBatch:
+    """Combine the rows of each key from its last delete or replacement on."""
+    stops = np.flatnonzero(last) + 1
+    starts = np.append(0, stops[:-1])
+    kinds = np.zeros(len(stops), np.uint8)
+    if rows.kinds is not None:
+        starts, kinds = _after_resets(rows.kinds, starts, stops)
+    alive = kinds != Kind.DELETE
+    merged_positions = stops - 1
+    columns = _combine(rows.columns, starts, stops, rule)
+    keys = rows.keys.take(merged_positions)
+    return SortedBatch(keys, None if alive.all() and not kinds.any() else kinds, columns)
+
+
+def _after_resets(
+    kinds: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Where the rows that still count begin in each group, and what the group becomes."""
+    positions = np.arange(len(kinds))
+    reset = np.maximum.reduceat(np.where(kinds != Kind.PUT, positions, -1), starts)
+    was_reset = reset >= 0
+    ended = kinds[stops - 1] == Kind.DELETE
+    deleted = was_reset & (kinds[np.maximum(reset, 0)] == Kind.DELETE)
+    begin = np.where(was_reset, reset, starts)
+    begin = np.where(deleted & ~ended, begin + 1, begin)  # a delete itself contributes no values
+    outcome = np.where(ended, Kind.DELETE, np.where(was_reset, Kind.REPLACE, Kind.PUT))
+    return begin, outcome.astype(np.uint8)
+
+
+def _combine(
+    columns: pa.RecordBatch, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], rule: MergeRule
+) -> pa.RecordBatch:
+    """Aggregate the rows `starts[i]:stops[i]` of each group; rows between groups are left out."""
+    rows = len(columns)
+    if int((stops - starts).sum()) != rows:
+        inside = np.zeros(rows + 1, np.int64)
+        np.add.at(inside, starts, 1)
+        np.add.at(inside, stops, -1)
+        columns = columns.take(pa.array(np.flatnonzero(np.cumsum(inside)[:rows])))
+        starts = np.append(0, np.cumsum(stops - starts)[:-1])
+    groups = Groups(starts, len(columns))
+    arrays = [aggregate(rule.function(name), columns.column(name), groups) for name in columns.schema.names]
+    return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names)

@@ -1,0 +1,273 @@
+"""The options of a table's storage, by the names tables write them with."""
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from enum import Enum
+from typing import Any
+
+from headwater.errors import SchemaError
+from headwater.lake.engine.sst.format import Compression
+from headwater.text import nearest
+
+
+class Fsync(Enum):
+    """When the write-ahead log is forced to disk."""
+
+    ALWAYS = "always"  # before a put returns
+    INTERVAL = "interval"  # some milliseconds later
+    NONE = "none"  # when the operating system sees fit
+
+
+class FileFormat(Enum):
+    """The formats of data files."""
+
+    SST = "sst"
+    PARQUET = "parquet"
+    ORC = "orc"
+    JSON = "json"
+
+
+class CompactionStyle(Enum):
+    """How sorted runs are chosen for compaction."""
+
+    UNIVERSAL = "universal"
+    LEVELED = "leveled"
+
+
+def _said(name: str, doc: str, used_by: str) -> dict[str, str]:
+    return {"name": name, "doc": doc, "used_by": used_by}
+
+
+_ROWS = "rows put one by one"
+_WRITES = "all writes"
+_UPKEEP = "compaction"
+_READS = "reads by key"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageOptions:
+    """How one tree keeps its rows. Sizes are in bytes."""
+
+    memtable_size: int = field(
+        default=64 << 20, metadata=_said("memtable.size", "Memory for rows that are not in a data file yet.", _ROWS)
+    )
+    flush_threshold: float = field(
+        default=0.8,
+        metadata=_said("memtable.flush-threshold", "The part of `memtable.size` at which rows are flushed.", _ROWS),
+    )
+    max_memtables: int = field(
+        default=3, metadata=_said("memtable.max", "Memtables at once; a write waits for one more.", _ROWS)
+    )
+    flush_threads: int = field(
+        default=1, metadata=_said("flush.threads", "Memtables that are written at the same time.", _ROWS)
+    )
+    wal_enabled: bool = field(
+        default=True,
+        metadata=_said(
+            "wal.enabled", "Keep a write-ahead log; without one, rows are durable when they are flushed.", _ROWS
+        ),
+    )
+    wal_fsync: Fsync = field(
+        default=Fsync.ALWAYS, metadata=_said("wal.fsync", "When the write-ahead log is forced to disk.", _ROWS)
+    )
+    wal_interval_millis: int = field(
+        default=100,
+        metadata=_said("wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS),
+    )
+    file_format: FileFormat = field(
+        default=FileFormat.SST, metadata=_said("file.format", "The format of data files.", _WRITES)
+    )
+    block_size: int = field(
+        default=32 << 10, metadata=_said("file.block-size", "Bytes of a block, before compression.", _WRITES)
+    )
+    compression: Compression = field(
+        default=Compression.LZ4, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
+    )
+    top_compression: Compression = field(
+        default=Compression.ZSTD,
+        metadata=_said("file.compression.top", "The codec of blocks of the last level.", _UPKEEP),
+    )
+    bits_per_key: int = field(
+        default=10, metadata=_said("file.bloom.bits-per-key", "Bits of a Bloom filter for each key.", _WRITES)
+    )
+    cache_size: int = field(
+        default=256 << 20, metadata=_said("cache.size", "Memory for blocks that were read.", _READS)
+    )
+    target_file_size: int = field(
+        default=128 << 20,
+        metadata=_said("target-file-size", "Bytes at which a data file ends and the next begins.", _WRITES),
+    )
+    compaction: CompactionStyle = field(
+        default=CompactionStyle.UNIVERSAL,
+        metadata=_said("compaction.style", "How sorted runs are chosen for compaction.", _UPKEEP),
+    )
+    compaction_trigger: int = field(
+        default=5,
+        metadata=_said(
+            "num-sorted-run.compaction-trigger", "Sorted runs of a bucket that make a compaction due.", _UPKEEP
+        ),
+    )
+    stop_trigger: int = field(
+        default=0,
+        metadata=_said(
+            "num-sorted-run.stop-trigger",
+            "Sorted runs at which writes wait; 0 is three more than the trigger.",
+            _ROWS,
+        ),
+    )
+    num_levels: int = field(
+        default=0, metadata=_said("num-levels", "Levels of a bucket; 0 is one more than the trigger.", _UPKEEP)
+    )
+    size_ratio: int = field(
+        default=1,
+        metadata=_said(
+            "compaction.size-ratio", "Percent by which runs may differ and still be merged (universal).", _UPKEEP
+        ),
+    )
+    max_size_amplification: int = field(
+        default=200,
+        metadata=_said(
+            "compaction.max-size-amplification-percent",
+            "Size of newer runs, in percent of the oldest, that makes a full compaction due (universal).",
+            _UPKEEP,
+        ),
+    )
+    auto_compaction: bool = field(
+        default=True, metadata=_said("compaction.auto", "Compact after a commit that makes it due.", _WRITES)
+    )
+    write_only: bool = field(
+        default=False, metadata=_said("write-only", "Leave compaction to other processes.", _WRITES)
+    )
+
+    @property
+    def levels(self) -> int:
+        return self.num_levels or self.compaction_trigger + 1
+
+    @property
+    def most_runs(self) -> int:
+        return self.stop_trigger or self.compaction_trigger + 3
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFacts:
+    """An option of a table, as documentation and checks see it."""
+
+    name: str
+    type: str
+    default: str
+    doc: str
+    used_by: str
+
+
+_STORAGE = {each.metadata["name"]: each for each in fields(StorageOptions)}
+_OF_TABLES = (
+    OptionFacts("bucket", "number", "1", "Buckets of a partition; -1 lets the first write decide.", _WRITES),
+    OptionFacts("bucket.count", "number", "", "Buckets that the first write has decided on.", _WRITES),
+    OptionFacts(
+        "merge-engine",
+        "`deduplicate`, `partial-update`, `aggregation` or `first-row`",
+        "deduplicate",
+        "What becomes of several rows of one key.",
+        "reads and compaction",
+    ),
+    OptionFacts(
+        "fields.<column>.aggregate-function",
+        "a function",
+        "last_non_null",
+        "How the values of a column become one, with `merge-engine = aggregation`.",
+        "reads and compaction",
+    ),
+)
+USERS_OWN = "user."
+"""Options whose names begin so are the user's: Headwater keeps them and gives them no meaning."""
+
+
+def all_options() -> list[OptionFacts]:
+    """Return every option that a table can have."""
+    return [*_OF_TABLES, *(_facts(name, each) for name, each in _STORAGE.items())]
+
+
+def check_option_name(name: str) -> None:
+    """RAISES: SchemaError when there is no such option, naming the nearest."""
+    if name.startswith(USERS_OWN) or (name.startswith("fields.") and name.endswith(".aggregate-function")):
+        return
+    known = [option.name for option in all_options()]
+    if name in known:
+        return
+    close = nearest(name, known)
+    hint = f"did you mean `{close}`?" if close else "docs/reference/options.md lists them"
+    raise SchemaError(f"there is no option `{name}`", hint=f"{hint} (names of your own begin with `{USERS_OWN}`)")
+
+
+_UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "ms": 1, "b": 1}
+
+
+def storage_options(options: Mapping[str, str]) -> StorageOptions:
+    """Read storage options out of a table's options; others are left to those they concern.
+
+    >>> storage_options({"memtable.size": "16 MB", "wal.fsync": "none"}).memtable_size
+    16777216
+
+    RAISES: SchemaError when a value is not one the option can have.
+    """
+    values = {}
+    for name, text in options.items():
+        if name in _STORAGE:
+            option = _STORAGE[name]
+            values[option.name] = _parse(name, str(text).strip(), option.type)
+    return StorageOptions(**values)
+
+
+def _parse(name: str, text: str, kind: Any) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[text.lower()]
+        if kind is int:
+            return _parse_size(text)
+        if kind is Compression:
+            return Compression[text.upper()]
+        return kind(text.lower() if issubclass(kind, Enum) else text)
+    except (KeyError, ValueError, OverflowError) as err:
+        raise SchemaError(f"option `{name}` cannot be `{text}`", hint=_choices(text, kind)) from err
+
+
+def _parse_size(text: str) -> int:
+    lowered = text.lower()
+    for unit, factor in _UNITS.items():
+        if lowered.endswith(unit):
+            return int(float(lowered.removesuffix(unit)) * factor)
+    return int(text)
+
+
+def _choices(text: str, kind: Any) -> str:
+    if kind is bool:
+        return "true or false"
+    if kind in (int, float):
+        return "a number; sizes may end with KB, MB or GB"
+    names = [_text(item) for item in kind]
+    close = nearest(text, names)
+    return f"did you mean `{close}`?" if close else f"one of {', '.join(names)}"
+
+
+def _facts(name: str, option: "Field[Any]") -> OptionFacts:
+    kind: Any = option.type
+    default = option.default
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        shown = ", ".join(f"`{_text(item)}`" for item in kind)
+    else:
+        shown = {bool: "`true` or `false`", int: "number or size", float: "number"}[kind]
+    return OptionFacts(name, shown, _text(default), option.metadata["doc"], option.metadata["used_by"])
+
+
+def _text(value: Any) -> str:
+    match value:
+        case Compression():
+            return value.name.lower()
+        case Enum():
+            return str(value.value)
+        case bool():
+            return str(value).lower()
+        case int() if value >= 1 << 10 and value % (1 << 10) == 0:
+            unit, factor = ("MB", 1 << 20) if value % (1 << 20) == 0 else ("KB", 1 << 10)
+            return f"{value // factor} {unit}"
+    return str(value)

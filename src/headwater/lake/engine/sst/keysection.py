@@ -1,0 +1,190 @@
+"""The keys of a block, searchable without decoding them.
+
+Number keys: base (8) · width (1) · zeros (7) · the difference of each key to the base in `width` bytes. Keys in a
+block are close together, so a difference mostly takes one or two bytes, and bisection runs on them directly.
+
+Byte keys: size of the lengths (4) · shared length of each key · unshared length of each key (varints) · the unshared
+bytes · offset of each restart key in them (4 each) · restart count (4). Every sixteenth key is a restart key, stored
+whole; the others share a prefix with the restart key before them, so any key is decoded in one step.
+"""
+
+import struct
+from bisect import bisect_left
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from headwater.lake.engine.keys import BytesKeys, Keys, NativeKey, NumberKeys
+from headwater.lake.engine.sst.format import corrupt, decoding
+from headwater.lake.engine.sst.varints import decode_varints, encode_varints
+
+Place = tuple[str, str, int]
+"""The file, the part of it and its offset, for those who must say that it is damaged."""
+RESTART_INTERVAL = 16
+_NUMBERS = struct.Struct("<QB7x")
+_FORMATS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_MATRIX_LIMIT = 1 << 24  # bytes; a block with one giant key is encoded key by key
+
+
+def encode_keys(keys: Keys) -> bytes:
+    """The key section of sorted keys. REQUIRES: at least one key."""
+    if isinstance(keys, NumberKeys):
+        values = keys.values
+        spread = int(values[-1] - values[0])
+        width = next(width for width in _FORMATS if spread < 1 << (8 * width))
+        deltas: bytes = (values - values[0]).astype(f"<u{width}").tobytes()
+        return _NUMBERS.pack(int(values[0]), width) + deltas
+    shared, data = _prefixes(keys)
+    unshared = np.diff(keys.offsets) - shared
+    lengths = encode_varints(shared) + encode_varints(unshared)
+    restarts = np.append(0, np.cumsum(unshared))[:-1][::RESTART_INTERVAL].astype("<u4")
+    return b"".join(
+        (struct.pack("<I", len(lengths)), lengths, data, restarts.tobytes(), struct.pack("<I", len(restarts)))
+    )
+
+
+class NumberSection:
+    """The keys of a block of numbers."""
+
+    __slots__ = ("_base", "_deltas", "_rows", "_width")
+
+    def __init__(self, data: memoryview, rows: int, at: Place) -> None:
+        self._base, self._width = _NUMBERS.unpack(data[: _NUMBERS.size])
+        self._rows = rows
+        if self._width not in _FORMATS or len(data) != _NUMBERS.size + rows * self._width:
+            raise corrupt(*at)
+        self._deltas = data[_NUMBERS.size :].cast(_FORMATS[self._width])
+
+    def find(self, key: NativeKey) -> int:
+        """The position of a key, -1 if it is not there."""
+        delta = key - self._base
+        at = bisect_left(self._deltas, delta)
+        return at if at < self._rows and self._deltas[at] == delta else -1
+
+    def keys(self) -> NumberKeys:
+        deltas = np.frombuffer(self._deltas, f"<u{self._width}")
+        return NumberKeys(deltas.astype(np.uint64) + np.uint64(self._base))
+
+
+class BytesSection:
+    """The keys of a block of bytes."""
+
+    def __init__(self, data: memoryview, rows: int, at: Place) -> None:
+        self._data = data
+        self._rows = rows
+        self._at = at
+
+    @cached_property
+    def _lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The shared and the unshared length of each key: a scan that needs no keys never decodes them.
+
+        RAISES: CorruptFileError unless each key shares no more than its restart key has, and all fill the section.
+        """
+        with decoding(*self._at):
+            (size,) = struct.unpack("<I", self._data[:4])
+            lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
+            if self._rows > len(lengths):
+                raise corrupt(*self._at)
+            shared, used = decode_varints(lengths, self._rows)
+            unshared = decode_varints(lengths[used:], self._rows)[0]
+            whole = np.repeat(unshared[::RESTART_INTERVAL], RESTART_INTERVAL)[: self._rows]
+            begins = np.append(0, np.cumsum(unshared))
+            fits: object = (shared >= 0).all() and (unshared >= 0).all() and (shared <= whole).all()
+            fits = fits and not shared[::RESTART_INTERVAL].any() and begins[-1] == len(self._suffixes)
+            if not fits or begins[:-1][::RESTART_INTERVAL].tolist() != self._restarts.tolist():
+                raise corrupt(*self._at)
+        return shared, unshared
+
+    @cached_property
+    def _restarts(self) -> memoryview:
+        with decoding(*self._at):
+            (count,) = struct.unpack("<I", self._data[-4:])
+            if count != -(-self._rows // RESTART_INTERVAL) or 8 + 4 * count > len(self._data):
+                raise corrupt(*self._at)
+            return self._data[len(self._data) - 4 - 4 * count : len(self._data) - 4].cast("I")
+
+    @cached_property
+    def _suffixes(self) -> bytes:
+        (size,) = struct.unpack("<I", self._data[:4])
+        return bytes(self._data[4 + size : len(self._data) - 4 - 4 * len(self._restarts)])
+
+    @cached_property
+    def _shared_list(self) -> list[int]:
+        return list(map(int, self._lengths[0]))
+
+    @cached_property
+    def _unshared_list(self) -> list[int]:
+        return list(map(int, self._lengths[1]))
+
+    def find(self, key: NativeKey) -> int:
+        """The position of a key, -1 if it is not there: bisection over restart keys, then at most sixteen steps."""
+        assert isinstance(key, bytes)
+        if not len(self._unshared_list):
+            return -1
+        low, high = 0, len(self._restarts) - 1
+        while low < high:
+            middle = (low + high + 1) >> 1
+            if self._restart_key(middle) <= key:
+                low = middle
+            else:
+                high = middle - 1
+        at = self._restarts[low]
+        whole = self._restart_key(low)
+        first = low * RESTART_INTERVAL
+        for index in range(first, min(first + RESTART_INTERVAL, self._rows)):
+            shared, unshared = self._shared_list[index], self._unshared_list[index]
+            if shared + unshared == len(key) and self._suffixes[at : at + unshared] == key[shared:]:  # noqa: SIM102
+                if whole[:shared] == key[:shared]:
+                    return index
+            at += unshared
+        return -1
+
+    def _restart_key(self, restart: int) -> bytes:
+        at = self._restarts[restart]
+        return self._suffixes[at : at + self._unshared_list[restart * RESTART_INTERVAL]]
+
+    def keys(self) -> BytesKeys:
+        shared, unshared = self._lengths
+        lengths = shared + unshared
+        offsets = np.append(0, np.cumsum(lengths))
+        suffix_at = np.append(0, np.cumsum(unshared))[:-1]
+        restart = np.arange(self._rows) // RESTART_INTERVAL * RESTART_INTERVAL
+        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        from_restart = np.repeat(suffix_at[restart], lengths)
+        from_suffix = np.repeat(suffix_at - shared, lengths)
+        source = np.where(inside < np.repeat(shared, lengths), from_restart, from_suffix) + inside
+        data = np.frombuffer(self._suffixes, np.uint8)[source]
+        buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+        return BytesKeys(pa.BinaryArray.from_buffers(pa.binary(), self._rows, buffers))
+
+
+def _prefixes(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:
+    """How much each key shares with its restart key, and the bytes it does not share."""
+    lengths = np.diff(keys.offsets)
+    longest = int(lengths.max())
+    if longest * len(keys) > _MATRIX_LIMIT:
+        return _prefixes_one_by_one(keys)
+    columns = np.arange(longest)
+    matrix = np.zeros((len(keys), longest), np.uint8)
+    filled = columns < lengths[:, None]
+    matrix[filled] = keys.data[keys.offsets[0] : keys.offsets[-1]]
+    restart = np.arange(len(keys)) // RESTART_INTERVAL * RESTART_INTERVAL
+    same = (matrix == matrix[restart]) & filled & filled[restart]
+    shared = np.where(same.all(axis=1), longest, np.argmin(same, axis=1)).astype(np.int64)
+    shared[::RESTART_INTERVAL] = 0
+    return shared, matrix[filled & (columns >= shared[:, None])].tobytes()
+
+
+def _prefixes_one_by_one(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:
+    shared, suffixes, whole = np.zeros(len(keys), np.int64), [], b""
+    for index, key in enumerate(keys.values.to_pylist()):
+        if index % RESTART_INTERVAL == 0:
+            whole = key
+        else:
+            pairs = zip(key, whole)
+            shared[index] = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(key), len(whole)))
+        suffixes.append(key[shared[index] :])
+    return shared, b"".join(suffixes)

@@ -1,6 +1,0 @@
-"""Several rows of one key become one."""
-
-from headwater.lake.merge.engines import MergeEngine, MergeRule, merge_rule
-from headwater.lake.merge.merge import merge_batches, sort_batch
-
-__all__ = ["MergeEngine", "MergeRule", "merge_batches", "merge_rule", "sort_batch"]

@@ -1,0 +1,1 @@
+"""What a table is at each moment: schemas, snapshots, manifests, commits, expiry."""

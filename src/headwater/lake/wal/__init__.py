@@ -1,6 +1,0 @@
-"""The write-ahead log: rows are durable before they are in a data file."""
-
-from headwater.lake.wal.format import LogContent, Record, RecordType, encode_record, read_log
-from headwater.lake.wal.log import WAL
-
-__all__ = ["WAL", "LogContent", "Record", "RecordType", "encode_record", "read_log"]
