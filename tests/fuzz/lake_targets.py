@@ -185,9 +185,9 @@ def schema() -> tuple[Make, Take]:
 @target("options")
 def options() -> tuple[Make, Take]:
     """The properties of a table."""
-    from headwater.lake import options as known
+    from headwater.lake.engine.options import all_options
 
-    names = (*known._NAMES, "bucket", "merge-engine", "bucket-key")
+    names = (*(option.name for option in all_options()), "bucket-key")
     values = (
         "16 MB",
         "true",

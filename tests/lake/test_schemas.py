@@ -99,8 +99,8 @@ def test_named_changes(manager):
         MoveColumn("age", ""),
         AddColumn("city", STRING, nullable=False, default="?", after="key"),
         DescribeColumn("name", "full name"),
-        SetOption("comment", "x"),
-        SetOption("comment", None),
+        SetOption("user.note", "x"),
+        SetOption("user.note", None),
     )
     assert schema.names == ("age", "key", "city", "name")
     assert schema.primary_keys == ("key",)
@@ -188,7 +188,7 @@ def test_the_strict_rules(manager, rule):
 def test_what_the_strict_rules_allow(manager):
     described = replace(NAME, description="full name")
     wanted = replace(
-        PEOPLE, fields=(ID, described, AGE, NEW), comment="all people", options={"bucket": "2", "comment": "x"}
+        PEOPLE, fields=(ID, described, AGE, NEW), comment="all people", options={"bucket": "2", "user.note": "x"}
     )
     committed = manager.commit_schema(wanted, 0)
     assert (committed.id, committed.field("new").id, committed.highest_field_id) == (1, 3, 3)

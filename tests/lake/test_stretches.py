@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.lake.test_plain import NUMBER, TEXT, tree_of, write
 
-from headwater.lake import Kind, reads
+from headwater.lake import Kind
+from headwater.lake.engine import reads
 from headwater.lake.engine.plain import sections
 from headwater.lake.engine.sst.keysection import NumberSection
 from headwater.lake.engine.stretches import stretches

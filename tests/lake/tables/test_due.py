@@ -74,7 +74,7 @@ def test_a_compaction_that_others_cross_is_given_up_and_counted(monkeypatch):
     def refused(store, change):
         raise CommitConflictError("somebody else was faster")
 
-    monkeypatch.setattr(maintenance, "_committed", refused)
+    monkeypatch.setattr(maintenance, "commit_compaction", refused)
     assert table.write([(4, "a")]).operation is Operation.INSERT
     assert table.stats().compactions_given_up == 1
     assert len(table.to_arrow()) == 5

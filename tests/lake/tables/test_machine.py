@@ -226,7 +226,7 @@ class TableMachine(RuleBasedStateMachine):
             return
         ids = sorted(self.moments)
         start, end = ids[first % len(ids)], ids[second % len(ids)]
-        schema = self.moments[end].schema
+        schema = max((self.moments[start].schema, self.moments[end].schema), key=lambda schema: schema.id)
         before, after = (shown(self.moments[id].rows, schema) for id in (start, end))
         told = dict(before)
         place = [[each.id for each in schema.fields].index(id) for id in (0, 1)]

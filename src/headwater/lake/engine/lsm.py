@@ -7,6 +7,7 @@ A put is durable when it returns (with `wal.fsync = always`, also through a loss
 all rows on a store that cannot append, such as S3, are durable when `flush` returns.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,8 @@ from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.bounds import key_bounds
 from headwater.lake.engine.cache import BlockCache, shared_cache
 from headwater.lake.engine.compaction import CompactionPick
-from headwater.lake.engine.keys import KeyCodec, NativeKey, as_bytes
+from headwater.lake.engine.home import FolderHome, TreeHome
+from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import merge_rule
@@ -30,17 +32,17 @@ from headwater.lake.engine.opened import Shelf
 from headwater.lake.engine.options import check_option_name, storage_options
 from headwater.lake.engine.predicates import Where, check_where
 from headwater.lake.engine.reads import Reads, ScanRequest
-from headwater.lake.engine.recovery import RecoveredLog, live_logs, read_logs
+from headwater.lake.engine.recovery import RecoveredLog, list_logs, read_logs
 from headwater.lake.engine.row import Row, RowCodec
 from headwater.lake.engine.stored import delete_values, stored_batch, stored_values
 from headwater.lake.engine.treestats import TreeStats, tree_stats
 from headwater.lake.engine.types import arrow_schema, conform
-from headwater.lake.engine.upkeep import Upkeep
-from headwater.lake.engine.version import FileVersionLog, Version, VersionLog
+from headwater.lake.engine.upkeep import BucketSource, Upkeep
+from headwater.lake.engine.version import ONLY, Place, Version
 from headwater.lake.engine.wal import WAL, RecordType, encode_record
-from headwater.lake.engine.write import FileWriter
 from headwater.model.schema import Schema, check_schema
 
+_logger = logging.getLogger("headwater.lake")
 _BATCH_BYTES = 256 << 20  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
 
 
@@ -53,15 +55,15 @@ class LSMTree:
         schema: Schema,
         *,
         folder: str = "",
-        log: VersionLog | None = None,
         cache: BlockCache | None = None,
         schema_of: Callable[[int], Schema] | None = None,
         read_only: bool = False,
+        home: TreeHome | None = None,
     ) -> None:
         """Open the tree, or begin one where there is none. Its options are those of the schema.
 
-        `log` says which files are live (a log of its own in the folder by default), `schema_of` finds the schemas
-        of older files. Rows that a crash left in write-ahead logs are written to data files first.
+        `schema_of` finds the schemas of older files. Rows that a crash left in write-ahead logs are written to data
+        files first. `home` is for trees that have no folder of their own: the row writer of a table has one there.
         RAISES: SchemaError for an option that does not exist, StorageError when another process writes the tree,
         CorruptFileError when a log is damaged.
         """
@@ -69,32 +71,23 @@ class LSMTree:
         self.schema = check_schema(schema)
         if not schema.primary_keys:
             raise SchemaError("a tree needs a primary key")
-        for name in schema.options:
-            check_option_name(name)
         self.paths = PathFactory(folder)
         self.options = storage_options(schema.options)
         self.read_only = read_only
         self.recovered: list[RecoveredLog] = []
-        self._codec = KeyCodec(schema)
+        self.stalls = 0
+        self.stalled_seconds = 0.0
+        self._closed = False
+        self._writing = threading.RLock()
         self._rows = RowCodec(schema)
         self._rule = merge_rule(schema, schema.options)
         self._key_at = tuple(schema.names.index(name) for name in schema.primary_keys)
-        self._held = self._lock()
-        known = schema_of or (lambda schema_id: schema)
-        self.shelf = Shelf(self.files, self.paths.data_file, self._codec, cache or self._cache(), known)
-        self._upkeep = Upkeep(
-            self.shelf,
-            log or FileVersionLog(self.files, self.paths),
-            FileWriter(self.files, self.paths, self.schema, self.options),
-            rule=self._rule,
-            options=self.options,
-            paths=self.paths,
-        )
-        self._reads = Reads(self._upkeep, self._codec, self.schema, self._rule)
-        self._writing = threading.RLock()
-        self._closed = False
-        self.stalls = 0
-        self.stalled_seconds = 0.0
+        self._held = self._lock() if home is None else None
+        self._home: TreeHome = home or self._own_folder(folder, cache, schema_of)
+        self._codec = self._home.shelf.codec
+        self._upkeep = Upkeep(self._home, rule=self._rule, options=self.options)
+        self._buckets: dict[Place, Reads] = {}
+        self._reads = self._bucket(ONLY)
         self._recover()
 
     def put(self, row: Row | Mapping[str, Any] | Sequence[Any]) -> None:
@@ -137,11 +130,19 @@ class LSMTree:
 
     def get(self, key: Any) -> Row | None:
         """The row of a key. A key of several columns is a tuple."""
-        return self._reads.get(self._codec.native(key))
+        native = self._codec.native(key)
+        return self._bucket(self._home.place_of(native)).get(native)
 
     def multi_get(self, keys: Iterable[Any]) -> list[Row | None]:
         """The rows of many keys, in their order."""
-        return self._reads.multi_get([self._codec.native(key) for key in keys])
+        natives = [self._codec.native(key) for key in keys]
+        by_place: dict[Place, list[NativeKey]] = {}
+        for native in natives:
+            by_place.setdefault(self._home.place_of(native), []).append(native)
+        found: dict[NativeKey, Row | None] = {}
+        for place, wanted in by_place.items():
+            found.update(zip(wanted, self._bucket(place).multi_get(wanted)))
+        return [found[native] for native in natives]
 
     def scan(
         self,
@@ -184,6 +185,14 @@ class LSMTree:
         self.flush()
         return self._upkeep.compact(full=full)
 
+    def compact_due(self) -> None:
+        """Compact the buckets that flushes have added to, where it is due."""
+        self._upkeep.compact_due()
+
+    def refresh(self) -> None:
+        """See what other writers have committed, in a tree that is not alone in its folder."""
+        self._upkeep.refresh()
+
     def explain(
         self, key: Any = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> dict[str, Any]:
@@ -191,6 +200,11 @@ class LSMTree:
         if key is not None:
             return self._reads.explain_get(self._codec.native(key))
         return self._reads.explain_scan(self._request(None, lower, upper, where))
+
+    @property
+    def shelf(self) -> Shelf:
+        """How data files are read."""
+        return self._home.shelf
 
     @property
     def version(self) -> Version:
@@ -222,9 +236,26 @@ class LSMTree:
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _cache(self) -> BlockCache:
-        """One cache for the whole process, unless the table wants one of a size of its own."""
-        return BlockCache(self.options.cache_size) if "cache.size" in self.schema.options else shared_cache
+    def _own_folder(
+        self, folder: str, cache: BlockCache | None, schema_of: Callable[[int], Schema] | None
+    ) -> FolderHome:
+        for name in self.schema.options:
+            check_option_name(name)
+        shared = BlockCache(self.options.cache_size) if "cache.size" in self.schema.options else shared_cache
+        return FolderHome(
+            *(self.files, folder, self.schema),
+            options=self.options,
+            cache=cache or shared,
+            schema_of=schema_of or (lambda schema_id: self.schema),
+        )
+
+    def _bucket(self, place: Place) -> Reads:
+        """Point reads and scans of one bucket."""
+        reads = self._buckets.get(place)
+        if reads is None:
+            source = BucketSource(self._upkeep, place)
+            reads = self._buckets[place] = Reads(source, self._codec, self.schema, self._rule)
+        return reads
 
     def _lock(self) -> Held | None:
         if self.read_only or not isinstance(self.files, Locking):
@@ -233,21 +264,23 @@ class LSMTree:
 
     def _recover(self) -> None:
         """Bring back what was in memory when the last process ended, and begin a memtable."""
-        version = self._upkeep.state.version
-        memtables, self.recovered = read_logs(self.files, self.paths, version, schema=self.schema, rule=self._rule)
+        logs = list_logs(self.files, self._home.logs)
+        lost = [(sequence, path) for sequence, path in logs if not self._home.has_landed(sequence)]
+        memtables, self.recovered = read_logs(self.files, lost, schema=self.schema, rule=self._rule)
         for memtable in memtables:
             memtable.state = MemTableState.IMMUTABLE
             self._upkeep.push(memtable)
         if not self.read_only:
             self._upkeep.flush_all()
-            for _, path, live in live_logs(self.files, self.paths, self._upkeep.state.version):
-                if not live:
-                    self.files.delete(path)
+            for _, path in logs:
+                self.files.delete(path)
+        for log in self.recovered:
+            _logger.info("recovery log=%s records=%d torn_at=%s", log.path, log.records, log.torn_at)
         self._begin_memtable()
 
     def _begin_memtable(self) -> None:
-        state = self._upkeep.state
-        sequence = max([state.version.next_sequence, *(table.sequence + 1 for table in state.memtables)])
+        newer = max((table.sequence + 1 for table in self._upkeep.memtables), default=0)
+        sequence = self._home.next_sequence(newer)
         wal = self._begin_wal(sequence)
         sequence = sequence if wal is None else wal.sequence
         self._active = MemTable(self._codec, self._rule, sequence=sequence, wal=wal)
@@ -259,7 +292,7 @@ class LSMTree:
             return None
         while True:
             try:
-                appender = self.files.appender(self.paths.wal(sequence))
+                appender = self.files.appender(self._home.logs.wal(sequence))
             except AlreadyExistsError:
                 sequence += 1
                 continue
@@ -271,7 +304,7 @@ class LSMTree:
         with self._writing:
             self._active.close_wal()
             if self._active.wal is not None and not len(self._active):
-                self.files.delete(self.paths.wal(self._active.sequence))
+                self.files.delete(self._home.logs.wal(self._active.sequence))
 
     def _write(self, writes: list[tuple[RecordType, NativeKey, bytes, tuple[Any, ...]]]) -> None:
         """Log writes, put them in memory, and wait for the log."""
@@ -313,14 +346,13 @@ class LSMTree:
         return self._active.memory >= self.options.memtable_size * self.options.flush_threshold
 
     def _is_crowded(self) -> bool:
-        state = self._upkeep.state
-        if self._is_full() and len(state.memtables) >= self.options.max_memtables:
+        if self._is_full() and len(self._upkeep.memtables) >= self.options.max_memtables:
             return True
-        return self.options.auto_compaction and self._upkeep.is_busy and len(state.runs) > self.options.most_runs
+        return self._upkeep.is_behind
 
     def _rotate_if_full(self) -> None:
         """Begin a new memtable and flush the full one, if there may be one more; else the next write waits."""
-        if self._is_full() and len(self._upkeep.state.memtables) < self.options.max_memtables:
+        if self._is_full() and len(self._upkeep.memtables) < self.options.max_memtables:
             self._upkeep.flush_soon(self._rotate())
 
     def _rotate(self) -> MemTable:

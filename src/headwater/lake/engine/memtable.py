@@ -81,6 +81,7 @@ class MemTable:
     def __init__(self, codec: KeyCodec, rule: MergeRule, *, sequence: int, wal: WAL | None = None) -> None:
         self.sequence = sequence  # of its write-ahead log too
         self.wal = wal
+        self.has_log = wal is not None  # on disk, open or not
         self.flushing = threading.Lock()
         self.created = time.time()
         self.state = MemTableState.ACTIVE

@@ -1,6 +1,5 @@
 """What a crash left in the write-ahead logs, brought back into memory."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headwater.files import Files
@@ -11,7 +10,6 @@ from headwater.lake.engine.memtable import MemTable
 from headwater.lake.engine.merge import MergeRule
 from headwater.lake.engine.row import RowCodec
 from headwater.lake.engine.stored import delete_values, stored_values
-from headwater.lake.engine.version import Version
 from headwater.lake.engine.wal import LogContent, RecordType, read_log
 from headwater.model.schema import Schema
 
@@ -26,17 +24,17 @@ class RecoveredLog:
     torn_at: int | None
 
 
-def live_logs(files: Files, paths: PathFactory, version: Version) -> Iterator[tuple[int, str, bool]]:
-    """The logs of a tree, oldest first: sequence, path, and whether its rows are not in a data file yet."""
+def list_logs(files: Files, paths: PathFactory) -> list[tuple[int, str]]:
+    """The sequences and paths of the logs of a tree, oldest first."""
     entries = ((wal_sequence(entry.name), entry.path) for entry in files.list(paths.wal_folder))
-    for sequence, path in sorted((sequence, path) for sequence, path in entries if sequence is not None):
-        yield sequence, path, sequence >= version.wal_floor
+    return sorted((sequence, path) for sequence, path in entries if sequence is not None)
 
 
 def replay(content: LogContent, *, schema: Schema, rule: MergeRule, sequence: int) -> MemTable:
     """A memtable with the rows of a log, in their order."""
     codec, rows = KeyCodec(schema), RowCodec(schema)
     memtable = MemTable(codec, rule, sequence=sequence)
+    memtable.has_log = True
     for record in content.records:
         key = codec.native(RowKey(record.key))
         if record.type is RecordType.DELETE:
@@ -48,16 +46,15 @@ def replay(content: LogContent, *, schema: Schema, rule: MergeRule, sequence: in
 
 
 def read_logs(
-    files: Files, paths: PathFactory, version: Version, *, schema: Schema, rule: MergeRule
+    files: Files, logs: list[tuple[int, str]], *, schema: Schema, rule: MergeRule
 ) -> tuple[list[MemTable], list[RecoveredLog]]:
     """The memtables that were in memory when the process ended, oldest first.
 
     RAISES: CorruptFileError for a log damaged other than at its end.
     """
-    memtables, logs = [], []
-    for sequence, path, live in live_logs(files, paths, version):
-        if live:
-            content = read_log(files.get(path), path)
-            memtables.append(replay(content, schema=schema, rule=rule, sequence=sequence))
-            logs.append(RecoveredLog(path, sequence, len(content.records), content.torn_at))
-    return memtables, logs
+    memtables, recovered = [], []
+    for sequence, path in logs:
+        content = read_log(files.get(path), path)
+        memtables.append(replay(content, schema=schema, rule=rule, sequence=sequence))
+        recovered.append(RecoveredLog(path, sequence, len(content.records), content.torn_at))
+    return memtables, recovered

@@ -6,7 +6,7 @@ before it enters a table: what goes into memory is always what a flush can store
 
 import datetime
 import decimal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 import msgspec
@@ -112,6 +112,10 @@ class RowCodec:
     def _arrange(self, row: "Row | Mapping[str, Any] | Sequence[Any]") -> tuple[Any, ...]:
         if isinstance(row, tuple):
             return row
+        if isinstance(row, Row):
+            if row.names == self.names:
+                return row.values
+            row = dict(row.items())
         if isinstance(row, Mapping):
             for name in row:
                 if name not in self.names:
@@ -119,6 +123,8 @@ class RowCodec:
                     hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(self.names)}"
                     raise SchemaError(f"there is no column `{name}`", hint=hint)
             return tuple(row.get(name, default) for name, default in zip(self.names, self._defaults))
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise SchemaError(f"{row!r} is not a row", hint="a mapping, or a tuple of all columns in order")
         return tuple(row)
 
     def _misfit(self, values: tuple[Any, ...], err: Exception) -> SchemaError:

@@ -4,73 +4,87 @@ Any number of memtables may be encoded at once, as many as there are slots; thei
 oldest first, so that a newer row is never live before an older one of the same key.
 """
 
+import logging
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 
-from headwater.errors import StorageError
-from headwater.files import Files
+from headwater.errors import CommitConflictError, StorageError
 from headwater.lake.engine.cache import BlockCache
-from headwater.lake.engine.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
-from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.compaction import CompactionPick, compact_runs, pick_compaction
+from headwater.lake.engine.home import TreeHome
 from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import MergeRule, merge_batches
-from headwater.lake.engine.opened import Shelf, open_runs
+from headwater.lake.engine.opened import OpenRun, open_runs
 from headwater.lake.engine.options import StorageOptions
 from headwater.lake.engine.state import Pins, TreeState
-from headwater.lake.engine.version import VersionEdit, VersionLog
-from headwater.lake.engine.write import FileWriter
+from headwater.lake.engine.version import ONLY, DataFile, LiveFiles, Place, VersionEdit
+
+_logger = logging.getLogger("headwater.lake")
 
 
 class Upkeep:
     """Owns the state of a tree and every change of it that is not a write."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        log: VersionLog,
-        writer: FileWriter,
-        *,
-        rule: MergeRule,
-        options: StorageOptions,
-        paths: PathFactory,
-    ) -> None:
-        self._files: Files = shelf.files
-        self._shelf = shelf
-        self._log = log
-        self._writer = writer
+    def __init__(self, home: TreeHome, *, rule: MergeRule, options: StorageOptions) -> None:
+        self._home = home
         self._rule = rule
         self._options = options
-        self._paths = paths
-        self.changed = threading.Condition(threading.RLock())  # guards `state`; notified at every change
+        self.changed = threading.Condition(threading.RLock())  # guards what follows; notified at every change
         self._slots = threading.BoundedSemaphore(options.flush_threads)
         self._compacting = threading.Lock()
-        self._compaction_due = False
+        self._due: set[Place] = set()  # buckets that flushes have added to since they were last compacted
+        self._at_work: set[Place] = set()  # and the one that is being compacted
         self._compactor_runs = False
         self._threads: set[threading.Thread] = set()
         self.failure: BaseException | None = None
-        self.pins = Pins(self._remove)
-        version = log.latest()
-        self.state = TreeState((), tuple(open_runs(shelf, version.runs(), {})), version)
+        self.pins = Pins(home.forget)
+        self.memtables: tuple[MemTable, ...] = ()
+        self.live: LiveFiles = home.log.latest()
+        self._opened: dict[Place, tuple[OpenRun, ...]] = {}
+        self._states: dict[Place, TreeState] = {}
+
+    @property
+    def state(self) -> TreeState:
+        """The state of a tree that has one bucket."""
+        return self.bucket(ONLY)
+
+    def bucket(self, place: Place) -> TreeState:
+        """The state of one bucket at this moment; the memtables are those of the whole tree."""
+        state = self._states.get(place)
+        if state is None:
+            with self.changed:
+                version = self.live.of(place)
+                if place not in self._opened:
+                    self._opened[place] = tuple(open_runs(self._home.shelf, version.runs(), {}))
+                state = self._states[place] = TreeState(self.memtables, self._opened[place], version)
+        return state
 
     def push(self, memtable: MemTable) -> None:
         """A new active memtable; the one before it, if any, waits for its flush."""
         with self.changed:
-            state = self.state
-            self.state = TreeState((memtable, *state.memtables), state.runs, state.version)
+            self._become((memtable, *self.memtables), self.live, self._opened)
 
-    def hold(self) -> TreeState:
+    def refresh(self) -> None:
+        """See what other writers have committed."""
+        with self.changed:
+            latest = self._home.log.latest()
+            if latest.number != self.live.number:
+                self._become(self.memtables, latest, {})
+
+    def hold(self, place: Place = ONLY) -> TreeState:
         """The state of this moment, its files kept on disk until `pins.let_go` of its version."""
         with self.changed:
-            self.pins.hold(self.state.version.number)
-            return self.state
+            self.pins.hold(self.live.number)
+            return self.bucket(place)
 
     @contextmanager
-    def reading(self) -> Iterator[TreeState]:
+    def reading(self, place: Place = ONLY) -> Iterator[TreeState]:
         """Hold the state of this moment for as long as the block runs."""
-        state = self.hold()
+        state = self.hold(place)
         try:
             yield state
         finally:
@@ -87,7 +101,7 @@ class Upkeep:
         RAISES: what a flush raised, in the background before or now.
         """
         self.failure = None
-        for memtable in reversed(self.state.memtables):
+        for memtable in reversed(self.memtables):
             if memtable.state is not MemTableState.ACTIVE:
                 self.flush(memtable)
 
@@ -102,21 +116,44 @@ class Upkeep:
             except BaseException:
                 memtable.state = MemTableState.IMMUTABLE
                 raise
-        if memtable.wal is not None:
-            self._files.delete(self._paths.wal(memtable.sequence))
+        if memtable.has_log:
+            self._home.files.delete(self._home.logs.wal(memtable.sequence))
 
-    def compact(self, *, full: bool) -> CompactionPick | None:
-        """Carry out the compaction that is due, or of everything; returns what it was."""
+    def compact(self, *, full: bool, place: Place = ONLY) -> CompactionPick | None:
+        """Carry out the compaction of a bucket that is due, or of everything; returns what it was.
+
+        RAISES: CommitConflictError when another writer has rewritten the bucket.
+        """
         with self._compacting:
-            runs = self.state.version.runs()
-            if full and (len(runs) > 1 or any(file.deletes or file.level == 0 for run in runs for file in run.files)):
-                pick: CompactionPick | None = pick_all(runs, self._options)
-            else:
-                pick = None if full else pick_compaction(runs, self._options)
+            live, began = self.live, time.perf_counter()
+            pick = pick_compaction(live.of(place).runs(), self._options, full=full)
             if pick is not None:
-                edit = compact_runs(pick, shelf=self._shelf, rule=self._rule, writer=self._writer)
-                self._commit(edit)
+                home = self._home
+                edit = compact_runs(pick, shelf=home.shelf, rule=self._rule, writer=home.writer(place))
+                self._commit({place: edit}, base=live.number)
+                files, seconds = (len(pick.files), len(edit.added)), time.perf_counter() - began
+                _logger.info(
+                    "compaction bucket=%s level=%d files=%d→%d reason=%r seconds=%.3f",
+                    *(place, pick.level, *files, pick.reason, seconds),
+                )
             return pick
+
+    def compact_due(self) -> None:
+        """Compact the buckets that flushes have added to, where it is due; one that others cross is given up."""
+        while True:
+            with self.changed:
+                if not self._due or not self._may_compact:
+                    self._due.clear()
+                    return
+                place = self._due.pop()
+                self._at_work = {place}
+            try:
+                while self.compact(full=False, place=place) is not None:
+                    pass
+            except CommitConflictError as err:
+                _logger.info("compaction bucket=%s given up: %s", place, err)
+            finally:
+                self._at_work = set()
 
     @property
     def is_busy(self) -> bool:
@@ -124,8 +161,16 @@ class Upkeep:
         return bool(self._threads)
 
     @property
+    def is_behind(self) -> bool:
+        """Whether compaction has to catch up before more is written."""
+        if not self._threads or not self._may_compact:
+            return False
+        with self.changed:
+            return any(len(self.bucket(each).runs) > self._options.most_runs for each in self._due | self._at_work)
+
+    @property
     def cache(self) -> BlockCache:
-        return self._shelf.cache
+        return self._home.shelf.cache
 
     def settle(self) -> None:
         """Wait for the threads that run."""
@@ -143,46 +188,75 @@ class Upkeep:
                 hint="flush() tries again; nothing that was acknowledged is lost",
             ) from self.failure
 
+    @property
+    def _may_compact(self) -> bool:
+        return self._options.auto_compaction and not self._options.write_only
+
     def _flush(self, memtable: MemTable) -> None:
         memtable.close_wal()
-        added = []
-        if len(memtable):
-            with self._slots:
-                batch = merge_batches(memtable.runs(), self._rule)
-                added = self._writer.write([batch], level=0, sequence=memtable.sequence)
+        began = time.perf_counter()
+        added: dict[Place, list[DataFile]] = {}
         try:
+            if len(memtable):
+                with self._slots:
+                    batch = merge_batches(memtable.runs(), self._rule)
+                    for place, rows in self._home.route(batch):
+                        added[place] = self._home.writer(place).write([rows], level=0, sequence=memtable.sequence)
             self._await_turn(memtable)
-        except StorageError:
-            self._writer.discard(added)
+        except BaseException:
+            for place, files in added.items():
+                self._home.writer(place).discard(files)
             raise
-        after = memtable.sequence + 1
-        self._commit(VersionEdit(added=tuple(added), wal_floor=after, next_sequence=after), flushed=memtable)
+        edits = {place: VersionEdit(added=tuple(files)) for place, files in added.items()}
+        self._commit(edits, base=self.live.number, flushed=memtable)
+        facts = (memtable.sequence, len(memtable), len(edits), time.perf_counter() - began)
+        _logger.info("flush memtable=%d rows=%d files=%d seconds=%.3f", *facts)
 
     def _await_turn(self, memtable: MemTable) -> None:
         with self.changed:
-            while self.state.memtables[-1] is not memtable:
+            while self.memtables[-1] is not memtable:
                 self.raise_failure()
                 self.changed.wait()
 
-    def _commit(self, edit: VersionEdit, flushed: MemTable | None = None) -> None:
+    def _commit(self, edits: Mapping[Place, VersionEdit], *, base: int, flushed: MemTable | None = None) -> None:
         with self.changed:
-            before = self.state
-            version = self._log.commit(edit)
-            known = {file.file.name: file for run in before.runs for file in run.files}
-            kept = {file.name for file in edit.added} & set(edit.removed)
-            known = {name: file for name, file in known.items() if name not in kept}  # their level changed
-            memtables = tuple(table for table in self.state.memtables if table is not flushed)
-            self.state = TreeState(memtables, tuple(open_runs(self._shelf, version.runs(), known)), version)
+            before = self.live
+            sequence = None if flushed is None else flushed.sequence
+            live = self._home.log.commit(edits, base=base, flushed=sequence)
+            memtables = tuple(table for table in self.memtables if table is not flushed)
+            self._become(memtables, live, self._reopened(edits, before, live))
             if flushed is not None:
                 flushed.state = MemTableState.FLUSHED
+                self._due.update(edits)
             self.changed.notify_all()
-        self.pins.retire(before.version.number, tuple(name for name in edit.removed if name not in kept))
+        kept = {file.name for edit in edits.values() for file in edit.added}
+        gone = (file.name for edit in edits.values() for file in edit.removed)
+        self.pins.retire(before.number, tuple(name for name in gone if name not in kept))
+
+    def _become(
+        self, memtables: tuple[MemTable, ...], live: LiveFiles, opened: dict[Place, tuple[OpenRun, ...]]
+    ) -> None:
+        self.memtables, self.live, self._opened, self._states = memtables, live, opened, {}
+
+    def _reopened(
+        self, edits: Mapping[Place, VersionEdit], before: LiveFiles, live: LiveFiles
+    ) -> dict[Place, tuple[OpenRun, ...]]:
+        """The runs after a commit; files stay open unless their level changed."""
+        if live.number != before.number + 1:
+            return {}  # others have committed in between
+        opened = dict(self._opened)
+        for place in edits:
+            if place in opened:
+                moved = {file.name for file in edits[place].added}
+                files = (file for run in opened[place] for file in run.files if file.name not in moved)
+                known = {file.name: file for file in files}
+                opened[place] = tuple(open_runs(self._home.shelf, live.of(place).runs(), known))
+        return opened
 
     def _flush_and_compact(self, memtable: MemTable) -> None:
         self.flush(memtable)
         with self.changed:
-            self._compaction_due = self._options.auto_compaction
-            if not self._compaction_due or self._compactor_runs:
+            if self._compactor_runs or not self._may_compact:
                 return
             self._compactor_runs = True
         self._start(self._compact_while_due, "compaction")
@@ -192,12 +266,10 @@ class Upkeep:
         try:
             while True:
                 with self.changed:
-                    if not self._compaction_due:
+                    if not self._due:
                         self._compactor_runs = False
                         return
-                    self._compaction_due = False
-                while self.compact(full=False) is not None:
-                    pass
+                self.compact_due()
         except BaseException:
             self._compactor_runs = False
             raise
@@ -219,6 +291,21 @@ class Upkeep:
             self._threads.add(thread)
             thread.start()
 
-    def _remove(self, name: str) -> None:
-        self._shelf.cache.drop(name)
-        self._files.delete(self._paths.data_file(name))
+
+class BucketSource:
+    """One bucket of a tree that changes, for those who read it."""
+
+    def __init__(self, upkeep: Upkeep, place: Place) -> None:
+        self.pins = upkeep.pins
+        self._upkeep = upkeep
+        self._place = place
+
+    @property
+    def state(self) -> TreeState:
+        return self._upkeep.bucket(self._place)
+
+    def hold(self) -> TreeState:
+        return self._upkeep.hold(self._place)
+
+    def reading(self) -> AbstractContextManager[TreeState]:
+        return self._upkeep.reading(self._place)

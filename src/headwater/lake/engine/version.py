@@ -1,15 +1,15 @@
 """Which data files make up a tree: versions, and the one step from a version to the next.
 
-A `Version` is immutable; a `VersionEdit` says what a flush or compaction changed; a `VersionLog` makes an edit the
-next version, all of it or none. `FileVersionLog` keeps versions as files of their own; a table with snapshots is a
-version log too: there, an edit becomes a snapshot.
+A `Version` is immutable; a `VersionEdit` says what a flush or compaction changed in one bucket; a `VersionLog` makes
+edits the next version, all of them or none. `FileVersionLog` keeps the versions of a tree with one bucket as files of
+their own. The snapshots of a table are a version log too (`lake/tables/rows.py`): there, edits become a snapshot.
 """
 
 import uuid
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,10 @@ from headwater.lake.engine.layout import PathFactory, version_number
 from headwater.lake.engine.stats import ColumnStats
 from headwater.lake.engine.stored_json import decode_json
 
+Place: TypeAlias = tuple[tuple[Any, ...], int]
+"""A bucket of a tree: the values of its partition, and its number there."""
+ONLY: Place = ((), 0)
+"""The bucket of a tree that has one."""
 FORMAT_VERSION = 1
 _KEPT = 2  # versions kept: the newest, and the one before for those who look
 
@@ -74,6 +78,10 @@ class Version:
     commit: str = ""  # unique to the commit that made this version
     format_version: int = FORMAT_VERSION
 
+    def of(self, place: Place) -> "Version":
+        """Return the version of one bucket: a tree of this kind has no other."""
+        return self
+
     def runs(self) -> list[SortedRun]:
         """The sorted runs, newest first."""
         newest = sorted((f for f in self.files if f.level == 0), key=lambda f: f.sequence, reverse=True)
@@ -86,42 +94,56 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class VersionEdit:
-    """What a flush or a compaction changed."""
+    """What a flush or a compaction changed in one bucket."""
 
     added: tuple[DataFile, ...] = ()
-    removed: tuple[str, ...] = ()  # names
-    wal_floor: int | None = None  # set by a flush: logs before it are no longer needed
-    next_sequence: int | None = None
+    removed: tuple[DataFile, ...] = ()
 
-    def apply(self, version: Version) -> Version:
-        """The version after the edit.
+    def apply(self, version: Version, flushed: int | None = None) -> Version:
+        """The version after the edit. `flushed` is the sequence of the memtable whose rows it adds, if it does.
 
         RAISES: StorageError when a file it removes is not there: somebody else has rewritten it.
         """
-        gone = set(self.removed)
+        gone = {file.name for file in self.removed}
         missing = gone - {file.name for file in version.files}
         if missing:
             raise StorageError(f"{sorted(missing)[0]} was rewritten by another writer", hint="compact again")
         size = sum(file.size for file in self.added if file.name not in gone)
+        after = 0 if flushed is None else flushed + 1
         return replace(
             version,
             number=version.number + 1,
             files=tuple(file for file in version.files if file.name not in gone) + self.added,
-            wal_floor=max(version.wal_floor, self.wal_floor or 0),
-            next_sequence=max(version.next_sequence, self.next_sequence or 0),
+            wal_floor=max(version.wal_floor, after),
+            next_sequence=max([version.next_sequence, after, *(file.sequence + 1 for file in self.added)]),
             written_bytes=version.written_bytes + size,
-            flushed_bytes=version.flushed_bytes + (size if self.wal_floor is not None else 0),
+            flushed_bytes=version.flushed_bytes + (size if flushed is not None else 0),
         )
+
+
+class LiveFiles(Protocol):
+    """Which data files are live in every bucket of a tree, at one moment."""
+
+    @property
+    def number(self) -> int:
+        """Larger for a later moment."""
+        ...
+
+    def of(self, place: Place) -> Version:
+        """The files of one bucket."""
+        ...
 
 
 class VersionLog(Protocol):
     """The history of a tree's versions."""
 
-    def latest(self) -> Version: ...
+    def latest(self) -> LiveFiles: ...
 
-    def commit(self, edit: VersionEdit) -> Version:
-        """Make the edit the next version, durably, and return that.
+    def commit(self, edits: Mapping[Place, VersionEdit], *, base: int, flushed: int | None = None) -> LiveFiles:
+        """Make the edits the next version, durably, and return that.
 
+        `base` is the number of the version that the edits were made from, `flushed` the sequence of the memtable
+        whose rows they add.
         RAISES: StorageError when another writer was there first.
         """
         ...
@@ -141,8 +163,9 @@ class FileVersionLog:
             self._latest = self._read(max(numbers)) if numbers else Version()
         return self._latest
 
-    def commit(self, edit: VersionEdit) -> Version:
-        version = replace(edit.apply(self.latest()), commit=uuid.uuid4().hex)
+    def commit(self, edits: Mapping[Place, VersionEdit], *, base: int = 0, flushed: int | None = None) -> Version:
+        edit = edits.get(ONLY, VersionEdit())
+        version = replace(edit.apply(self.latest(), flushed), commit=uuid.uuid4().hex)
         body = msgspec.json.encode(version)
         data = body + b"\n%08x\n" % zlib.crc32(body)
         path = self._paths.version(version.number)

@@ -11,10 +11,10 @@ import pyarrow as pa
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
 from headwater.lake.engine.bounds import Bounds
-from headwater.lake.engine.compaction import CompactionPick, compact_runs, pick_all, pick_compaction
+from headwater.lake.engine.compaction import compact_runs, pick_compaction
 from headwater.lake.engine.layout import wal_sequence
 from headwater.lake.engine.opened import OpenFile
-from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.engine.version import DataFile, Version, VersionEdit
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.expire import DAY, Cleaner, Delete, Removal, Retention
 from headwater.lake.metadata.manifest import EntryKind
@@ -26,11 +26,12 @@ from headwater.lake.tables.rewrite import write_rewritten
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.writes import commit
+from headwater.lake.tables.writes import discard
 
 ATTEMPTS = 20
 ROWS = "rows"
 """The commit user of row writers; the commit id is the sequence of the log."""
+_COMMIT_BYTES = 4 << 30  # what compactions have written before they are committed
 _MOST_COUNTED = 10_000  # files: in a larger table a writer counts only runs that came of late
 
 
@@ -48,17 +49,36 @@ class Compaction:
 def compact_table(
     store: TableStore, *, full: bool = True, progress: Callable[[str], None] = lambda name: None
 ) -> list[Compaction]:
-    """Merge the sorted runs of each bucket into one, or only where it is due; one commit for each bucket.
+    """Merge the sorted runs of each bucket into one, or only where it is due, and commit all of it at once.
 
+    Buckets that others have rewritten meanwhile are done again, one by one.
     RAISES: CommitConflictError when others rewrote a bucket again and again; buckets done before stay done.
     """
-    done = []
-    for place in sorted(store.latest().places, key=repr):
+    state = store.latest()
+    edits: dict[Place, VersionEdit] = {}
+    done: list[Compaction] = []
+    for place in sorted(state.places, key=repr):
         progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
-        compaction = compact_place(store, place, full=full)
-        if compaction is not None:
-            done.append(compaction)
-    return done
+        edit = _edit(store, state, place, full)
+        if edit is not None:
+            edits[place] = edit
+        if sum(file.size for each in edits.values() for file in each.added) >= _COMMIT_BYTES:
+            done += _commit_edits(store, state, edits, full)
+            edits = {}
+    return done + _commit_edits(store, state, edits, full)
+
+
+def _commit_edits(
+    store: TableStore, state: TableState, edits: dict[Place, VersionEdit], full: bool
+) -> list[Compaction]:
+    if not edits:
+        return []
+    try:
+        snapshot = commit_compaction(store, _change(state, edits))
+    except CommitConflictError:
+        again = (compact_place(store, place, full=full) for place in edits)
+        return [compaction for compaction in again if compaction is not None]
+    return [_compaction(state, place, edit, snapshot) for place, edit in edits.items()]
 
 
 def compact_if_due(store: TableStore, snapshot: Snapshot) -> None:
@@ -181,58 +201,61 @@ def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int 
     """
     for attempt in range(attempts):
         state = store.latest()
-        files = state.places.get(place, ())
-        edit = _merge_runs(store, state, place, full) if state.shape.is_keyed else _pack(store, state, place, full)
+        edit = _edit(store, state, place, full)
         if edit is None:
             return None
-        removed, added = edit
-        change = Change(
-            *(Operation.COMPACT, "compactor", uuid.uuid4().hex, state.shape.schema.id),
-            added=tuple(PlacedFile(file, place[1], place[0]) for file in added),
-            removed=tuple(PlacedFile(file, place[1], place[0]) for file in removed),
-            base=state.snapshot_id,
-        )
         try:
-            snapshot = _committed(store, change)
+            snapshot = commit_compaction(store, _change(state, {place: edit}))
         except CommitConflictError:
             if attempt == attempts - 1:
                 raise
             continue
-        return Compaction(*place, len(files), len(files) - len(removed) + len(added), snapshot.snapshot_id)
+        return _compaction(state, place, edit, snapshot)
     raise AssertionError
 
 
-def _committed(store: TableStore, change: Change) -> Snapshot:
-    """Commit a compaction; files that only changed their level are not ours to discard."""
+def commit_compaction(store: TableStore, change: Change) -> Snapshot:
+    """Commit a compaction; when that is refused, remove the files it has written, but not those it only moved.
+
+    RAISES: CommitConflictError.
+    """
     moved = {placed.file.name for placed in change.removed}
-    if not any(placed.file.name in moved for placed in change.added):
-        return commit(store, change)
-    snapshot = store.committer.commit(change)
+    try:
+        snapshot = store.committer.commit(change)
+    except CommitConflictError:
+        discard(store, [placed for placed in change.added if placed.file.name not in moved])
+        raise
     store.note(snapshot)
     return snapshot
 
 
-def _merge_runs(
-    store: TableStore, state: TableState, place: Place, full: bool
-) -> tuple[list[DataFile], list[DataFile]] | None:
-    """Merge runs of a table with a key: the files to remove and to add."""
-    shape, options = state.shape, state.shape.options
+def _change(state: TableState, edits: dict[Place, VersionEdit]) -> Change:
+    return Change(
+        *(Operation.COMPACT, "compactor", uuid.uuid4().hex, state.shape.schema.id),
+        added=tuple(PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.added),
+        removed=tuple(PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.removed),
+        base=state.snapshot_id,
+    )
+
+
+def _compaction(state: TableState, place: Place, edit: VersionEdit, snapshot: Snapshot) -> Compaction:
+    files = len(state.places.get(place, ()))
+    return Compaction(*place, files, files - len(edit.removed) + len(edit.added), snapshot.snapshot_id)
+
+
+def _edit(store: TableStore, state: TableState, place: Place, full: bool) -> VersionEdit | None:
+    """What a compaction changes in one bucket; its files are written, and belong to nothing yet."""
+    shape = state.shape
+    if not shape.is_keyed:
+        return _pack(store, state, place, full)
     runs = Version(files=state.places.get(place, ())).runs()
-    pick: CompactionPick | None
-    if full:
-        due = len(runs) > 1 or any(file.deletes or file.level == 0 for run in runs for file in run.files)
-        pick = pick_all(runs, options) if due else None
-    else:
-        pick = pick_compaction(runs, options)
+    pick = pick_compaction(runs, shape.options, full=full)
     if pick is None:
         return None
-    edit = compact_runs(pick, shelf=state.shelf, rule=shape.rule, writer=store.writer(shape, *place))
-    return list(pick.files), list(edit.added)
+    return compact_runs(pick, shelf=state.shelf, rule=shape.rule, writer=store.writer(shape, *place))
 
 
-def _pack(
-    store: TableStore, state: TableState, place: Place, full: bool
-) -> tuple[list[DataFile], list[DataFile]] | None:
+def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> VersionEdit | None:
     """Put small files of a table without a key together, neighbours with neighbours."""
     shape, files = state.shape, state.places.get(place, ())
     small = [file for file in files if _is_small(file, shape)]
@@ -245,7 +268,7 @@ def _pack(
     for file in small:
         parts += file_batches(OpenFile(state.shelf, file), shape.schema.names)
     added = write_rewritten(store, shape, split, parts, small[0].sequence)
-    return small, [placed.file for placed in added]
+    return VersionEdit(added=tuple(placed.file for placed in added), removed=tuple(small))
 
 
 def _is_small(file: DataFile, shape: Shape) -> bool:

@@ -1,40 +1,130 @@
 """Writing rows one by one: durable when `put` returns, visible to others when a flush has committed them.
 
-Rows go to a write-ahead log and to memory; a flush routes them to their buckets and commits them as one snapshot. The
-log is named by the moment it began, and its commit by the log: if a process dies between the commit and the removal
-of the log, the next writer finds the commit and does not repeat it. Where a store cannot append (S3), there is no
+The writer is an `LSMTree` over the whole table: one write-ahead log and one set of memtables for all buckets. A flush
+sorts rows into their buckets and commits them as one snapshot, so the version log of the tree is the table's own
+history. A log is named by a sequence, and the commit of its rows by the log: if a process dies between the commit and
+the removal of the log, the next writer sees that the rows have landed. Where a store cannot append (S3), there is no
 log, and rows are durable when `flush` returns.
 """
 
-import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
-from headwater.errors import AlreadyExistsError, StorageError
-from headwater.files import Appending, Held, Locking
-from headwater.lake.engine.batch import Kind, to_rows
-from headwater.lake.engine.keys import NativeKey, as_bytes
-from headwater.lake.engine.layout import PathFactory
-from headwater.lake.engine.memtable import MemTable
-from headwater.lake.engine.merge import merge_batches
-from headwater.lake.engine.reads import Reads
-from headwater.lake.engine.recovery import read_logs
-from headwater.lake.engine.row import Row, RowCodec
-from headwater.lake.engine.stored import delete_values, stored_values
-from headwater.lake.engine.version import Version
-from headwater.lake.engine.wal import WAL, RecordType, encode_record
+from headwater.errors import CommitConflictError
+from headwater.files import Held, Locking
+from headwater.lake.engine.batch import SortedBatch, to_rows
+from headwater.lake.engine.keys import NativeKey
+from headwater.lake.engine.lsm import LSMTree
+from headwater.lake.engine.recovery import list_logs
+from headwater.lake.engine.row import Row
+from headwater.lake.engine.version import Place, Version, VersionEdit
+from headwater.lake.engine.write import FileWriter
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.snapshot import Operation, Snapshot
-from headwater.lake.tables.maintenance import ROWS, compact_if_due
+from headwater.lake.tables.maintenance import ROWS, commit_compaction
 from headwater.lake.tables.read import require_key
 from headwater.lake.tables.routing import place_of, route_batch
 from headwater.lake.tables.shape import UNDECIDED, Shape
-from headwater.lake.tables.state import Still
+from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.writes import commit, decide_buckets, discard, write_routed
+from headwater.lake.tables.writes import commit, decide_buckets
+
+
+class TableVersion:
+    """The files of a table at one snapshot, as a tree sees them."""
+
+    def __init__(self, state: TableState) -> None:
+        self.number = state.snapshot_id
+        self._state = state
+
+    def of(self, place: Place) -> Version:
+        return Version(number=self.number, files=self._state.places.get(place, ()))
+
+
+class SnapshotVersions:
+    """The snapshots of a table as the version log of a tree: a flush becomes an INSERT, a compaction a COMPACT."""
+
+    def __init__(self, store: TableStore, shape: Shape) -> None:
+        self.last: Snapshot | None = None  # that this log has committed
+        self._store = store
+        self._shape = shape
+        self._tried: set[int] = set()  # memtables whose commit may have landed, its answer lost
+
+    def latest(self) -> TableVersion:
+        return self._version(self._store.committer.log.latest())
+
+    def commit(self, edits: Mapping[Place, VersionEdit], *, base: int, flushed: int | None = None) -> TableVersion:
+        """RAISES: CommitConflictError when others have rewritten a bucket that is compacted."""
+        added = tuple(PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.added)
+        removed = tuple(
+            PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.removed
+        )
+        if not added and not removed:
+            return self.latest()
+        if flushed is None:
+            return self._version(self._compacted(added, removed, base))
+        change = Change(Operation.INSERT, ROWS, str(flushed), self._shape.schema.id, added)
+        change = replace(change, replayed=flushed in self._tried)
+        self._tried.add(flushed)
+        self.last = commit(self._store, change)
+        return self._version(self.last)
+
+    def _compacted(self, added: tuple[PlacedFile, ...], removed: tuple[PlacedFile, ...], base: int) -> Snapshot:
+        facts = (Operation.COMPACT, "compactor", uuid.uuid4().hex, self._shape.schema.id)
+        try:
+            return commit_compaction(self._store, Change(*facts, added=added, removed=removed, base=base))
+        except CommitConflictError:
+            self._store.given_up += 1
+            raise
+
+    def _version(self, snapshot: Snapshot | None) -> TableVersion:
+        return TableVersion(self._store.state(snapshot, self._shape))
+
+
+class TableHome:
+    """The home of a tree that holds the rows put one by one into a table, under one schema."""
+
+    def __init__(self, store: TableStore, shape: Shape) -> None:
+        self.files = store.files
+        self.logs = store.paths.rows(shape.schema.id)
+        self.log = SnapshotVersions(store, shape)
+        self.shelf = store.shelf(shape)
+        self._store = store
+        self._shape = shape
+
+    def place_of(self, key: NativeKey) -> Place:
+        return place_of(key, self._shape)
+
+    def route(self, rows: SortedBatch) -> Iterator[tuple[Place, SortedBatch]]:
+        schema = self._shape.schema
+        columns = to_rows(rows, self._shape.codec, schema.partition_keys or schema.primary_keys)
+        for routed in route_batch(rows, columns, self._shape):
+            yield (routed.partition, routed.bucket), routed.rows
+
+    def writer(self, place: Place) -> FileWriter:
+        return self._store.writer(self._shape, *place)
+
+    def next_sequence(self, least: int) -> int:
+        """Microseconds since 1970, so that none comes twice; later than all before, also if the clock goes back."""
+        known = (sequence + 1 for sequence, _ in list_logs(self.files, self.logs))
+        return max([time.time_ns() // 1000, least, *known])
+
+    def has_landed(self, sequence: int) -> bool:
+        return str(sequence) in self._landed
+
+    @cached_property
+    def _landed(self) -> set[str]:
+        """The logs whose rows are in a snapshot, by the names of their commits."""
+        log = self._store.committer.log
+        return {each.commit_id for each in log.newest_first() if each.commit_user == ROWS}
+
+    def forget(self, name: str) -> None:
+        """Files stay: older snapshots name them, and expiry removes them."""
 
 
 class RowWriter:
@@ -47,18 +137,18 @@ class RowWriter:
         """
         shape = store.shape()
         require_key(store, shape, "write rows one by one")
+        if shape.buckets == UNDECIDED:
+            shape = decide_buckets(store, 0)
         self._store = store
-        self._shape = decide_buckets(store, 0) if shape.buckets == UNDECIDED else shape
+        self._shape = shape
         self._held: Held | None = store.files.lock(store.paths.lock) if isinstance(store.files, Locking) else None
-        self._rows = RowCodec(self._shape.schema)
-        self._key_at = tuple(self._shape.schema.names.index(name) for name in self._shape.schema.primary_keys)
-        self._lock = threading.RLock()
-        self._waiting: list[MemTable] = []  # full, not committed yet, oldest first
-        self._tried: set[int] = set()  # logs whose commit may have landed, its answer lost
-        self._closed = False
+        self._told = 0  # the snapshot that the last flush returned
         try:
-            self._recover()
-            self._active = self._begin()
+            for id in store.schemas.list_schemas():
+                if id != shape.schema.id and store.files.list(store.paths.rows(id).wal_folder):
+                    self._tree(replace(store.shape(id), buckets=shape.buckets)).close()
+            self._home = TableHome(store, shape)
+            self._tree_of_rows = self._tree(shape, self._home)
         except BaseException:
             self._release()
             raise
@@ -69,57 +159,39 @@ class RowWriter:
 
     def put_many(self, rows: Iterable[Row | Mapping[str, Any] | Sequence[Any]]) -> None:
         """Write rows, all of them checked before the first is written, with one sync for all."""
-        codec, writes = self._shape.codec, []
         with self._store.naming():
-            for row in rows:
-                data, values = self._rows.check(dict(row.items()) if isinstance(row, Row) else row)
-                key = codec.native(tuple(values[at] for at in self._key_at))
-                writes.append((RecordType.PUT, key, data, stored_values(codec, values)))
-        self._write(writes)
+            self._tree_of_rows.put_many(rows)
 
     def delete(self, key: Any) -> None:
         """Remove the row of a key, if there is one."""
         with self._store.naming():
-            native = self._shape.codec.native(key)
-        self._write([(RecordType.DELETE, native, b"", delete_values(self._shape.codec, native))])
+            self._tree_of_rows.delete(key)
 
     def get(self, key: Any) -> Row | None:
         """The row of a key, with what this writer has not committed yet."""
-        shape, state = self._shape, self._store.latest()
+        return self.multi_get((key,))[0]
+
+    def multi_get(self, keys: Iterable[Any]) -> list[Row | None]:
+        """The rows of many keys, in their order, with what this writer has not committed yet."""
+        self._tree_of_rows.refresh()
         with self._store.naming():
-            native = shape.codec.native(key)
-        place = place_of(native, shape)
-        with self._lock:
-            memtables = (self._active, *reversed(self._waiting))
-        still = Still(self._store.shelf(shape), state.places.get(place, ()), memtables)
-        return Reads(still, shape.codec, shape.stored, shape.rule).multi_get([native])[0]
+            return self._tree_of_rows.multi_get(keys)
 
     def flush(self) -> Snapshot | None:
-        """Commit what was written since the last flush as one snapshot; None if there was nothing."""
-        with self._lock:
-            self._require_open()
-            if len(self._active):
-                fresh = self._begin()
-                self._waiting.append(self._active)
-                self._active = fresh
-            snapshot = None
-            while self._waiting:
-                snapshot = self._commit(self._waiting[0], self._shape, self._logs)
-                self._waiting.pop(0)
-                compact_if_due(self._store, snapshot)
-            return snapshot
+        """Commit what was written since the last flush; the last snapshot of it, or None if there was nothing."""
+        self._tree_of_rows.flush()
+        self._tree_of_rows.compact_due()
+        last = self._home.log.last
+        if last is None or last.snapshot_id == self._told:
+            return None
+        self._told = last.snapshot_id
+        return last
 
     def close(self) -> None:
         """Flush and let go; closing twice is harmless."""
-        if self._closed:
-            return
         try:
-            self.flush()
-            self._active.close_wal()
-            if self._active.wal is not None:
-                self._store.files.delete(self._logs.wal(self._active.sequence))
+            self._tree_of_rows.close()
         finally:
-            self._closed = True
             self._release()
 
     def __enter__(self) -> Self:
@@ -128,77 +200,8 @@ class RowWriter:
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    @property
-    def _logs(self) -> PathFactory:
-        return self._store.paths.rows(self._shape.schema.id)
-
-    def _recover(self) -> None:
-        """Commit the rows of logs that an earlier writer left, each under the schema it was written by."""
-        for id in self._store.schemas.list_schemas():
-            shape, paths = self._store.shape(id), self._store.paths.rows(id)
-            if not shape.is_keyed or not self._store.files.list(paths.wal_folder):
-                continue
-            shape = replace(shape, buckets=self._shape.buckets)
-            tables, logs = read_logs(self._store.files, paths, Version(), schema=shape.schema, rule=shape.rule)
-            for memtable, log in zip(tables, logs):
-                if len(memtable):
-                    self._commit(memtable, shape, paths, replayed=True)
-                self._store.files.delete(log.path)
-
-    def _begin(self) -> MemTable:
-        """A new memtable and its log. Sequences are microseconds since 1970, so that none comes twice."""
-        sequence = time.time_ns() // 1000
-        files, options = self._store.files, self._shape.options
-        wal = None
-        while options.wal_enabled and isinstance(files, Appending):
-            try:
-                appender = files.appender(self._logs.wal(sequence))
-            except AlreadyExistsError:
-                sequence += 1
-                continue
-            wal = WAL(appender, sequence, fsync=options.wal_fsync, interval_millis=options.wal_interval_millis)
-            break
-        return MemTable(self._shape.codec, self._shape.rule, sequence=sequence, wal=wal)
-
-    def _write(self, writes: list[tuple[RecordType, NativeKey, bytes, tuple[Any, ...]]]) -> None:
-        records = b"".join([encode_record(type, as_bytes(key), data) for type, key, data, _ in writes])
-        with self._lock:
-            self._require_open()
-            if self._active.memory >= self._shape.options.memtable_size * self._shape.options.flush_threshold:
-                self.flush()
-            memtable = self._active
-            synced_at = memtable.wal.append(records) if memtable.wal is not None else 0
-            for type, key, data, values in writes:
-                kind = Kind.DELETE if type is RecordType.DELETE else Kind.PUT
-                memtable.put(key, kind, values, len(data) + 16)
-        if memtable.wal is not None:
-            memtable.wal.wait(synced_at)
-
-    def _commit(self, memtable: MemTable, shape: Shape, logs: PathFactory, *, replayed: bool = False) -> Snapshot:
-        """Write the rows of a memtable to their buckets and commit them, once."""
-        store = self._store
-        memtable.close_wal()
-        batch = merge_batches(memtable.runs(), shape.rule)
-        rows = to_rows(batch, shape.codec, shape.schema.partition_keys or shape.schema.primary_keys)
-        added: list[PlacedFile] = []
-        try:
-            for routed in route_batch(batch, rows, shape):
-                added += write_routed(store, shape, routed)
-        except BaseException:
-            discard(store, added)
-            raise
-        id = str(memtable.sequence)
-        again = replayed or memtable.sequence in self._tried
-        change = Change(Operation.INSERT, ROWS, id, shape.schema.id, tuple(added), replayed=again)
-        self._tried.add(memtable.sequence)
-        snapshot = commit(store, change)
-        if memtable.wal is not None:
-            store.files.delete(logs.wal(memtable.sequence))
-        return snapshot
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise StorageError(f"the row writer of {self._store.name} is closed")
+    def _tree(self, shape: Shape, home: TableHome | None = None) -> LSMTree:
+        return LSMTree(self._store.files, shape.schema, home=home or TableHome(self._store, shape))
 
     def _release(self) -> None:
         if self._held is not None:

@@ -356,11 +356,13 @@ class Table:
         return self.store.state(snapshot, self.store.shape(snapshot.schema_id))
 
     def _pair(self, start: At, end: At | None) -> tuple[TableState, TableState]:
-        """Two states, both read by the schema of the later."""
+        """Two states, both read by the newer of their schemas: values of columns it does not have may be gone."""
         after = self._state(end)
         if start == 0:
             return self.store.state(None, after.shape), after
         before = snapshot_at(self.store, start, now=time.time())
+        if before.schema_id > after.shape.schema.id:
+            after = self.store.state(after.snapshot, self.store.shape(before.schema_id))
         return self.store.state(before, after.shape), after
 
     def _refuse_lossy(self, change: WidenColumn) -> None:

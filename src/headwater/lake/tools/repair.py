@@ -14,7 +14,7 @@ from headwater.lake.engine.batch import SortedBatch
 from headwater.lake.engine.layout import PathFactory, data_file_facts, is_data_file, wal_sequence
 from headwater.lake.engine.options import storage_options
 from headwater.lake.engine.sst.reader import SSTableReader
-from headwater.lake.engine.version import DataFile, FileVersionLog, Version, VersionEdit
+from headwater.lake.engine.version import ONLY, DataFile, FileVersionLog, Version, VersionEdit
 from headwater.lake.engine.wal.format import HEADER, read_log, salvage
 from headwater.lake.engine.write import FileWriter
 from headwater.model.schema import Schema
@@ -96,8 +96,7 @@ def _repair_version(files: Files, paths: PathFactory, schema: Schema) -> Iterato
                 yield f"{entry.path}: left out: {err}"
     for entry in entries:
         set_aside(files, entry.path)
-    edit = VersionEdit(added=tuple(found), next_sequence=max((file.sequence for file in found), default=0) + 1)
-    FileVersionLog(files, paths).commit(edit)
+    FileVersionLog(files, paths).commit({ONLY: VersionEdit(added=tuple(found))})
     yield f"made the list of live files anew from {len(found)} data files; rows deleted before may be back"
 
 
@@ -127,13 +126,13 @@ def _repair_data(files: Files, paths: PathFactory, schema: Schema, log: FileVers
     for file in version.files:
         path = paths.data_file(file.name)
         if file.name not in present:
-            log.commit(VersionEdit(removed=(file.name,)))
+            log.commit({ONLY: VersionEdit(removed=(file,))})
             yield f"{path}: the file is missing; its {file.rows} rows are lost"
             continue
         whole, damaged = _whole_blocks(files, path, file)
         if damaged:
             added = [replace(new, level=file.level) for new in writer.write(whole, level=0, sequence=file.sequence)]
-            log.commit(VersionEdit(added=tuple(added), removed=(file.name,)))
+            log.commit({ONLY: VersionEdit(added=tuple(added), removed=(file,))})
             set_aside(files, path)
             kept = sum(len(batch) for batch in whole)
             yield f"{path}: kept {kept} of {file.rows} rows"

@@ -14,9 +14,9 @@ from headwater.lake.engine.keys import as_bytes
 from headwater.lake.engine.layout import is_data_file
 from headwater.lake.engine.lsm import LSMTree
 from headwater.lake.engine.opened import OpenFile
-from headwater.lake.engine.recovery import live_logs
+from headwater.lake.engine.recovery import list_logs
 from headwater.lake.engine.sst.reader import SSTableReader
-from headwater.lake.engine.version import DataFile, Version
+from headwater.lake.engine.version import DataFile
 from headwater.lake.engine.wal import read_log
 from headwater.lake.metadata.expire import Cleaner
 from headwater.lake.metadata.manifest import ManifestEntry
@@ -161,7 +161,7 @@ def _opened(store: TableStore, file: DataFile) -> OpenFile:
 
 def _check_logs(store: TableStore, report: VerifyReport) -> None:
     for id in store.schemas.list_schemas():
-        for _, path, _ in live_logs(store.files, store.paths.rows(id), Version()):
+        for _, path in list_logs(store.files, store.paths.rows(id)):
             content = _tried(report, read_log, store.files.get(path), path)
             if content is not None and content.torn_at is not None:
                 report.torn_logs.append(f"{path}: cut at byte {content.torn_at}")

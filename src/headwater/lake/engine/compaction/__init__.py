@@ -2,6 +2,6 @@
 
 from headwater.lake.engine.compaction.compact import compact_runs
 from headwater.lake.engine.compaction.pick import pick_compaction
-from headwater.lake.engine.compaction.universal import CompactionPick, pick_all
+from headwater.lake.engine.compaction.universal import CompactionPick
 
-__all__ = ["CompactionPick", "compact_runs", "pick_all", "pick_compaction"]
+__all__ = ["CompactionPick", "compact_runs", "pick_compaction"]

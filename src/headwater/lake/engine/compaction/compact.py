@@ -23,7 +23,7 @@ def compact_runs(pick: CompactionPick, *, shelf: Shelf, rule: MergeRule, writer:
     runs = open_runs(shelf, list(pick.runs), {})
     sequence = max(file.sequence for file in files)
     added = writer.write(_merged(runs, pick, rule), level=pick.level, sequence=sequence)
-    return VersionEdit(added=tuple(added), removed=tuple(file.name for file in files))
+    return VersionEdit(added=tuple(added), removed=files)
 
 
 def _merged(runs: list[OpenRun], pick: CompactionPick, rule: MergeRule) -> Iterator[SortedBatch]:
@@ -43,4 +43,4 @@ def _batches(files: list[OpenFile]) -> Iterator[SortedBatch]:
 
 
 def _move(file: DataFile, level: int) -> VersionEdit:
-    return VersionEdit(added=(replace(file, level=level),), removed=(file.name,))
+    return VersionEdit(added=(replace(file, level=level),), removed=(file,))
