@@ -49,12 +49,14 @@ setup: .venv/.warm ## Install everything into .venv, once
 demo: setup ## Show what Headwater does, end to end
 	@$(BIN)/headwater demo
 
-# Two halves side by side, one for each core: what runs Spark or a browser, and the rest.
+# Two halves side by side, one for each core: what runs Spark or a browser, and the rest. Neither leaves a file in the tree.
 BESIDE := tests/spark tests/jobs tests/server
 test: setup .venv-paimon/.installed ## Run all tests
 	@echo "tests of Spark and of the page run beside the others; their report comes at the end" >&2
-	@$(PY) -m pytest $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
-	$(PY) -m pytest $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; exit $$((rest | spark))
+	@$(PY) tests/tree.py note .venv/tree.before; \
+	$(PY) -m pytest $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
+	$(PY) -m pytest $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; \
+	$(PY) tests/tree.py compare .venv/tree.before; left=$$?; exit $$((rest | spark | left))
 
 lint: setup ## Check style, types and the import rule
 	@$(BIN)/ruff format --check --quiet .

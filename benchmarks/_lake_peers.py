@@ -1,7 +1,8 @@
-"""The stores that `lake.py` compares with, each behind the same seven verbs.
+"""The stores that `lake.py` compares with, each behind the same verbs: write, upsert, get, scan, range, size, close.
 
-Key-value stores get the key as eight bytes and the row packed by `struct`, which is the cheapest honest encoding;
-lake formats get Arrow. Every store is used with its defaults, batched where it can batch.
+Those that take rows one by one have `put` too, and sync each to disk as ours are. Key-value stores get the key as
+eight bytes and the row packed by `struct`, which is the cheapest honest encoding; lake formats get Arrow.
+Every store is used with its defaults, batched where it can batch.
 """
 
 import sqlite3
@@ -21,45 +22,6 @@ _ROW = struct.Struct("<20sdi")
 def size_of(folder: Path) -> int:
     files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
     return sum(path.stat().st_size for path in files)
-
-
-class Headwater:
-    """Ours: write and upsert end with a flush, which is durable."""
-
-    name = "headwater"
-
-    def __init__(self, folder: Path, options: dict[str, str] | None = None) -> None:
-        self.folder = folder
-        self.options = options or {}
-
-    def write(self, table: pa.Table) -> None:
-        from headwater.lake import BlockCache, LSMTree
-        from headwater.lake.engine.types import schema_of
-        from headwater.model.schema import Schema
-
-        plain = schema_of(table.schema, ("id",))
-        schema = Schema(plain.fields, plain.primary_keys, options=self.options)
-        self.tree = LSMTree(self.folder, schema, cache=BlockCache())
-        self.upsert(table)
-
-    def upsert(self, table: pa.Table) -> None:
-        self.tree.write_arrow(table)
-        self.tree.flush()
-
-    def get(self, key: int) -> Any:
-        return self.tree.get(key)
-
-    def scan(self) -> pa.Table:
-        return self.tree.to_arrow()
-
-    def range(self, low: int, high: int) -> pa.Table:
-        return self.tree.to_arrow(lower=low, upper=high)
-
-    def size(self) -> int:
-        return size_of(self.folder)
-
-    def close(self) -> None:
-        self.tree.close()
 
 
 class Parquet:
@@ -136,6 +98,14 @@ class RocksDict(_KeyValue):
         self.db.write(batch)
         self.db.flush()
 
+    def put(self, rows: list[tuple[Any, ...]]) -> None:
+        from rocksdict import WriteOptions
+
+        synced = WriteOptions()
+        synced.sync = True
+        for i, s, d, n in rows:
+            self.db.put(_KEY.pack(i), _ROW.pack(s.encode(), d, n), synced)
+
     def get(self, key: int) -> Any:
         return _ROW.unpack(self.db[_KEY.pack(key)])
 
@@ -178,6 +148,10 @@ class LevelDB(_KeyValue):
                 for key, value in pairs[start : start + 10_000]:
                     batch.put(key, value)
 
+    def put(self, rows: list[tuple[Any, ...]]) -> None:
+        for i, s, d, n in rows:
+            self.db.put(_KEY.pack(i), _ROW.pack(s.encode(), d, n), sync=True)
+
     def get(self, key: int) -> Any:
         return _ROW.unpack(self.db.get(_KEY.pack(key)))
 
@@ -210,6 +184,12 @@ class SQLite(_KeyValue):
     def upsert(self, table: pa.Table) -> None:
         with self.db:
             self.db.executemany("INSERT OR REPLACE INTO t VALUES (?, ?, ?, ?)", self.rows(table))
+
+    def put(self, rows: list[tuple[Any, ...]]) -> None:
+        self.db.execute("PRAGMA synchronous = FULL")
+        for row in rows:
+            with self.db:
+                self.db.execute("INSERT OR REPLACE INTO t VALUES (?, ?, ?, ?)", row)
 
     def get(self, key: int) -> Any:
         return self.db.execute("SELECT * FROM t WHERE id = ?", (key,)).fetchone()

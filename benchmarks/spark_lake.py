@@ -202,6 +202,7 @@ def _session(folder: Path, more: dict[str, str]) -> SparkSession:
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "4",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     builder = SparkSession.builder.master("local[2]").appName("spark_lake")
     for name, value in (settings | more).items():

@@ -44,8 +44,8 @@ def test_a_demo_replaces_nothing_but_a_demo(tmp_path):
 @pytest.mark.slow
 @pytest.mark.spark
 def test_a_watched_job_says_where_its_columns_come_from(tmp_path):
-    command = [sys.executable, "examples/observe_spark.py", str(tmp_path / "spark")]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    command = [sys.executable, ROOT / "examples" / "observe_spark.py", tmp_path / "spark"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert run.returncode == 0, run.stderr
     assert "COMPLETE daily_sales.insert_into_hadoop_fs_relation_command.by_city" in run.stdout
     assert "  cents <- eur  AGGREGATION  sum((eur * ?)) -- at " in run.stdout

@@ -54,12 +54,9 @@ def test_registry_hosts_are_not_named():
         assert not [host for host in hosts if host.encode() in text], name
 
 
-def test_every_promise_names_a_test_that_is_there():
+def test_every_promise_names_a_test():
+    """`tests/test_page_names.py` holds that it is there."""
     page = (ROOT / "docs" / "guarantees.md").read_text()
-    named = re.findall(r"`(tests/[\w/.]+)::(\w+)`", page)
-    assert len(named) > 25
-    missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text()]
-    assert missing == []
     promises = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
     assert [line for line in promises if "::" not in line] == []
 

@@ -1,11 +1,24 @@
-"""The package as others get it: what it carries, and what importing it costs."""
+"""The package as others get it: what it carries, what importing it costs, and how it is installed."""
 
+import ast
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tomllib
+import venv
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from tests.pages import agrees, read_blocks, read_commands
+
 ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WHEEL = f"headwater-{PROJECT['version']}-py3-none-any.whl"
 
 
 def test_importing_the_package_imports_next_to_nothing():
@@ -18,14 +31,108 @@ def test_importing_the_package_imports_next_to_nothing():
     assert others == {"headwater"}
 
 
-def test_the_wheel_is_complete(tmp_path):
-    """What is no Python comes along: the marker of types, the page, the demo's files, the licence."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel, as `make build` makes it, in a folder `dist`."""
+    folder = tmp_path_factory.mktemp("build") / "dist"
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
-    (wheel,) = tmp_path.glob("*.whl")
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_the_wheel_is_complete(wheel):
+    """What is no Python comes along: the marker of types, the page, the demo's files, the licence."""
     names = {name.split("/", 1)[1] for name in zipfile.ZipFile(wheel).namelist()}
     package = ROOT / "src" / "headwater"
     kept = {str(file.relative_to(package)) for file in package.rglob("*") if file.suffix not in (".pyc", "")}
     assert kept <= names
     assert {"py.typed", "server/page/index.html", "demo/shop/typo.sql", "licenses/LICENSE"} <= names
+
+
+class Environment:
+    """An empty virtual environment, and a shell that has it first on its path."""
+
+    def __init__(self, folder):
+        venv.create(folder / "env", with_pip=True)
+        self.folder = folder
+        ours = ("PYTHON", "PYSPARK_", "SPARK_", "HEADWATER_", "VIRTUAL_ENV")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        path = f"{folder / 'env' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        self.variables = kept | {"PATH": path, "NO_COLOR": "1", "PIP_NO_COMPILE": "1", "PIP_QUIET": "1"}
+
+    def run(self, command, folder=None):
+        words = ["bash", "-ec", command]
+        where = folder or self.folder
+        return subprocess.run(words, cwd=where, env=self.variables, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    found = Environment(tmp_path)
+    if found.run("pip download --no-deps --dest reached click").returncode:
+        pytest.skip("no package index can be reached: pip cannot fetch what Headwater runs on")
+    yield found
+    shutil.rmtree(tmp_path / "env")  # over a gigabyte
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.timeout(1_800)
+def test_the_first_commands_of_the_readme_run_from_the_wheel_alone(wheel, environment):
+    """An empty environment, the wheel with all it runs on, the demo, and what the README asks of it first."""
+    blocks = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    consoles = [list(read_commands(block)) for block in blocks if block.language == "console"]
+    _, (build, install, demo), (into, harvest, trace, *_), *_ = consoles
+    assert build.command.startswith("make build ")
+    (environment.folder / "dist").symlink_to(wheel.parent)
+    for shown in (install, demo):
+        run = environment.run(shown.command)
+        assert run.returncode == 0, run.stdout + run.stderr
+    assert environment.run("python -c 'import headwater; print(headwater.__file__)'").stdout.startswith(
+        str(environment.folder)
+    )
+    assert into.command == "cd demo"
+    for shown in (harvest, trace):
+        run = environment.run(shown.command, environment.folder / "demo")
+        assert run.returncode == 0, run.stderr
+    assert agrees(trace.output, (run.stdout + run.stderr).splitlines())
+    checkout = environment.run(f"pip install '{ROOT}[all]' && headwater --version")
+    assert checkout.stdout.endswith(f"headwater {PROJECT['version']}\n"), checkout.stdout + checkout.stderr
+
+
+def requirements():
+    """The names of all packages that Headwater needs, for itself or for some part of it."""
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return {re.split(r"[^\w.-]", text)[0] for each in lists for text in each} - {"headwater"}
+
+
+def told():
+    """Every `pip install …` that a page, an example or the code tells a reader to type, and where."""
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*")]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        yield from ((file, found) for found in re.findall(r"pip install ([^`\n]+)", text))
+    for file in ROOT.glob("src/**/*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from ((file, found) for found in re.findall(r"pip install ([^`\n{]+)", node.value))
+
+
+def is_followable(word):
+    """Whether pip finds what it is told to install: our checkout, our wheel, or a package that an index has."""
+    name, _, extra = word.removesuffix("]").partition("[")
+    if name == "." or Path(name).name == WHEEL:
+        return extra == "" or extra in PROJECT["optional-dependencies"]
+    return name in requirements()
+
+
+def test_what_is_told_to_install_can_be_installed():
+    """Headwater is on no index: `pip install headwater` finds nothing, or something else."""
+    words = [(str(file.relative_to(ROOT)), word) for file, text in told() for word in shlex.split(text)]
+    assert len(words) > 12
+    assert [(file, word) for file, word in words if not is_followable(word)] == []
+    assert not is_followable("headwater")
+    assert not is_followable("headwater[cloud]")
+    assert not is_followable(".[clouds]")

@@ -26,7 +26,7 @@ def copy_tree(target: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__", ".venv*", "site", "dist", ".*_cache")
     for name in ("src", "tests", "docs", "examples"):
         shutil.copytree(ROOT / name, target / name, ignore=ignore)
-    for name in ("pyproject.toml", "mkdocs.yml", "README.md"):
+    for name in ("conftest.py", "pyproject.toml", "mkdocs.yml", "README.md"):
         shutil.copy(ROOT / name, target / name)
 
 

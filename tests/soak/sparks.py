@@ -27,9 +27,10 @@ _SETTINGS = {
 }
 
 
-def session() -> SparkSession:
+def session(stage: Stage) -> SparkSession:
     os.environ |= spark_environment()
     builder = SparkSession.builder.master("local[1]")
+    builder = builder.config("spark.sql.warehouse.dir", str(stage.root / "spark-warehouse"))
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
@@ -65,7 +66,7 @@ def run_stream(spark: SparkSession, stage: Stage, most: int = 3) -> None:
 def main(folder: str, seed: int, once: bool) -> None:
     stage, chance = Stage.load(folder), random.Random(seed)
     journal = Journal(stage.journal(ME))
-    spark = session()
+    spark = session(stage)
     if once:
         run_stream(spark, stage, most=1000)
     while not stage.is_over:

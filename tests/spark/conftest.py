@@ -3,10 +3,13 @@
 import itertools
 import os
 import warnings
+from pathlib import Path
 
 import pytest
 
 from headwater.spark.environment import spark_environment
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +40,9 @@ def spark(spark_folder):
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", ResourceWarning)  # the gateway's pipes
+        patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # its workers import classes of the tests
         session = builder.getOrCreate()
     yield session
     session.stop()

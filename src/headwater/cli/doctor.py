@@ -86,14 +86,12 @@ def _zetasql(flags: Flags) -> Finding:
     return Finding("ZetaSQL", "ok", f"{release}, compiled in {place.parent}")
 
 
-def _package(name: str, *, extra: str | None = None) -> Callable[[Flags], Finding]:
+def _package(name: str, *, optional: bool = False) -> Callable[[Flags], Finding]:
     def look(flags: Flags) -> Finding:
         try:
             return Finding(name, "ok", version(name))
         except PackageNotFoundError:
-            if extra is None:
-                return Finding(name, "problem", "not installed", f"pip install {name}")
-            return Finding(name, "optional", "not installed", f"pip install 'headwater[{extra}]'")
+            return Finding(name, "optional" if optional else "problem", "not installed", f"`pip install {name}`")
 
     return look
 
@@ -109,7 +107,7 @@ CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
     ("sqlglot", _package("sqlglot")),
     ("pyarrow", _package("pyarrow")),
     ("duckdb", _package("duckdb")),
-    ("obstore", _package("obstore", extra="cloud")),
+    ("obstore", _package("obstore", optional=True)),
 )
 
 

@@ -24,7 +24,7 @@ from headwater.files.paths import check_folder, check_path
 from headwater.files.protocol import Data, FileEntry, pieces
 from headwater.text import without_secrets
 
-obstore: Any = None  # stays None when the extra `cloud` is not installed
+obstore: Any = None  # stays None when it is not installed
 if importlib.util.find_spec("obstore") is not None:
     obstore = importlib.import_module("obstore")
     importlib.import_module("obstore.store")
@@ -42,7 +42,7 @@ class ObjectFiles:
         if obstore is None:
             raise MissingDependencyError(
                 f"{url} needs the package obstore",
-                hint="pip install 'headwater[cloud]'",
+                hint="`pip install obstore`",
             )
         self.url = url.rstrip("/")
         self._options = options = dict(options or {})

@@ -24,7 +24,7 @@ def open_files(url: str | Path, options: dict[str, str] | None = None) -> Files:
     >>> open_files("memory://scratch") is open_files("memory://scratch")
     True
 
-    RAISES: UsageError for any other scheme, MissingDependencyError when the extra `cloud` is needed and missing.
+    RAISES: UsageError for any other scheme, MissingDependencyError when obstore is needed and missing.
     """
     scheme, separator, rest = str(url).partition("://")
     if not separator:

@@ -65,7 +65,7 @@ def wasm_path() -> Path:
         folders = list(spec.submodule_search_locations or []) if spec else []
         path = Path(folders[0] if folders else ".") / "zetasql.wasm"
     if not path.is_file():
-        raise MissingDependencyError(f"there is no ZetaSQL binary at `{path}`", hint="pip install zetasql")
+        raise MissingDependencyError(f"there is no ZetaSQL binary at `{path}`", hint="`pip install zetasql`")
     return path
 
 

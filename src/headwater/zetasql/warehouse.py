@@ -1,4 +1,4 @@
-"""The schemas of BigQuery's own tables, through its client library (the `bigquery` extra)."""
+"""The schemas of BigQuery's own tables, through its client library, google-cloud-bigquery."""
 
 from importlib import import_module
 from typing import Any
@@ -15,7 +15,7 @@ class BigQueryTables:
     `client` is a `google.cloud.bigquery.Client`; without one, the default project and credentials are used. A table
     that does not exist, or that may not be seen, is unknown; when BigQuery cannot be asked at all, an error says so.
 
-    RAISES: MissingDependencyError without the extra, EngineError without credentials.
+    RAISES: MissingDependencyError without that library, EngineError without credentials.
     """
 
     def __init__(self, client: Any = None, *, dataset: str | None = None) -> None:
@@ -25,7 +25,7 @@ class BigQueryTables:
             signing: Any = import_module("google.auth.exceptions")
         except ImportError as err:
             raise MissingDependencyError(
-                "asking BigQuery for schemas needs google-cloud-bigquery", hint="pip install 'headwater[bigquery]'"
+                "asking BigQuery for schemas needs google-cloud-bigquery", hint="`pip install google-cloud-bigquery`"
             ) from err
         try:
             self.client = library.Client() if client is None else client

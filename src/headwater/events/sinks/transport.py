@@ -22,7 +22,7 @@ class TransportSink(Buffered):
         except ImportError as error:
             raise MissingDependencyError(
                 "Transports of the OpenLineage client need the package openlineage-python.",
-                hint="pip install 'headwater[openlineage]'",
+                hint="`pip install openlineage-python`",
             ) from error
         try:
             self._transport = factory.create(dict(config))

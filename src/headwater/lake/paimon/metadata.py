@@ -265,12 +265,12 @@ class PaimonFiles:
 
 
 def need_fastavro() -> Any:
-    """RAISES: MissingDependencyError without the extra `paimon`."""
+    """RAISES: MissingDependencyError without fastavro."""
     try:
         return import_module("fastavro")
     except ImportError as error:
         raise MissingDependencyError(
-            "Paimon's manifests are Avro files; fastavro is not installed", hint="`pip install 'headwater[paimon]'`"
+            "Paimon's manifests are Avro files; fastavro is not installed", hint="`pip install 'fastavro[zstandard]'`"
         ) from error
 
 

@@ -69,7 +69,7 @@ def publish(
     """Bring the Paimon table `{location}/{database}.db/{table}` to the latest snapshot of a lake table.
 
     `whole` writes everything anew, which also compacts what many publications left behind.
-    RAISES: MissingDependencyError without the extra `paimon`; SchemaError for a table that Paimon cannot have;
+    RAISES: MissingDependencyError without fastavro; SchemaError for a table that Paimon cannot have;
     CommitConflictError when somebody else writes to the Paimon table.
     """
     need_fastavro()

@@ -1,0 +1,27 @@
+"""Every test, doctests under `src` included, runs in a temporary folder: none writes to the checkout."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The current folder of fixtures that outlive a test, such as the Spark session."""
+    began = Path.cwd()
+    folder = tmp_path_factory.mktemp("session")
+    os.chdir(folder)
+    yield folder
+    os.chdir(began)
+
+
+@pytest.fixture(autouse=True)
+def current_folder(session_folder: Path) -> Iterator[None]:
+    """The current folder of one test: empty at its beginning, removed at its end."""
+    with tempfile.TemporaryDirectory(dir=session_folder, ignore_cleanup_errors=True) as folder:
+        os.chdir(folder)
+        yield
+        os.chdir(session_folder)
