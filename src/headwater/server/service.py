@@ -15,6 +15,7 @@ from headwater.model.edges import Kind
 from headwater.server.intake import Intake
 from headwater.server.live import Live
 from headwater.server.options import ServerOptions
+from headwater.server.sql_pool import SqlPool
 from headwater.view.layout import Layout
 
 _KEPT = 8  # states of the graph in memory
@@ -90,6 +91,7 @@ class Service:
         self.store = GraphStore(self.warehouse)
         self.live = Live(self.latest)
         self.intake = Intake(self.store)
+        self.sql = SqlPool()
         self._graphs: Recent[KnownGraph] = Recent(_KEPT)
         self._lock = Lock()
 
