@@ -207,6 +207,16 @@ class TimeLimitError(EngineError):
     code = "time-limit"
 
 
+class MemoryLimitError(EngineError):
+    """A query needs more memory than it may have.
+
+    The server gives each query so much; DuckDB by itself takes up to four fifths of the machine's. Ask for fewer rows
+    or columns, aggregate in steps, or avoid functions that make very large lists and texts.
+    """
+
+    code = "memory-limit"
+
+
 class Severity(Enum):
     """How much an issue matters."""
 

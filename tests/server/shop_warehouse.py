@@ -13,6 +13,7 @@ from headwater.events.facets import ErrorMessageFacet, OutputStatisticsFacet, Pr
 from headwater.graph import Change, GraphStore
 from headwater.graph.collect import collect
 from headwater.graph.observed import ingest
+from headwater.graph.tables import ALL_TABLES
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.query import connect
@@ -43,6 +44,9 @@ def fill_shop(folder: Path) -> GraphStore:
     staging, marts = ((SHOP / "snowflake" / name).read_text() for name in ("1_staging.sql", "2_marts.sql"))
     _harvest(store, {"1_staging.sql": staging})
     _harvest(store, {"1_staging.sql": staging, "2_marts.sql": marts})
+    for spec in ALL_TABLES:  # so that snapshots are not numbered as states are, and the first state has expired
+        store.table(spec).compact()
+        store.table(spec).expire_snapshots(keep_min=1, older_than=0)
     with connect(str(folder)) as session:
         session.sql(TABLES)
     ingest(store, _events(), source="spark")

@@ -132,6 +132,10 @@ def test_the_past_and_what_changed_since(page):
     page.wait_for_selector(".stage .line.changed")
     assert "since=3" in page.url
     assert "added" in page.inner_text(".diff-legend")
+    assert page.locator(".since option").all_inner_texts() == ["2 · harvest", "3 · ingest"]  # 1 has expired
+    page.locator(".timeline input[type=range]").press("Home")
+    wait(page, "() => document.querySelector('.timeline .when').textContent.startsWith('state 2 of 4 · harvest')")
+    wait(page, "() => document.querySelector('.timeline .toggle').disabled")
 
 
 def test_groups(page):

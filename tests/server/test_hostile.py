@@ -80,3 +80,57 @@ def test_slow_connections_are_hung_up_on_and_do_not_keep_others_out(server):
         for line in slow:
             line.close()
     assert _is_healthy(url)
+
+
+REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UNREAD = b"POST /api/v1/sql HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 99999\r\n\r\n"
+DRIBBLES = {
+    "a second head": (REQUEST, b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
+    "a second head, begun with the first": (REQUEST + b"GET / HTTP/1.1\r\nX-", b"Slow: "),
+    "empty lines between requests": (REQUEST, b"\r\n"),
+    "the body of a refused request": (UNREAD, b"x"),
+}
+"""What is sent at once, and what then begins to come one byte after the other."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DRIBBLES)
+def test_kept_connections_that_dribble_do_not_keep_others_out(server, kind):
+    """One below the server's limit of connections, each of which was answered once: all are hung up on."""
+    process, url = server
+    address = (urlsplit(url).hostname, urlsplit(url).port)
+    first, then = DRIBBLES[kind]
+    lines = [socket.create_connection(address, timeout=30) for _ in range(499)]
+    try:
+        for line in lines:
+            line.sendall(first)
+        for line in lines:
+            assert line.recv(65536)
+        end = time.monotonic() + 40
+        while lines and time.monotonic() < end:
+            lines = [line for line in lines if _still_takes(line, then[:1])]
+            then = then[1:] or b"y"
+            time.sleep(0.5)
+        assert not lines, f"{len(lines)} connections are still open"
+    finally:
+        for line in lines:
+            line.close()
+    assert process.poll() is None
+    assert _is_healthy(url)
+
+
+def _still_takes(line, data):
+    """Whether a connection is open; one that is not is closed here too."""
+    try:
+        line.sendall(data)
+        line.setblocking(False)
+        is_open = bool(line.recv(65536))
+    except BlockingIOError:
+        is_open = True
+    except OSError:
+        is_open = False
+    if not is_open:
+        line.close()
+    else:
+        line.settimeout(30)
+    return is_open

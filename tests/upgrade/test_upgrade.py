@@ -8,7 +8,8 @@ import pytest
 
 import headwater
 from headwater.errors import CorruptFileError
-from headwater.graph import GraphStore, LineageGraph, why
+from headwater.graph import Change, GraphStore, LineageGraph, why
+from headwater.graph.tables import HARVESTS
 from headwater.lake.metadata.snapshot import decode_snapshot, encode_snapshot
 from headwater.lake.tables import Warehouse
 
@@ -68,6 +69,18 @@ def test_origins_views_and_lineage(lake):
     assert session.sql("SELECT count(*) AS n FROM shop.seen").to_arrow().to_pylist() == [{"n": 3}]
     answer = LineageGraph(GraphStore(lake).state()).trace("d.b")
     assert {str(node) for node in answer.nodes} == {"t.a", "t.c"}
+
+
+def test_states_of_the_graph_are_numbered_on(lake):
+    """Version 1 kept no number in its records."""
+    store = GraphStore(lake)
+    before = [record["number"] for record in store.harvests()]
+    assert before == list(range(1, len(before) + 1))
+    store.apply(Change(record={"kind": "ingest"}))
+    store.apply(Change(record={"kind": "ingest"}))
+    assert [record["number"] for record in store.harvests()] == [*before, len(before) + 1, len(before) + 2]
+    stored = store.table(HARVESTS).to_arrow(["number"]).column(0).to_pylist()
+    assert sorted(stored, key=lambda number: number or 0)[-2:] == [len(before) + 1, len(before) + 2]
 
 
 def test_it_goes_on_from_there(lake):

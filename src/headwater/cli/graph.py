@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli.lake_tables import as_of
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
 from headwater.errors import UsageError
@@ -17,6 +16,14 @@ if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node
 
 _FORMATS = ("tree", "table", "json", "csv", "mermaid", "dot", "svg", "html")
+
+
+as_of = click.option(
+    "--as-of",
+    "at",
+    metavar="STATE",
+    help="The number of a state (`headwater harvests`), `@-1`, date, time, or `2 hours ago`.",
+)
 
 
 def open_graph_store(flags: Flags) -> "GraphStore":
@@ -231,12 +238,16 @@ def tag(flags: Flags, names: tuple[str, ...], tags: tuple[str, ...], remove: boo
 @command("harvests", examples=("headwater harvests", "headwater harvests --json"))
 @click.pass_obj
 def harvests(flags: Flags) -> None:
-    """List the changes of the graph: each is a state that `--as-of NUMBER` shows."""
-    records = sorted(open_graph_store(flags).harvests(), key=lambda each: each["ended"])
+    """List the changes of the graph: each is a state that `--as-of NUMBER` shows.
+
+    A state has expired when the snapshots of the tables that it names are gone.
+    """
+    records = open_graph_store(flags).harvests()
     if flags.json:
         print_json(records)
         return
     shown: list[tuple[str, Callable[[Any], object]]] = [
+        ("as-of", lambda each: each["number"]),
         ("time (UTC)", lambda each: f"{each['ended']:%F %T}"),
         ("kind", lambda each: each["kind"] or ""),
         ("sources", lambda each: ", ".join(each["sources"] or ())),
@@ -245,8 +256,9 @@ def harvests(flags: Flags) -> None:
         ("edges", lambda each: _count(each["edges"])),
         ("issues", lambda each: _count(each["issues"])),
     ]
-    rows = [(number, *(show(each) for _, show in shown)) for number, each in enumerate(records, 1)]
-    print_table(("as-of", *(name for name, _ in shown)), rows)
+    if any(each["expired"] for each in records):
+        shown.append(("", lambda each: "expired" if each["expired"] else ""))
+    print_table([name for name, _ in shown], [[show(each) for _, show in shown] for each in records])
 
 
 def _count(value: int | None) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         "headwater diff main/sql branch/sql --dialect snowflake --format github",
     ),
 )
-@click.argument("before", metavar="MOMENT..MOMENT | FOLDER")
+@click.argument("before", metavar="STATE..STATE | FOLDER")
 @click.argument("after", required=False, metavar="[FOLDER]")
 @analysis_options
 @click.option(
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 def diff(flags: Flags, /, before: str, after: str | None, format: str, **options: Any) -> int:
     """Show what changed in the lineage: tables, columns and edges that came, went or are computed in another way.
 
-    Between two states of the graph (`3..7`, `@-1..@0`, `2026-11-01..`), or between two folders of SQL: what a pull
-    request does to lineage. Exit code 1 when there are differences.
+    Between two states of the graph, by the numbers of `headwater harvests` or by time (`3..7`, `@-1..@0`,
+    `2026-11-01..`), or between two folders of SQL: what a pull request does to lineage. Exit code 1 when there are
+    differences.
     """
     from headwater.graph.formats import render_diff
 
@@ -58,10 +59,10 @@ def _diff_states(flags: Flags, text: str) -> "GraphDiff":
     start, dots, end = text.partition("..")
     if not dots:
         raise UsageError(
-            f"`{text}` is one moment or folder; a comparison needs two", hint="MOMENT..MOMENT, or two folders"
+            f"`{text}` is one state or folder; a comparison needs two", hint="STATE..STATE, or two folders"
         )
     store = open_graph_store(flags)
-    return diff_states(store.state(start or 1), store.state(end or None))
+    return diff_states(store.state(start) if start else store.first_state(), store.state(end or None))
 
 
 def _diff_folders(flags: Flags, before: str, after: str, options: dict[str, Any]) -> "GraphDiff":

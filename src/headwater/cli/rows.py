@@ -24,7 +24,7 @@ def write_result(result: Any, format: str, *, quiet: bool = False) -> None:
         case "csv":
             writer = csv.writer(sys.stdout, lineterminator="\n")
             writer.writerow(result.columns)
-            writer.writerows(result)
+            writer.writerows([[_shown(value) for value in row] for row in result])
         case _:
             sys.stdout.write(f"{result}\n")
     sys.stdout.flush()
@@ -32,7 +32,14 @@ def write_result(result: Any, format: str, *, quiet: bool = False) -> None:
 
 def _dicts(result: Any) -> list[dict[str, Any]]:
     names = unique(result.columns)
-    return [dict(zip(names, row)) for row in result]
+    return [dict(zip(names, map(_shown, row))) for row in result]
+
+
+def _shown(value: Any) -> Any:
+    """A value with intervals as text: as tuples of numbers nobody could read them."""
+    from headwater.query.cells import interval_text
+
+    return interval_text(*value) if hasattr(value, "nanoseconds") else value
 
 
 def unique(names: list[str]) -> list[str]:

@@ -5,24 +5,26 @@ record in `lineage.harvests` that names the snapshot of each table; readers go b
 newest in a table. Until the record is there, nobody sees any of the change.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, UsageError
 from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
+from headwater.graph.states import KeptSnapshots, State, choose, list_states
 from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
 from headwater.graph.turns import one_at_a_time, take_back_all
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.types import arrow_type
+from headwater.lake.metadata.evolution import AddColumn
 from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At
+from headwater.lake.tables.at import At, Back, ById, ByTag, ByTime, parse_at
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
@@ -50,6 +52,7 @@ class GraphStore:
 
     def __init__(self, warehouse: Warehouse | str) -> None:
         self.warehouse = Warehouse(warehouse) if isinstance(warehouse, str) else warehouse
+        self._known: tuple[int, list[State]] | None = None  # the states by a snapshot of the table of harvests
 
     @property
     def exists(self) -> bool:
@@ -67,6 +70,15 @@ class GraphStore:
                 comment=spec.about,
                 if_not_exists=True,
             )
+            self._add_new_columns(spec)
+
+    def _add_new_columns(self, spec: TableSpec) -> None:
+        """Give a table that an earlier version made the columns that it lacks."""
+        table = self.table(spec)
+        there = {each.name for each in table.schema.fields}
+        missing = [each for each in model_schema(spec).fields if each.name not in there]
+        if missing:
+            table.alter(*(AddColumn(each.name, each.type, description=each.description) for each in missing))
 
     def table(self, spec: TableSpec) -> Table:
         return self.warehouse.table(spec.full_name)
@@ -89,10 +101,7 @@ class GraphStore:
                     self._take_back("-")
 
     def _take_back(self, mine: str) -> dict[str, int]:
-        try:
-            pins = self.state().pins
-        except NotFoundError:  # no change has come to its end yet
-            pins = {}
+        pins = self.state().pins if self.states() else {}  # without a state, no change has come to its end yet
         return take_back_all({spec.name: self.table(spec) for spec in FACT_TABLES}, pins, mine)
 
     def _write(self, change: Change, undone: Mapping[str, int]) -> None:
@@ -118,38 +127,87 @@ class GraphStore:
 
     def record(self, change: Change, snapshots: Mapping[str, int]) -> None:
         """Make a change visible: its tables are written, at these snapshots."""
+        states = self.states()
+        again = next((state.number for state in states if state.harvest == change.id), None)
         row = {
             **dict.fromkeys(HARVESTS.names),
             **change.record,
             "harvest": change.id,
             "ended": datetime.now(UTC),
             "snapshots": sorted(snapshots.items()),
+            "number": again or (states[-1].number + 1 if states else 1),
         }
         rows = pa.Table.from_pylist([row], arrow_schema(HARVESTS))
         self.table(HARVESTS).write(rows, commit_user=_USER, commit_id=change.id)
 
-    def state(self, at: At | None = None) -> "GraphState":
-        """The graph as it is, or was: `at` is a moment of the table of harvests.
+    def states(self) -> list[State]:
+        """Every state that the graph has had, oldest first; `harvests` tells which of them have expired."""
+        snapshot = self.table(HARVESTS).snapshot() if self.exists else None
+        if snapshot is None:
+            return []
+        known = self._known
+        if known is None or known[0] != snapshot.snapshot_id:
+            records = self._records(snapshot.snapshot_id, ("harvest", "number", "ended", "snapshots"))
+            known = self._known = snapshot.snapshot_id, list_states(records)
+        return known[1]
 
-        RAISES: NotFoundError when there is no lineage in the warehouse.
+    def _records(self, at: At, names: Sequence[str] = ()) -> list[Row]:
+        """The records as a snapshot of their table has them: all columns, or of `names` those that it has."""
+        table = self.table(HARVESTS)
+        columns = [each.name for each in table.schema.fields if not names or each.name in names]
+        rows: list[Row] = table.to_arrow(columns, at=at).to_pylist()
+        return rows
+
+    def state(self, at: At | None = None) -> "GraphState":
+        """The graph as it is, or was: `at` is the number of a state, a time, or `@-1` for the one before the latest.
+
+        RAISES: NotFoundError when there is no lineage in the warehouse, or not such a state any more.
         """
-        records = self.table(HARVESTS) if self.exists else None
-        snapshot = records.snapshot(at) if records is not None else None
-        if records is None or snapshot is None:
+        states = self.states()
+        if not states:
             raise NotFoundError(
                 f"there is no lineage in the warehouse {self.warehouse.url} yet",
                 hint="`headwater harvest PATH` reads SQL files, `headwater ingest FILE` OpenLineage events",
             )
-        pins: dict[str, int] = {}
-        read = records.to_arrow(["snapshots"], at=snapshot.snapshot_id)
-        for record in read.column("snapshots").to_pylist():
-            for name, id in record or ():
-                pins[name] = max(id, pins.get(name, 0))
-        return GraphState(self, snapshot.snapshot_id, pins)
+        wanted = Back(0) if at is None else self._wanted(at)
+        found = choose(states, self._kept(), wanted)
+        return GraphState(self, found.number, found.pins, found.ended)
+
+    def first_state(self) -> "GraphState":
+        """The oldest state that can be read. RAISES: NotFoundError when there is none."""
+        kept = self._kept().readable(self.states())
+        return self.state(kept[0].number if kept else None)
+
+    def _wanted(self, at: At) -> ById | Back | ByTime:
+        tags = self.table(HARVESTS).store.tags.names() if isinstance(at, str) else []
+        wanted = parse_at(at, now=time.time(), tags=tags)
+        if not isinstance(wanted, ByTag):
+            return wanted
+        if wanted.name not in tags:
+            raise UsageError(
+                f"`{wanted.name}` is not a state of the graph",
+                hint="a number (`headwater harvests` lists the states), `@-1`, `2 hours ago` or `2026-11-01`",
+            )
+        return ById(list_states(self._records(wanted.name))[-1].number)
+
+    def _kept(self) -> KeptSnapshots:
+        return KeptSnapshots({spec.name: self.table(spec) for spec in FACT_TABLES if self._has(spec)})
+
+    def _has(self, spec: TableSpec) -> bool:
+        return self.warehouse.has_table(spec.full_name)
 
     def harvests(self) -> list[Row]:
-        """The records, oldest first."""
-        return self.table(HARVESTS).to_arrow().to_pylist() if self.exists else []
+        """The records, oldest first, each with the `number` of its state and whether that has `expired`."""
+        states = self.states()
+        if not states:
+            return []
+        kept = {state.number for state in self._kept().readable(states)}
+        records = {record["harvest"]: record for record in self._records("@0")}
+        return [
+            records[state.harvest] | {"number": state.number, "expired": state.number not in kept}
+            for state in states
+            if state.harvest in records
+        ]
 
 
 @dataclass(frozen=True)
@@ -157,8 +215,9 @@ class GraphState:
     """The tables of the graph at the snapshots that belong together."""
 
     store: GraphStore
-    number: int  # of the snapshot of the table of harvests: states are numbered from 1
+    number: int  # from 1, as `headwater harvests` shows it
     pins: Mapping[str, int]
+    time: datetime
 
     def read(self, spec: TableSpec, columns: Sequence[str] | None = None, *, where: Where = None) -> pa.Table:
         """Rows of a table of the graph as they are in this state."""
@@ -167,12 +226,6 @@ class GraphState:
             wanted = [arrow_schema(spec).field(name) for name in columns or spec.names]
             return pa.schema(wanted).empty_table()
         return self.store.table(spec).to_arrow(columns, where=where, at=pin)
-
-    @cached_property
-    def time(self) -> datetime:
-        snapshot = self.store.table(HARVESTS).snapshot(self.number)
-        assert snapshot is not None
-        return datetime.fromtimestamp(snapshot.timestamp / 1000, UTC)
 
 
 def model_schema(spec: TableSpec) -> Schema:

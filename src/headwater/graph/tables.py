@@ -166,6 +166,7 @@ HARVESTS = TableSpec(
         ("issues", "BIGINT", "findings written"),
         ("waves", "INT", "rounds that resolution took"),
         ("snapshots", "MAP<STRING, BIGINT>", "the snapshot of each table that shows this state"),
+        ("number", "BIGINT", "the number of the state that it made; null in records of early versions"),
     ),
 )
 

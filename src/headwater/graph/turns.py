@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from headwater.errors import NotWritableError, StorageError
 from headwater.files import Held, Locking
 from headwater.graph.tables import DATABASE
-from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
 
 _LOCK = f"{DATABASE}/LOCK"
@@ -60,7 +60,7 @@ def take_back(table: Table, pin: int, mine: str) -> int:
     for snapshot in table.store.committer.log.newest_first():
         if snapshot.snapshot_id <= pin or snapshot.commit_id.startswith(mine):
             return 0
-        if snapshot.operation is Operation.ROLLBACK or snapshot.commit_user == UNDO:
+        if _takes_back(snapshot):
             return snapshot.snapshot_id
         if snapshot.operation is not Operation.COMPACT:
             break
@@ -69,6 +69,15 @@ def take_back(table: Table, pin: int, mine: str) -> int:
     if pin:
         return table.rollback(pin).snapshot_id
     return table.overwrite([], commit_user=UNDO, commit_id=f"after-{snapshot.snapshot_id}").snapshot_id
+
+
+def keeps_rows(snapshot: Snapshot) -> bool:
+    """Whether a snapshot after the pinned one shows the same rows: a compaction, or the undoing of a dead change."""
+    return snapshot.operation is Operation.COMPACT or _takes_back(snapshot)
+
+
+def _takes_back(snapshot: Snapshot) -> bool:
+    return snapshot.operation is Operation.ROLLBACK or snapshot.commit_user == UNDO
 
 
 def take_back_all(tables: Mapping[str, Table], pins: Mapping[str, int], mine: str = "-") -> dict[str, int]:

@@ -15,8 +15,13 @@ class Bounds:
 
     rows: int = 10_000
     seconds: float = 10.0
-    memory: str = "1GB"
+    memory: int = 1 << 30  # bytes that DuckDB counts: it leaves out the vectors of an expression
     threads: int = 2
+
+    @property
+    def process_bytes(self) -> int:
+        """What a process may take for a query, with all that DuckDB does not count and the rows as they are told."""
+        return self.memory + (self.memory >> 1)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -26,7 +31,7 @@ class Bounds:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "python_enable_replacements": "false",
-            "memory_limit": self.memory,
+            "memory_limit": f"{self.memory}B",
             "threads": str(self.threads),
             "max_temp_directory_size": "0B",
             "lock_configuration": "true",

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from headwater.errors import EngineError, HeadwaterError, SqlError, TimeLimitError
+from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, SqlError, TimeLimitError
 from headwater.query.bounds import Bounds
 from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node, Statement
@@ -34,9 +34,15 @@ class Engine:
         self._connection.close()
 
     def rows(
-        self, query: Edited, tables: Mapping[str, Any], statement: Statement, parameters: Any = None
+        self,
+        query: Edited,
+        tables: Mapping[str, Any],
+        statement: Statement,
+        parameters: Any = None,
+        *,
+        shown: bool = False,
     ) -> pa.Table:
-        """Run a query over some tables.
+        """Run a query over some tables. For rows that are `shown`, values that Arrow does not have come as text.
 
         RAISES: SqlError at the place in the user's text.
         """
@@ -44,18 +50,20 @@ class Engine:
             try:
                 for name, table in tables.items():
                     self._connection.register(name, table)
-                return self._bounded(query.text, parameters)
+                return self._bounded(query.text, parameters, shown=shown)
             except duckdb.Error as err:
                 raise _suggesting(self._told(err, query, statement), tables) from err
             finally:
                 for name in tables:
                     self._connection.unregister(name)
 
-    def _bounded(self, text: str, parameters: Any) -> pa.Table:
+    def _bounded(self, text: str, parameters: Any, *, shown: bool) -> pa.Table:
         """Run a query, not longer and for not more rows than the bounds say. RAISES: TimeLimitError."""
         relation: Any = self._connection.sql(text, params=parameters)
         if relation is None:
             return pa.table({})
+        if shown:
+            relation = _as_text(relation)
         if self._bounds is None:
             return relation.to_arrow_table()
         alarm = Timer(self._bounds.seconds, self._connection.interrupt)
@@ -97,6 +105,19 @@ class Engine:
         return found[0][0] if found else None
 
 
+_UNKNOWN_TO_ARROW = re.compile(r"\b(UHUGEINT|BIGNUM|BIT|GEOMETRY|VARIANT|TIME WITH TIME ZONE)\b")
+
+
+def _as_text(relation: Any) -> Any:
+    """The relation with columns as text whose types Arrow would give another meaning, or hand over as bytes."""
+    unknown = [bool(_UNKNOWN_TO_ARROW.search(str(type))) for type in relation.types]
+    if not any(unknown):
+        return relation
+    names = ['"' + name.replace('"', '""') + '"' for name in relation.columns]
+    columns = (f"#{at}::VARCHAR" if text else f"#{at}" for at, text in enumerate(unknown, 1))
+    return relation.project(", ".join(f"{column} AS {name}" for column, name in zip(columns, names)))
+
+
 def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
     """An error of DuckDB as one of ours."""
     facts = _facts(err)
@@ -104,7 +125,11 @@ def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> Headwate
     inner = err.__cause__ or err.__context__
     if isinstance(inner, HeadwaterError):
         return inner
-    if facts.get("exception_type") in ("Internal", "Fatal", "IO", "Out of Memory", "Interrupt"):
+    if facts.get("exception_type") == "Out of Memory" or isinstance(err, duckdb.OutOfMemoryException):
+        return MemoryLimitError(
+            "the query needs more memory than it may have", span=statement.span, source=statement.source
+        )
+    if facts.get("exception_type") in ("Internal", "Fatal", "IO", "Interrupt"):
         return EngineError(f"DuckDB: {message}", span=statement.span, source=statement.source)
     headline, _, rest = message.partition("\n")
     kind, name = facts.get("error_subtype"), facts.get("name")

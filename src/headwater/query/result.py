@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.query.cells import interval_text, python_rows, python_values
 from headwater.text import align
 
 _SHOWN = 40  # rows of a result that is only looked at
@@ -39,18 +40,20 @@ class Result:
         return self.table.to_pandas()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows as tuples."""
-        columns = [column.to_pylist() for column in self.table.columns]
-        return list(zip(*columns)) if columns else []
+        """The rows as tuples. Dates and times that Python does not have come as text."""
+        return python_rows(self.table)
 
     def dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries."""
-        rows: list[dict[str, Any]] = self.table.to_pylist()
-        return rows
+        return [dict(zip(self.columns, row)) for row in self.fetchall()]
 
     def scalar(self) -> Any:
         """The first value of the first row, None if there is no row."""
-        return self.table.column(0)[0].as_py() if self.table.num_rows and self.table.num_columns else None
+        return (
+            python_values(self.table.column(0).slice(0, 1))[0]
+            if self.table.num_rows and self.table.num_columns
+            else None
+        )
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.fetchall())
@@ -66,8 +69,7 @@ class Result:
             return self.message or ""
         if self.columns in _TEXTS:
             return "\n".join(self.table.column(0).to_pylist())
-        shown = self.table.slice(0, _SHOWN)
-        rows = list(zip(*(column.to_pylist() for column in shown.columns)))
+        rows = [[_shown(value) for value in row] for row in python_rows(self.table.slice(0, _SHOWN))]
         more = self.table.num_rows - _SHOWN
         return align(self.columns, rows) + (f"\n… {more:,} more rows" if more > 0 else "")
 
@@ -78,8 +80,7 @@ class Result:
         if not self.table.num_columns:
             return f"<p>{escape(self.message or '')}</p>"
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        shown = self.table.slice(0, _SHOWN).to_pydict() if len(set(self.columns)) == len(self.columns) else None
-        rows = list(zip(*shown.values())) if shown is not None else self.fetchall()[:_SHOWN]
+        rows = python_rows(self.table.slice(0, _SHOWN))
         body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
         more = self.table.num_rows - _SHOWN
         note = f"<p>… {more:,} more rows</p>" if more > 0 else ""
@@ -99,5 +100,9 @@ def listing(columns: dict[str, list[Any]], types: dict[str, pa.DataType] | None 
     return Result(table, table.num_rows)
 
 
+def _shown(value: object) -> object:
+    return interval_text(*value) if isinstance(value, pa.MonthDayNano) else value
+
+
 def _cell(value: object) -> str:
-    return "<i>null</i>" if value is None else escape(str(value))
+    return "<i>null</i>" if value is None else escape(str(_shown(value)))

@@ -75,9 +75,10 @@ class Execution:
                 tables[name] = LakeDataset(ref.pinned, pushed.get(index, ()), self.cache)
         return tables
 
-    def run(self, query: Query) -> pa.Table:
-        """The rows of a query."""
-        rows = self.engine.rows(query.text, _sources(query.tables), self.statement, self.parameters)
+    def run(self, query: Query, *, shown: bool = False) -> pa.Table:
+        """The rows of a query; those that are only `shown` may have values as text that no table could hold."""
+        tables = _sources(query.tables)
+        rows = self.engine.rows(query.text, tables, self.statement, self.parameters, shown=shown)
         return rows.rename_columns([_told_as_written(name, query) for name in rows.column_names])
 
     def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:

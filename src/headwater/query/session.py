@@ -151,7 +151,7 @@ class Session:
 def _select(run: Execution) -> Result:
     statement = run.statement
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
-    rows = run.run(query)
+    rows = run.run(query, shown=True)
     return Result(rows, rows.num_rows)
 
 

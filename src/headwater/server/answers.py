@@ -75,7 +75,7 @@ class PictureAnswer(TypedDict):
 
 
 class StateRow(TypedDict):
-    """One state that the graph has had."""
+    """One state that the graph has had; `expired` when it cannot be read any more."""
 
     number: int
     harvest: str
@@ -87,6 +87,7 @@ class StateRow(TypedDict):
     removed: int | None
     edges: int | None
     issues: int | None
+    expired: bool
 
 
 class States(TypedDict):

@@ -74,7 +74,7 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        parts = (service.intake, *beside)
+        parts: tuple[Beside, ...] = (service.intake, service.sql, *beside)
         for each in parts:
             await run_sync(each.start)
         yield

@@ -273,7 +273,6 @@ def select(service: Service, question: NameQuestion) -> AnswerJson:
 @endpoint("GET", "/states")
 def states(service: Service, question: NoQuestion) -> States:
     """The states the graph has had: each is one harvest, ingest of events, or change of tags."""
-    records = sorted(service.store.harvests(), key=lambda record: record["ended"])
-    shown = ("harvest", "kind", "sources", "ended", "statements", "analysed", "removed", "edges", "issues")
-    rows = [{"number": number} | {name: record[name] for name in shown} for number, record in enumerate(records, 1)]
+    shown = ("number", "harvest", "kind", "sources", "ended", "statements", "analysed", "removed", "edges", "issues")
+    rows = [{name: record[name] for name in (*shown, "expired")} for record in service.store.harvests()]
     return {"states": cast(list[StateRow], rows)}

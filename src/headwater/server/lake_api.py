@@ -1,16 +1,16 @@
 """The warehouse over HTTP: tables, their schemas, snapshots, levels, files and rows, and SQL that only reads."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from starlette.responses import Response
 
 from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
-from headwater.query import connect
 from headwater.server.answers import (
     FileRow,
     Files,
@@ -25,6 +25,7 @@ from headwater.server.answers import (
 from headwater.server.graph_api import Many, Moment, Name
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
+from headwater.server.sql_worker import Question, Rows, rows_of
 
 _FEW_FILES = 2_000
 _FEW_SNAPSHOTS = 500
@@ -42,16 +43,6 @@ class TableAtQuestion(TableQuestion, frozen=True, kw_only=True):
 class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     sql: Annotated[str, Meta(min_length=1, max_length=100_000)]
     database: Annotated[str, Meta(max_length=200)] = "default"
-
-
-class Rows(msgspec.Struct, frozen=True):
-    """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text."""
-
-    columns: list[str]
-    types: list[str]
-    rows: list[list[Any]]
-    cut: bool
-    message: str | None = None
 
 
 @endpoint("GET", "/tables")
@@ -181,45 +172,17 @@ def files(service: Service, question: TableQuestion) -> Files:
 def rows(service: Service, question: TableAtQuestion) -> Rows:
     """The first rows of a table, now or as of a moment."""
     found = service.warehouse.table(question.table).to_arrow(limit=question.limit + 1, at=question.at)
-    columns = [column.slice(0, question.limit).to_pylist() for column in found.columns]
-    cells = [list(row) for row in zip(*columns)]
-    types = list(map(str, found.schema.types))
-    return _rows(found.column_names, types, cells, cut=found.num_rows > question.limit)
+    more = found.num_rows > question.limit
+    return rows_of(found.slice(0, question.limit), question.limit, more=more)
 
 
 @endpoint("POST", "/sql")
 def sql(service: Service, question: SqlQuestion) -> Rows:
-    """The rows of a query. Nothing can be changed, and a query may take so long and so many rows only."""
+    """The rows of a query. Nothing can be changed, and a query may take so long, so much memory and so many rows
+    only."""
     bounds = service.options.limits.sql
-    with connect(service.warehouse, database=question.database, bounds=bounds) as session:
-        result = session.sql(question.sql)
-    names, types = result.columns, list(map(str, result.table.schema.types))
-    cells = [list(row) for row in result.fetchall()]
-    return _rows(names, types, cells, cut=len(cells) >= bounds.rows, message=result.message)
-
-
-def _rows(
-    columns: list[str], types: list[str], cells: list[list[Any]], *, cut: bool, message: str | None = None
-) -> Rows:
-    return Rows(columns, types, [[_cell(value) for value in row] for row in cells], cut, message)
-
-
-_EXACT = 1 << 53  # integers beyond are rounded by JavaScript
-
-
-def _cell(value: Any) -> Any:
-    """A value as JSON can say it."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return value if -_EXACT <= value <= _EXACT else str(value)
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
-    if isinstance(value, bytes):
-        return value[:64].hex() + ("…" if len(value) > 64 else "")
-    if isinstance(value, str):
-        return value if len(value) <= 2_000 else value[:2_000] + "…"
-    return _cell(str(value))
+    asked = Question(service.warehouse.url, question.database, question.sql, bounds)
+    return Response(service.sql.ask(asked), media_type="application/json")  # type: ignore[return-value]
 
 
 def _time(millis: int) -> datetime:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -16,20 +17,65 @@ from headwater.server.guard import Guard
 from headwater.server.options import ServerOptions
 
 _HEADERS = 10.0  # seconds in which the head of a request must have come
+_READING = 30.0  # seconds in which a client must read some of what it is sent
 _CONNECTIONS = 500
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP that hangs up on who opens a connection and sends nothing, or a head that never ends."""
+    """HTTP that hangs up on clients which take too long: to send a head, the first or a later one, or to read.
+
+    uvicorn's own limit is for connections that are quiet between two requests; a single byte ends it.
+    """
+
+    _alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._alarm = self.loop.call_later(_HEADERS, self._too_late)
+        self._expect(_HEADERS)
 
-    def _too_late(self) -> None:
-        waiting: object = self.cycle  # None until a head was read
-        if waiting is None and not self.transport.is_closing():
-            self.transport.close()
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:  # the next head began to come during the response
+            self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._expect(_READING)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._relax()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._relax()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Give the head that has begun to come its time, once; a request that is read ends it."""
+        cycle: Any = self.cycle  # None until a head was read
+        if cycle is not None and not cycle.response_complete:
+            if self.flow.write_paused:
+                return
+            self._relax()
+        elif self._alarm is None:
+            self._expect(_HEADERS)
+
+    def _expect(self, seconds: float) -> None:
+        self._relax()
+        self._alarm = self.loop.call_later(seconds, self._hang_up)
+
+    def _relax(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _hang_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.abort()
 
 
 class _Server(uvicorn.Server):

@@ -9,12 +9,13 @@ from typing import TypeVar
 from headwater.errors import NotFoundError
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.neighbours import Neighbours
-from headwater.graph.tables import COLUMNS, DATASETS, HARVESTS
+from headwater.graph.tables import COLUMNS, DATASETS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import Kind
 from headwater.server.intake import Intake
 from headwater.server.live import Live
 from headwater.server.options import ServerOptions
+from headwater.server.sql_pool import SqlPool
 from headwater.view.layout import Layout
 
 _KEPT = 8  # states of the graph in memory
@@ -90,26 +91,26 @@ class Service:
         self.store = GraphStore(self.warehouse)
         self.live = Live(self.latest)
         self.intake = Intake(self.store)
+        self.sql = SqlPool()
         self._graphs: Recent[KnownGraph] = Recent(_KEPT)
         self._lock = Lock()
 
     def latest(self) -> int:
         """The number of the latest state of the graph, 0 when there is none."""
-        snapshot = self.store.table(HARVESTS).snapshot() if self.store.exists else None
-        return snapshot.snapshot_id if snapshot is not None else 0
+        states = self.store.states()
+        return states[-1].number if states else 0
 
     def graph(self, at: str | None = None) -> KnownGraph:
         """The graph now or as of a moment. RAISES: NotFoundError, UsageError."""
-        snapshot = self.store.table(HARVESTS).snapshot(at or None) if self.store.exists else None
-        if snapshot is None:
+        if not self.store.states():
             raise NotFoundError(
                 "there is no lineage in this warehouse yet",
                 hint="`headwater harvest PATH` reads SQL files, and jobs may post OpenLineage events here",
             )
-        number = snapshot.snapshot_id
+        state = self.store.state(at or None)
         with self._lock:
-            known = self._graphs.get(number)
-            if known is None:
-                known = KnownGraph(LineageGraph(self.store.state(number)))
-            self._graphs[number] = known
+            known = self._graphs.get(state.number)
+            if known is None or known.graph.state.pins != state.pins:
+                known = KnownGraph(LineageGraph(state))
+            self._graphs[state.number] = known
         return known

@@ -1,8 +1,20 @@
 """Streaming queries: one run from start to end, batches joined to their source."""
 
+import re
+import zipfile
+from pathlib import Path
+
+import pyspark
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from tests.spark.agent.conftest import columns, shown
+
+from headwater.lake.tables import Warehouse
+from headwater.spark import connect
+from headwater.spark.agent.datasets import PlanOutput
+from headwater.spark.agent.visitors.catalog import visitor_classes
 
 pytestmark = pytest.mark.spark
 
@@ -89,3 +101,146 @@ def test_sources_without_data_of_their_own(watch, tmp_path):
     *_, event = watch.said()
     assert event["eventType"] == "COMPLETE"
     assert shown(event).endswith("-> out")
+
+
+# ------------------------------------------------------------------------------ sinks of the second generation
+
+
+class Discard(DataSourceStreamWriter):
+    """A writer that keeps nothing."""
+
+    def write(self, iterator):
+        for _ in iterator:
+            pass
+        return WriterCommitMessage()
+
+
+class DiscardSource(DataSource):
+    """A sink written in Python."""
+
+    @classmethod
+    def name(cls):
+        return "discard"
+
+    def streamWriter(self, schema, overwrite):
+        return Discard()
+
+
+@pytest.fixture(scope="module")
+def lake(watch, tmp_path_factory):
+    """A warehouse as the catalog `streams`, with a table to read and one to write."""
+    warehouse = Warehouse(tmp_path_factory.mktemp("streams"))
+    warehouse.create_database("db")
+    for name in ("source", "sink"):
+        warehouse.create_table(f"db.{name}", {"a": "INT NOT NULL", "c": "STRING"}, primary_key="a")
+    warehouse.table("db.source").write([(1, "x"), (2, "y")])
+    connect(watch.spark, warehouse.url, catalog="streams")
+    watch.spark.dataSource.register(DiscardSource)
+    return warehouse
+
+
+def place(lake, table):
+    return {"warehouse": lake.url, "table": table}
+
+
+SINKS = {
+    "our table by its name": (lambda writer, lake: writer.toTable("streams.db.sink"), "db.sink"),
+    "our table by the source": (
+        lambda writer, lake: writer.format("headwater").options(**place(lake, "db.sink")).start(),
+        "db.sink",
+    ),
+    "our table by its path": (
+        lambda writer, lake: writer.format("headwater").option("path", f"{lake.url}/db/sink").start(),
+        "db.sink",
+    ),
+    "our table in foreachBatch": (
+        lambda writer, lake: writer.foreachBatch(lambda rows, _: rows.writeTo("streams.db.sink").append()).start(),
+        "db.sink",
+    ),
+    "a source in Python": (lambda writer, lake: writer.format("discard").start(), "discard"),
+    "a path in Python": (lambda writer, lake: writer.format("discard").option("path", "/x/y").start(), "y"),
+    "noop": (lambda writer, lake: writer.format("noop").start(), "noop"),
+    "console": (lambda writer, lake: writer.format("console").start(), "console"),
+    "memory": (lambda writer, lake: writer.format("memory").queryName("kept").start(), "memorysink"),
+    "foreach": (lambda writer, lake: writer.foreach(lambda row: None).start(), "foreachwriter"),
+}
+"""How a stream is started into each kind of sink, and the name of the output."""
+
+
+@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize("reads", ["by name", "by source", "itself"])
+def test_what_a_stream_writes_is_an_output_and_no_input(watch, lake, tmp_path, sink, reads):
+    start, target = SINKS[sink]
+    stream, table = watch.spark.readStream, "db.sink" if reads == "itself" else "db.source"
+    rows = (
+        stream.format("headwater").options(**place(lake, table)).load()
+        if reads == "by source"
+        else stream.table(f"streams.{table}")
+    )
+    watch.said()
+    writer = rows.writeStream.option("checkpointLocation", f"{tmp_path}/cp").trigger(availableNow=True)
+    start(writer, lake).awaitTermination()
+    events = watch.said()
+    assert [event["eventType"] for event in events] == ["START", "RUNNING", "COMPLETE"]
+    for event in events[1:]:
+        assert shown(event) == f"{table} -> {target}"
+        assert columns(event) == {"a": {f"{table}.a"}, "c": {f"{table}.c"}}
+        assert [each["namespace"] for each in event["inputs"]] == [f"headwater:{lake.url}"]
+        if target == "db.sink":
+            assert [each["namespace"] for each in event["outputs"]] == [f"headwater:{lake.url}"]
+
+
+@pytest.mark.parametrize("sink", ["our table by its name", "a source in Python", "noop", "console", "memory"])
+def test_continuous_streams(watch, lake, tmp_path, sink):
+    """Their plans have no table: it is that of the running query."""
+    start, target = SINKS[sink]
+    rate = watch.spark.readStream.format("rate").load()
+    rows = rate.select(F.col("value").cast("int").alias("a"), F.col("timestamp").cast("string").alias("c"))
+    watch.said()
+    writer = rows.writeStream.option("checkpointLocation", f"{tmp_path}/cp").trigger(continuous="200 milliseconds")
+    query = start(writer, lake)
+    while not watch.spark.sparkContext.statusTracker().getActiveJobsIds():
+        query.awaitTermination(0.2)
+    assert watch.agent.flush(30)
+    query.stop()
+    *_, event = watch.said()
+    assert event["eventType"] == "COMPLETE"
+    assert shown(event) == f"ratestream -> {target}"
+    assert columns(event) == {"a": {"ratestream.value"}, "c": {"ratestream.timestamp"}}
+
+
+def held_by(kind) -> set[str]:
+    """The types of the fields that a class is made with."""
+    try:
+        return {str(each.getName()) for made in kind.getConstructors() for each in made.getParameterTypes()}
+    except Py4JJavaError:  # it needs a library that is not here
+        return set()
+
+
+def test_every_node_that_writes_a_stream_is_known(watch):
+    """All plans in Spark's jars that hold a sink or a writer, so that a release which adds one is noticed."""
+    jvm = watch.spark.sparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    sql = "org.apache.spark.sql"
+    plan = jvm.java.lang.Class.forName(f"{sql}.catalyst.plans.logical.LogicalPlan", False, loader)
+    writers = {
+        f"{sql}.execution.streaming.Sink",
+        f"{sql}.connector.write.streaming.StreamingWrite",
+        f"{sql}.connector.write.BatchWrite",
+        f"{sql}.connector.catalog.SupportsWrite",
+    }
+    found = set()
+    for jar in (Path(pyspark.__file__).parent / "jars").glob("spark-*.jar"):
+        for name in zipfile.ZipFile(jar).namelist():
+            if not re.fullmatch(r"org/apache/spark/sql/(catalyst|execution)/[\w/]+\.class", name):
+                continue
+            kind = jvm.java.lang.Class.forName(name.removesuffix(".class").replace("/", "."), False, loader)
+            if plan.isAssignableFrom(kind) and not jvm.java.lang.reflect.Modifier.isAbstract(kind.getModifiers()):
+                parents = {str(each.getSimpleName()) for each in kind.getInterfaces()}
+                if held_by(kind) & writers or "V2StreamingWriteCommand" in parents or "/streaming/Write" in name:
+                    found.add(str(kind.getSimpleName()))
+    known = {name for visitor in visitor_classes() if visitor.makes is PlanOutput for name in visitor.nodes}
+    before = {"WriteToStream", "WriteToStreamStatement"}  # of a query before it runs: no execution has them
+    reads = {"MemoryPlan"}  # of the table that `memory` fills
+    assert found - known <= before | reads
+    assert {"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1", "WriteToContinuousDataSource"} <= found

@@ -10,8 +10,10 @@
 
 import datetime
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Operation, Snapshot
@@ -22,8 +24,82 @@ At: TypeAlias = int | str | datetime.date | datetime.datetime
 _ID = re.compile(r"[0-9]{1,18}")  # what is longer is no id, and int() has a limit of its own
 _BACK = re.compile(r"@(-?[0-9]{1,18})")
 _AGO = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*([a-z]+)\s+ago", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z][\w.-]*")
 _UNITS = {"second": 1, "sec": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "day": 86400, "week": 604800}
 _LETTERS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+@dataclass(frozen=True, slots=True)
+class ById:
+    """The snapshot with an id."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The latest change (0), or the one so many before it."""
+
+    distance: int
+
+    @property
+    def text(self) -> str:
+        return f"@{-self.distance}"
+
+
+@dataclass(frozen=True, slots=True)
+class ByTime:
+    """The latest at a time."""
+
+    millis: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByTag:
+    """The snapshot that a tag names."""
+
+    name: str
+
+
+Wanted: TypeAlias = ById | Back | ByTime | ByTag
+
+
+def parse_at(at: At, *, now: float, tags: Collection[str] = ()) -> Wanted:
+    """What `at` means, where `tags` are the names that are in use.
+
+    RAISES: UsageError when it cannot be understood.
+    """
+    if isinstance(at, bool):
+        raise UsageError(f"{at!r} is not a moment of a table")
+    if isinstance(at, int):
+        return ById(at)
+    if isinstance(at, datetime.date):
+        return ByTime(_millis(at), str(at))
+    text = at.strip()
+    if _ID.fullmatch(text):
+        return ById(int(text))
+    if match := _BACK.fullmatch(text):
+        return _parse_back(int(match[1]))
+    if text in tags:
+        return ByTag(text)
+    if match := _AGO.fullmatch(text):
+        return ByTime(int((now - float(match[1]) * _seconds(match[2])) * 1000), text)
+    moment = _parse_time(text)
+    if moment is not None:
+        return ByTime(_millis(moment), text)
+    if _WORD.fullmatch(text):
+        return ByTag(text)
+    raise UsageError(
+        f"`{text}` is not a moment of a table",
+        hint="a snapshot id, a tag, `@-1`, `2 hours ago`, `2026-11-01` or `2026-11-01 09:30`",
+    )
+
+
+def _parse_back(distance: int) -> Back:
+    if distance > 0:
+        raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
+    return Back(-distance)
 
 
 def snapshot_at(store: TableStore, at: At, *, now: float) -> Snapshot:
@@ -31,25 +107,18 @@ def snapshot_at(store: TableStore, at: At, *, now: float) -> Snapshot:
 
     RAISES: NotFoundError when there is none, UsageError when it cannot be understood.
     """
-    if isinstance(at, bool):
-        raise UsageError(f"{at!r} is not a moment of a table")
-    if isinstance(at, int):
-        return _by_id(store, at)
-    if isinstance(at, datetime.date):
-        return _by_time(store, _millis(at), str(at))
-    text = at.strip()
-    if _ID.fullmatch(text):
-        return _by_id(store, int(text))
-    if match := _BACK.fullmatch(text):
-        return _back(store, int(match[1]))
-    if text in store.tags.names():
-        return store.tags.get(text)
-    if match := _AGO.fullmatch(text):
-        return _by_time(store, int((now - float(match[1]) * _seconds(match[2])) * 1000), text)
-    moment = _parse_time(text)
-    if moment is None:
-        raise _not_understood(store, text)
-    return _by_time(store, _millis(moment), text)
+    wanted = parse_at(at, now=now, tags=store.tags.names() if isinstance(at, str) else ())
+    match wanted:
+        case ById(id):
+            return _by_id(store, id)
+        case Back():
+            return _back(store, wanted)
+        case ByTime(millis, text):
+            return _by_time(store, millis, text)
+        case ByTag(name):
+            return store.tags.get(name)
+        case _:
+            assert_never(wanted)
 
 
 def _by_id(store: TableStore, id: int) -> Snapshot:
@@ -62,19 +131,17 @@ def _by_id(store: TableStore, id: int) -> Snapshot:
         raise NotFoundError(f"there is no snapshot {id} of {store.name}", hint=err.hint) from err
 
 
-def _back(store: TableStore, distance: int) -> Snapshot:
+def _back(store: TableStore, back: Back) -> Snapshot:
     latest = store.committer.log.latest_id()
-    if distance > 0:
-        raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
     if latest == NO_SNAPSHOT:
         raise NotFoundError(f"{store.name} has no snapshots yet")
-    if distance == 0:
+    if back.distance == 0:
         return _by_id(store, latest)
     changes = (each for each in store.committer.log.newest_first() if each.operation is not Operation.COMPACT)
-    found = next(islice(changes, -distance, None), None)
+    found = next(islice(changes, back.distance, None), None)
     if found is None:
         raise NotFoundError(
-            f"{store.name} has no snapshot `@{distance}`",
+            f"{store.name} has no snapshot `{back.text}`",
             hint=f"snapshots {store.committer.log.earliest_id()} to {latest} are kept",
         )
     return found
@@ -122,15 +189,3 @@ def _millis(moment: datetime.date) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)
     return int(moment.timestamp() * 1000)
-
-
-def _not_understood(store: TableStore, text: str) -> NotFoundError | UsageError:
-    if re.fullmatch(r"[A-Za-z][\w.-]*", text):
-        try:
-            store.tags.get(text)
-        except NotFoundError as err:
-            return err
-    return UsageError(
-        f"`{text}` is not a moment of a table",
-        hint="a snapshot id, a tag, `@-1`, `2 hours ago`, `2026-11-01` or `2026-11-01 09:30`",
-    )

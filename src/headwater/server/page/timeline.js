@@ -16,44 +16,55 @@ export class Timeline {
 
   load() {
     get("/states").then(({ states }) => {
-      this.states = states;
+      this.states = states.filter((/** @type {{expired: boolean}} */ each) => !each.expired);
       this.update();
     }).catch(() => { this.element.hidden = true; });
   }
 
-  /** @param {number} number */
-  choose(number) {
-    const latest = number >= this.states.length;
+  /**
+   * Where a state stands among those that can be read; an address may name one by its number only.
+   * @param {string | null} number
+   */
+  indexOf(number) {
+    const found = this.states.findIndex((each) => String(each.number) === number);
+    return found < 0 ? this.states.length - 1 : found;
+  }
+
+  /** @param {number} index */
+  choose(index) {
+    const { states } = this;
+    const latest = index >= states.length - 1;
     const since = query().get("since");
-    change({ at: latest ? null : String(number), since: since && number > 1 ? String(number - 1) : null });
+    change({
+      at: latest ? null : String(states[index].number),
+      since: since && index > 0 ? String(states[index - 1].number) : null,
+    });
   }
 
   update() {
     const { states } = this;
     this.element.hidden = states.length < 2;
     if (this.element.hidden) return;
-    const at = Math.min(states.length, Number(query().get("at") ?? states.length) || states.length);
+    const index = this.indexOf(query().get("at"));
     const since = Number(query().get("since")) || 0;
-    const state = states[at - 1];
     const range = /** @type {HTMLInputElement} */ (h("input", {
-      type: "range", min: "1", max: String(states.length), value: String(at), step: "1", list: "ticks", "aria-label": "State of the graph",
-      "aria-valuetext": `${at}: ${state?.kind ?? ""} ${moment(state?.ended)}`,
+      type: "range", min: "0", max: String(states.length - 1), value: String(index), step: "1", list: "ticks", "aria-label": "State of the graph",
     }));
     range.addEventListener("input", () => {
-      this.describe(Number(range.value));
+      this.describe(range, Number(range.value));
       this.slide(Number(range.value));
     });
     this.label = h("span.when");
     const compare = h("button.toggle", {
-      "aria-pressed": String(since > 0), disabled: at <= 1,
-      onclick: () => change({ since: since ? null : String(at - 1) }),
+      "aria-pressed": String(since > 0), disabled: index === 0,
+      onclick: () => change({ since: since ? null : String(states[index - 1].number) }),
     }, "Compare");
-    const before = since > 0 && h("label.since", {}, "with ", this.beforeChoice(at, since));
+    const before = since > 0 && h("label.since", {}, "with ", this.beforeChoice(states[index].number, since));
     fill(this.element,
       h("span.as-of", {}, "As of"), range,
-      h("datalist", { id: "ticks" }, states.slice(0, 60).map((each) => h("option", { value: String(each.number) }))),
+      h("datalist", { id: "ticks" }, states.slice(0, 60).map((_, at) => h("option", { value: String(at) }))),
       this.label, compare, before, since > 0 && diffLegend());
-    this.describe(at);
+    this.describe(range, index);
   }
 
   /**
@@ -69,11 +80,16 @@ export class Timeline {
     return choice;
   }
 
-  /** @param {number} number */
-  describe(number) {
-    const state = this.states[number - 1];
-    const latest = number === this.states.length ? "now · " : "";
-    if (this.label && state) fill(this.label, `${latest}state ${number} of ${this.states.length} · ${state.kind ?? "change"} · ${moment(state.ended)}`);
+  /**
+   * @param {HTMLElement} range
+   * @param {number} index
+   */
+  describe(range, index) {
+    const state = this.states[index];
+    const last = this.states[this.states.length - 1];
+    const text = `state ${state.number} of ${last.number} · ${state.kind ?? "change"} · ${moment(state.ended)}`;
+    range.setAttribute("aria-valuetext", text);
+    if (this.label) fill(this.label, state === last ? `now · ${text}` : text);
   }
 }
 

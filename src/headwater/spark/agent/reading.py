@@ -71,7 +71,7 @@ class PlanReader:
             return PlanLineage(plan)
         found = _Found(self.input_visitors)
         outputs = self.outputs(plan, found.issues)
-        inputs = dict.fromkeys(found.at_every_node(plan.root, outputs))
+        inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, self._writes_in(plan)))
         for builder in self.builders:
             if builder.is_defined_at(plan.root):
                 made = builder.apply(plan.root, execution)
@@ -87,6 +87,10 @@ class PlanReader:
         """What a plan writes; asked again after the fact, versions are the new ones."""
         noted = [] if issues is None else issues
         return [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
+
+    def _writes_in(self, plan: Plan) -> list[Node]:
+        """The nodes that write, among them those that say nothing of what they write to."""
+        return [node for node in plan.root.walk() if any(each.is_defined_at(node) for each in self.output_visitors)]
 
     def _with_columns(self, lineage: PlanLineage, found: "_Found", earlier: tuple[Plan, ...]) -> PlanLineage:
         options = self.context.options
@@ -214,9 +218,10 @@ class _Found:
             self._by_node[id(node)] = _visit(self.visitors, node, self.issues)
         return self._by_node[id(node)]
 
-    def at_every_node(self, plan: Node, outputs: list[PlanOutput]) -> list[PlanDataset]:
-        """The datasets that a plan reads: all that are found, but for the tables that commands only write to."""
-        targets = {id(each) for output in outputs for each in _target_nodes(output.node)}
+    def at_every_node(self, plan: Node, outputs: list[PlanOutput], writes: list[Node]) -> list[PlanDataset]:
+        """The datasets that a plan reads: all that are found, but for the tables that `writes` only write to."""
+        commands = [*writes, *(output.node for output in outputs)]
+        targets = {id(each) for command in commands for each in _target_nodes(command)}
         rewritten = {each.dataset.name for each in outputs if each.node.name in _REWRITTEN}
         nodes = [node for node in plan.walk() if id(node) not in targets and not node.name.startswith("Resolved")]
         found = [dataset for node in nodes for dataset in self.at(node)]

@@ -9,6 +9,16 @@ def option(value: Any) -> Any:
     return value.get() if value is not None and value.isDefined() else None
 
 
+def present(value: Any) -> Any:
+    """A value that some releases of Spark put into an Option and others do not."""
+    return option(value) if value is not None and class_name(value) in ("Some", "None") else value
+
+
+def entries(mapping: Any) -> dict[str, str]:
+    """A Scala map of texts."""
+    return {str(pair._1()): str(pair._2()) for pair in each(mapping)}
+
+
 def each(collection: Any) -> Iterator[Any]:
     """The members of a Scala collection."""
     iterator = collection.iterator()

@@ -10,6 +10,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from headwater.errors import HeadwaterError
 from headwater.events.facets import Identifier
 from headwater.events.naming import DatasetName, hive_name, jdbc_name, kafka_name, lake_name, memory_name, path_name
 from headwater.model.names import TableName
@@ -17,8 +18,11 @@ from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import JdbcQuery, PlanDataset
 from headwater.spark.agent.described import Described, describe
 from headwater.spark.agent.scala import each
+from headwater.spark.source.options import Options
 
 SESSION_CATALOG = "spark_catalog"
+LAKE_SOURCE = "headwater"  # the name of our data source
+PLACE = ("warehouse", "table", "path")  # the options of it that name a table
 
 
 def file_dataset(paths: list[str], *, format: str | None = None, schema: Any = ()) -> list[PlanDataset]:
@@ -207,11 +211,25 @@ def _jdbc_table(table: Any, parts: tuple[str, ...], schema: tuple[tuple[str, str
 
 
 def _python_table(table: Described, options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:
-    """A data source written in Python: the path it is given, else its name."""
+    """A data source written in Python: the path it is given, else its name. Ours are lake tables."""
     source = str(table.get("name", "python"))
-    path = next((str(value) for key, value in options().items() if str(key) == "path"), None) if options else None
+    given = {str(key): str(value) for key, value in options().items()} if options is not None else {}
+    lake = _lake_table(given, schema) if source == LAKE_SOURCE else None
+    if lake is not None:
+        return lake
+    path = given.get("path")
     name = DatasetName("python", source) if path is None else path_name(path)
     return PlanDataset(name, TableName.of(str(name) if path else source), schema, layer="python", format=source)
+
+
+def _lake_table(given: dict[str, str], schema: tuple[tuple[str, str], ...]) -> PlanDataset | None:
+    """The lake table that the options of `format("headwater")` name, None when they name none."""
+    try:
+        place = Options({name: value for name, value in given.items() if name.lower() in PLACE}).place()
+    except HeadwaterError:
+        return None
+    name = lake_name(place.warehouse, place.table)
+    return PlanDataset(name, TableName((place.warehouse, *place.table.split("."))), schema, layer="headwater")
 
 
 def _kafka_table(options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:

@@ -169,7 +169,8 @@ class Tracker:
             one.measures = measure(self._spark, execution)
             if one.lineage is not None and any(_is_known_later(each) for each in one.lineage.outputs):
                 outputs = self._reader(execution).outputs(one.lineage.plan)  # now they have the new version
-                one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
+                if len(outputs) == len(one.lineage.outputs):  # fewer: the query has ended and cannot be asked again
+                    one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
         except Exception as err:
             context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
 

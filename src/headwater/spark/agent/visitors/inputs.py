@@ -6,7 +6,7 @@ from typing import Any, Literal
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset
 from headwater.spark.agent.described import described_field
-from headwater.spark.agent.scala import class_name, each, lookup, option
+from headwater.spark.agent.scala import class_name, each, lookup, present
 from headwater.spark.agent.tables import catalog_table, file_dataset, jdbc_dataset, temporary_view, v2_table
 from headwater.spark.agent.visitors.rdds import rdd_paths
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register
@@ -101,10 +101,16 @@ class DataSourceV2ScanRelationVisitor(
         return [relation_table(self.context, relation, node.jvm.relation())]
 
 
-def relation_table(context: OpenLineageContext, node: Node, live: Any, table: Any = None) -> PlanDataset:
-    """The table behind a relation of the second generation, or a fresher look at it; `live` is the relation."""
+def relation_table(
+    context: OpenLineageContext, node: Node, live: Any, table: Any = None, *, options: Any = None
+) -> PlanDataset:
+    """The table behind a relation of the second generation, or a fresher look at it; `live` is the relation.
+
+    `options` gives those that it is written with, where the relation does not have them.
+    """
     catalog, parts = relation_name(node, live)
-    options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
+    if options is None:
+        options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
     return v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
 
 
@@ -115,15 +121,10 @@ def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
         return catalog, list(identifier["table"])
     if "catalog" in node.fields and "identifier" in node.fields:
         return None, []
-    found, name = _present(live.catalog()), _present(live.identifier())
+    found, name = present(live.catalog()), present(live.identifier())
     if found is None or name is None:
         return None, []
     return str(found.name()), [*map(str, name.namespace()), str(name.name())]
-
-
-def _present(value: Any) -> Any:
-    """The catalog or name of a relation, which may be an Option."""
-    return option(value) if value is not None and class_name(value) in ("Some", "None") else value
 
 
 @register

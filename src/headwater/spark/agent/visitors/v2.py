@@ -1,16 +1,13 @@
 """Builders and visitors for catalogs and sources of the second generation: the whole plan is needed to name them."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.described import describe
-from headwater.spark.agent.scala import class_name, lookup, option
+from headwater.spark.agent.scala import option
 from headwater.spark.agent.tables import (
     SESSION_CATALOG,
     catalog_name,
-    catalog_table,
-    file_dataset,
     named_table,
     named_view,
     v2_table,
@@ -192,52 +189,3 @@ def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 def _changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOutput]:
     dataset = identified(context, node)
     return [] if dataset is None else [PlanOutput(dataset, node, change=change, statement=change)]
-
-
-# --------------------------------------------------------------------------------------------------- streams
-
-
-@register
-class WriteToMicroBatchDataSourceVisitor(
-    QueryPlanVisitor[Literal["WriteToMicroBatchDataSource", "WriteToDataSourceV2"], PlanOutput]
-):
-    """A micro-batch written to a table or source of the second generation."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        relation = option(live.relation()) if "relation" in node.fields else None
-        if relation is not None:
-            dataset = relation_table(self.context, Node("DataSourceV2Relation"), relation)
-        elif "table" in node.fields:
-            dataset = v2_table(self.context, live.table(), options=lambda: _StringMap(live.writeOptions()))
-        else:
-            return []
-        return [PlanOutput(dataset, node, query_of(node))]
-
-
-class _StringMap:
-    """A Scala map with the one method that naming asks for."""
-
-    def __init__(self, mapping: Any) -> None:
-        self._mapping = mapping
-
-    def items(self) -> list[tuple[str, str]]:
-        keys = ("topic", "kafka.bootstrap.servers", "path", "subscribe")
-        return [(key, value) for key in keys if (value := lookup(self._mapping, key)) is not None]
-
-
-@register
-class WriteToMicroBatchDataSourceV1Visitor(QueryPlanVisitor[Literal["WriteToMicroBatchDataSourceV1"], PlanOutput]):
-    """A micro-batch written to files; `foreachBatch` and memory are no datasets by themselves."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        table = option(live.catalogTable())
-        sink = class_name(live.sink())
-        if table is None and sink != "FileStreamSink":
-            return []
-        if table is not None:
-            dataset = catalog_table(self.context, describe(self.context, table))
-        else:
-            (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
-        return [PlanOutput(dataset, node, query_of(node))]

@@ -1,0 +1,138 @@
+"""A process that answers SQL for the server, one query after the other, with a limit on its memory.
+
+DuckDB's own limit does not count the vectors of lists and texts that an expression makes (`range(3000000000)`), and
+some functions do not heed an interruption. So the system holds the limit, on this process alone, and whoever asks
+ends the process when it takes too long. It is started as a module, with the number of an open socket and the bytes
+that it may take:
+
+    python -m headwater.server.sql_worker 7 1610612736
+
+It says `READY` when it is; then a question is `Question` as MessagePack, an answer `Answer`. It ends when the other
+side closes the socket.
+"""
+
+import resource
+import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from headwater.errors import HeadwaterError, MemoryLimitError
+from headwater.lake.tables import Warehouse
+from headwater.query import connect
+from headwater.query.bounds import Bounds
+from headwater.query.cells import interval_text, python_rows
+from headwater.text import Span
+
+READY = b"ready"
+_EXACT = 1 << 53  # integers beyond are rounded by JavaScript
+_LARGEST = 16 << 20  # bytes of the rows of one answer
+_LONGEST = 2_000  # characters of one cell
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A query, and how much it may take."""
+
+    warehouse: str
+    database: str
+    sql: str
+    bounds: Bounds
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An error, by what is told of it."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    span: Span | None = None
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[Any]]
+    cut: bool
+    message: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The rows of a query as JSON, or why there are none."""
+
+    rows: bytes = b""
+    failure: Failure | None = None
+
+
+def answer(question: Question) -> Answer:
+    """Carry out a question."""
+    bounds = question.bounds
+    try:
+        with connect(Warehouse(question.warehouse), database=question.database, bounds=bounds) as session:
+            result = session.sql(question.sql)
+        found = rows_of(result.table, bounds.rows, message=result.message)
+        return Answer(msgspec.json.encode(found))
+    except HeadwaterError as err:
+        return Answer(failure=Failure(err.code, err.message, err.hint, err.span))
+    except (MemoryError, pa.ArrowMemoryError):
+        return Answer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
+
+
+def rows_of(table: pa.Table, limit: int, *, message: str | None = None, more: bool | None = None) -> Rows:
+    """The rows of a table as JSON can say them, as many as one answer holds.
+
+    `more` says whether there are others; without it, a table of `limit` rows may be a part.
+    """
+    cells: list[list[Any]] = []
+    size = 0
+    for row in python_rows(table):
+        cells.append([_cell(value) for value in row])
+        size += len(msgspec.json.encode(cells[-1]))
+        if size > _LARGEST:
+            more = True
+            break
+    cut = table.num_rows >= limit if more is None else more
+    return Rows(table.column_names, list(map(str, table.schema.types)), cells, cut, message)
+
+
+def _cell(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if -_EXACT <= value <= _EXACT else str(value)
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, bytes):
+        return value[:64].hex() + ("…" if len(value) > 64 else "")
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else value[:_LONGEST] + "…"
+    return _cell(interval_text(*value) if isinstance(value, pa.MonthDayNano) else str(value))
+
+
+def limit_memory(more: int) -> None:
+    """Let this process take so many bytes more than it has now. Systems that do not count them set no limit."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        used = next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
+        resource.setrlimit(resource.RLIMIT_DATA, (used + more, resource.RLIM_INFINITY))
+
+
+def main(socket: int, memory: int) -> None:
+    """Answer until the other side closes the socket."""
+    link = Connection(socket)
+    limit_memory(memory)
+    link.send_bytes(READY)
+    with suppress(EOFError, ConnectionError):
+        while True:
+            question = msgspec.msgpack.decode(link.recv_bytes(), type=Question)
+            link.send_bytes(msgspec.msgpack.encode(answer(question)))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
