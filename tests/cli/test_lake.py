@@ -113,3 +113,11 @@ def test_tables_are_verified_and_repaired_by_name_and_by_folder(damaged: Path, b
 def test_a_folder_that_holds_neither_a_table_nor_a_tree(tmp_path: Path) -> None:
     refused = lake("verify", tmp_path)
     assert (refused.returncode, "neither the folder of a table nor of a tree" in refused.stderr) == (2, True)
+
+
+def test_torture_of_a_table(tmp_path: Path) -> None:
+    run = lake("torture", "scratch.rows", "--warehouse", tmp_path / "w", "--rounds", 1, "--json")
+    assert run.returncode == 0
+    assert json.loads(run.stdout)["problems"] == []
+    again = lake("torture", "scratch.rows", "--warehouse", tmp_path / "w")
+    assert (again.returncode, "there is a table scratch.rows already" in again.stderr) == (2, True)

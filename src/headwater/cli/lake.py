@@ -137,22 +137,33 @@ def repair(flags: Flags, target: str) -> None:
     _print_report(flags, {"repaired": fsck.mend(_target(flags, target))})
 
 
-@command("torture", examples=("headwater lake torture /mnt/disk/scratch --rounds 200",))
-@click.argument("folder", type=click.Path(path_type=Path))
+@command(
+    "torture",
+    examples=("headwater lake torture scratch.torture --rounds 200", "headwater lake torture /mnt/disk/scratch"),
+)
+@click.argument("target", metavar="TABLE|FOLDER")
 @click.option("--rounds", default=20, show_default=True, help="How many times to write, kill and compare.")
 @click.option("--seed", default=0, show_default=True, help="Where the chance begins.")
 @click.pass_obj
-def torture(flags: Flags, folder: Path, rounds: int, seed: int) -> int:
+def torture(flags: Flags, target: str, rounds: int, seed: int) -> int:
     """Prove durability on this disk: kill a writing process with -9 and look for what it was promised.
 
-    Exit code 1 when an acknowledged write is gone.
+    Writes to a new table of the warehouse, or to a tree in a new folder. Exit code 1 when an acknowledged write is
+    gone.
     """
+    from headwater.lake.tools.torture import Victim
     from headwater.lake.tools.torture import torture as run
 
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} is not empty", hint="name a new folder: the test fills it")
+    if "/" in target or "." not in target:
+        if Path(target).exists() and any(Path(target).iterdir()):
+            raise InputError(f"{target} is not empty", hint="name a new folder: the test fills it")
+        victim = Victim(target)
+    else:
+        if lake_tables.open_warehouse(flags).has_table(target):
+            raise InputError(f"there is a table {target} already", hint="name a new table: the test fills it")
+        victim = Victim(flags.settings.warehouse, target)
     show = sys.stderr.isatty() and not flags.quiet
-    report = run(folder, rounds=rounds, seed=seed, progress=_progress(rounds) if show else None)
+    report = run(victim, rounds=rounds, seed=seed, progress=_progress(rounds) if show else None)
     _print_report(flags, dataclasses.asdict(report))
     return 1 if report.problems else 0
 

@@ -1,8 +1,8 @@
-"""The durability proof, on the user's own disk: a process writes, is killed with -9, and its tree is looked at.
+"""The durability proof, on the user's own disk: a process writes a tree or a table and is killed with -9.
 
-The child prints every write after it was acknowledged; the parent kills it at a random moment, opens the tree, and
-compares. Every acknowledged write must be there; the one under way may be. Puts, deletes, flushes and compactions are
-interleaved, so that the kill falls on all of them.
+The child prints every write after it was acknowledged; the parent kills it at a random moment, opens what it wrote,
+and compares. Every acknowledged write must be there; the one under way may be. Puts, deletes, flushes and compactions
+are interleaved, so that the kill falls on all of them.
 """
 
 import random
@@ -12,11 +12,14 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.lake.engine.lsm import LSMTree
-from headwater.lake.tools.verify import verify_tree
+from headwater.lake.tables.names import parse_name
+from headwater.lake.tables.rows import RowWriter
+from headwater.lake.tables.warehouse import Warehouse
+from headwater.lake.tools.verify import verify_table, verify_tree
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, STRING
 
@@ -27,6 +30,40 @@ SCHEMA = Schema(
 )
 _KEYS = 200
 _LONGEST_LIFE = 0.6  # seconds until the kill
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """What is written to: a tree in a folder, or with a name the rows of a table of the warehouse in it."""
+
+    folder: str
+    table: str = ""
+
+    def open(self) -> LSMTree | RowWriter:
+        """Open it for writing; what a crash left is recovered."""
+        if not self.table:
+            return LSMTree(self.folder, SCHEMA)
+        warehouse = Warehouse(self.folder)
+        warehouse.create_database(parse_name(self.table).database, if_not_exists=True)
+        options = SCHEMA.options | {"bucket": "2"}
+        return warehouse.create_table(
+            self.table, Schema(SCHEMA.fields, SCHEMA.primary_keys, options=options), if_not_exists=True
+        ).writer()
+
+    def compact(self, opened: LSMTree | RowWriter) -> None:
+        if isinstance(opened, LSMTree):
+            opened.compact()
+        else:
+            Warehouse(self.folder).table(self.table).compact()
+
+    def content(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """All rows, and what is damaged."""
+        with self.open() as opened:
+            if isinstance(opened, LSMTree):
+                return opened.to_arrow().to_pylist(), verify_tree(opened).problems
+        table = Warehouse(self.folder).table(self.table)
+        rows: list[dict[str, Any]] = table.to_arrow().to_pylist()
+        return rows, verify_table(Warehouse(self.folder).table(self.table).store).problems
 
 
 @dataclass(slots=True)
@@ -40,24 +77,25 @@ class TortureReport:
 
 
 def torture(
-    folder: Path, *, rounds: int = 20, seed: int = 0, progress: Callable[[int], None] | None = None
+    victim: Victim, *, rounds: int = 20, seed: int = 0, progress: Callable[[int], None] | None = None
 ) -> TortureReport:
-    """Write, kill and compare so many times in one folder, which must be empty or absent."""
+    """Write, kill and compare so many times. REQUIRES: the tree or table is new: it is filled."""
     chance, report = random.Random(seed), TortureReport()
     model: dict[int, str] = {}
     for turn in range(rounds):
-        lines = _live_and_die(folder, seed=chance.randrange(1 << 30), life=chance.random() * _LONGEST_LIFE)
+        lines = _live_and_die(victim, seed=chance.randrange(1 << 30), life=chance.random() * _LONGEST_LIFE)
         report.rounds += 1
         report.kills += 1
-        _compare(folder, lines, model, report, turn)
+        _compare(victim, lines, model, report, turn)
         if progress is not None:
             progress(turn + 1)
     return report
 
 
-def workload(tree: LSMTree, seed: int, acknowledge: Callable[[str], None]) -> None:
+def workload(victim: Victim, seed: int, acknowledge: Callable[[str], None]) -> None:
     """Write for ever; every line says what is about to be done, and then that it was."""
     chance, turn = random.Random(seed), 0
+    tree = victim.open()
     while True:
         turn += 1
         key = chance.randrange(_KEYS)
@@ -72,12 +110,12 @@ def workload(tree: LSMTree, seed: int, acknowledge: Callable[[str], None]) -> No
         if turn % 50 == 0:
             tree.flush()
         if turn % 130 == 0:
-            tree.compact()
+            victim.compact(tree)
 
 
-def _live_and_die(folder: Path, *, seed: int, life: float) -> list[str]:
+def _live_and_die(victim: Victim, *, seed: int, life: float) -> list[str]:
     child = subprocess.Popen(
-        [sys.executable, "-m", "headwater.lake.tools.torture", str(folder), str(seed)],
+        [sys.executable, "-m", "headwater.lake.tools.torture", str(seed), victim.folder, victim.table],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -92,8 +130,8 @@ def _live_and_die(folder: Path, *, seed: int, life: float) -> list[str]:
     return whole[: whole.rfind("\n") + 1].splitlines()
 
 
-def _compare(folder: Path, lines: list[str], model: dict[int, str], report: TortureReport, turn: int) -> None:
-    """Bring the model up to what was acknowledged, and hold the tree against it."""
+def _compare(victim: Victim, lines: list[str], model: dict[int, str], report: TortureReport, turn: int) -> None:
+    """Bring the model up to what was acknowledged, and compare what is there with it."""
     doubtful: tuple[int, str | None] | None = None
     for line in lines:
         if line == "ok" and doubtful is not None:
@@ -104,9 +142,9 @@ def _compare(folder: Path, lines: list[str], model: dict[int, str], report: Tort
             _, key, value = line.split(" ")
             doubtful = (int(key), None if value == "-" else value)
     try:
-        with LSMTree(folder, SCHEMA) as tree:
-            found = {row["id"]: row["value"] for row in tree.to_arrow().to_pylist()}
-            report.problems += [f"round {turn}: {problem}" for problem in verify_tree(tree).problems]
+        rows, problems = victim.content()
+        found = {row["id"]: row["value"] for row in rows}
+        report.problems += [f"round {turn}: {problem}" for problem in problems]
     except HeadwaterError as err:
         report.problems.append(f"round {turn}: {err}")
         return
@@ -127,9 +165,8 @@ def _apply(model: dict[int, str], key: int, value: str | None) -> None:
         model[key] = value
 
 
-def _main(folder: str, seed: str) -> None:
-    with LSMTree(folder, SCHEMA) as tree:
-        workload(tree, int(seed), _say)
+def _main(seed: str, folder: str, table: str) -> None:
+    workload(Victim(folder, table), int(seed), _say)
 
 
 def _say(line: str) -> None:
