@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from tests.mutations.listed import MUTATIONS, Mutation
+from tests.mutations.listed import MUTATIONS
+from tests.mutations.mutation import Mutation
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "mutations.md"
