@@ -108,9 +108,7 @@ class Lowering:
 
     def expression(self, node: Node, scope: Scope) -> Expression:
         """Lower an expression."""
-        lower = _EXPRESSIONS.get(type(node))
-        if lower is None:
-            lower = _EXPRESSIONS[type(node)] = _nearest(_EXPRESSIONS, type(node))
+        lower = _FOUND.get(type(node)) or lowers_as(type(node))
         return lower(self, node, scope)
 
     def query(self, node: Node, scope: Scope | None) -> Query:
@@ -276,6 +274,7 @@ _Lower: TypeAlias = Callable[[Lowering, Any, Scope], Expression]
 _Build: TypeAlias = Callable[[Lowering, Any, Scope | None], Query]
 
 _EXPRESSIONS: dict[type, _Lower] = {}
+_FOUND: dict[type, _Lower] = {}  # by type, as looked up: apart, or what a base was found to be would hide other bases
 _QUERIES: dict[type, _Build] = {}
 
 
@@ -287,6 +286,14 @@ def lowers(*types: type) -> Callable[[_Lower], _Lower]:
         return function
 
     return register
+
+
+def lowers_as(kind: type) -> _Lower:
+    """Return the function that lowers expressions of a type: its own, or that of its nearest base."""
+    lower = _FOUND.get(kind)
+    if lower is None:
+        lower = _FOUND[kind] = _nearest(_EXPRESSIONS, kind)
+    return lower
 
 
 def builds(*types: type) -> Callable[[_Build], _Build]:

@@ -80,7 +80,8 @@ def lower_json_extract(lowering: Lowering, node: Node, scope: Scope) -> Expressi
     operand = _json_path(lowering, lowering.expression(node.this, scope), path, scope)
     if node.args.get("variant_extract"):
         return operand
-    return Call("json_extract", (operand,))
+    others = [lowering.expression(each, scope) for each in node.expressions]  # JSON_EXTRACT(doc, path, path)
+    return Call("json_extract", (operand, *others))
 
 
 def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope) -> Expression:
@@ -108,7 +109,7 @@ def lower_transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """An array whose elements are the body, over the elements of the first."""
     array = lowering.expression(node.this, scope)
     if not isinstance(node.expression, exp.Lambda):
-        return Call("transform", (array,))
+        return Call("transform", (array, lowering.expression(node.expression, scope)))
     return MakeArray((_apply(lowering, node.expression, [Element(array), Literal()], scope),))
 
 
@@ -240,7 +241,7 @@ def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def _transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
     if not isinstance(body, exp.Lambda):
-        return Call(node.name.lower(), (array,))
+        return Call(node.name.lower(), tuple(lowering.expression(each, scope) for each in node.expressions))
     return MakeArray((_apply(lowering, body, [Element(array), Literal()], scope),))
 
 
