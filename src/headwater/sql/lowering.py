@@ -113,10 +113,17 @@ class Lowering:
 
     def query(self, node: Node, scope: Scope | None) -> Query:
         """Lower a query; `scope` is the one around it."""
-        if self._deadline is not None and monotonic() > self._deadline:
-            raise OutOfTime
+        self.check_time()
         build = _QUERIES.get(type(node)) or _nearest(_QUERIES, type(node))
         return build(self, node, scope)
+
+    def check_time(self) -> None:
+        """Give the statement up when it has taken too long.
+
+        RAISES: OutOfTime.
+        """
+        if self._deadline is not None and monotonic() > self._deadline:
+            raise OutOfTime
 
     # ------------------------------------------------------------------------------------- ids and names
 
@@ -220,12 +227,11 @@ class Lowering:
         meta = node._meta
         if not meta or self._placeless:
             return None
-        start = meta.get("start")
-        if start is None:
+        start, end = meta.get("start"), meta.get("end")
+        if start is None or end is None:  # the parser loses the end of names like `p.d.INFORMATION_SCHEMA.TABLES`
             return None
         if self.leftmost is None or start < self.leftmost:
             self.leftmost = start
-        end = meta["end"]
         if self.offset:
             return self.source.span(self.offset + start, self.offset + end + 1)
         return Span(start, end + 1, meta["line"], meta["col"] - (end - start))

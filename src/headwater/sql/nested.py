@@ -191,6 +191,7 @@ def bind_parameters(
 
 def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A call of a SQL function the script has defined: its body, with the arguments in the place of parameters."""
+    lowering.check_time()  # functions that call each other twice make a tree as large as two to their number
     name = node.name.lower()
     definition = lowering.functions.pop(name)  # a function that calls itself is not entered again
     try:
