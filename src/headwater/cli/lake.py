@@ -144,8 +144,7 @@ def torture(flags: Flags, folder: Path, rounds: int, seed: int) -> int:
 
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is not empty", hint="name a new folder: the test fills it")
-    show = sys.stderr.isatty() and not flags.quiet
-    report = run(folder, rounds=rounds, seed=seed, progress=_progress(rounds) if show else None)
+    report = run(folder, rounds=rounds, seed=seed, progress=_progress(rounds) if flags.show_progress else None)
     _print_report(flags, dataclasses.asdict(report))
     return 1 if report.problems else 0
 
