@@ -312,7 +312,7 @@ class Table:
                 if isinstance(change, WidenColumn):
                     self._refuse_lossy(change)
             schema = self.store.schemas.alter(*changes)
-        self.store.note()
+        self.store.note_schema()
         return schema
 
     def try_cast(self, column: str, type: Any) -> CastReport:
