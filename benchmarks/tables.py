@@ -1,7 +1,7 @@
 """Tables at size: planning a scan over 100,000 data files, committing to such a table, and small commits by a peer.
 
 The files are described in manifests and exist nowhere else: planning reads no data. Each measurement that concerns
-memory runs in a process of its own. Then tables of unusual shape: many columns, many partitions. Peers: deltalake, for
+memory runs in a process of its own. Then tables of unusual shape: many columns, many partitions. Peers: deltalake for
 commits of a thousand rows, one after the other; Parquet, for many columns.
 """
 
