@@ -174,7 +174,7 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_machine.py::test_a_table_is_one_dictionary_per_snapshot",
         "lake/metadata/commit.py",
-        "            each = replace(each, file=replace(each.file, sequence=sequence))",
-        "            each = replace(each, file=replace(each.file, sequence=1))",
+        "            each = replace(each, file=msgspec.structs.replace(each.file, sequence=sequence))",
+        "            each = replace(each, file=msgspec.structs.replace(each.file, sequence=1))",
     ),
 )

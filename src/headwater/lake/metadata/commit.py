@@ -245,7 +245,7 @@ def _in_sequence(added: Sequence[PlacedFile], sequence: int) -> tuple[list[Place
     placed = []
     for each in added:
         if each.file.level == 0:
-            each = replace(each, file=replace(each.file, sequence=sequence))
+            each = replace(each, file=msgspec.structs.replace(each.file, sequence=sequence))
             sequence += 1
         placed.append(each)
     return placed, sequence

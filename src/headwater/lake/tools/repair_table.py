@@ -15,6 +15,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from headwater.errors import CommitConflictError, CorruptFileError, HeadwaterError, NotFoundError
 from headwater.files import Locking
 from headwater.lake.engine.opened import OpenFile
@@ -189,7 +191,7 @@ def _salvaged(store: TableStore, placed: PlacedFile) -> list[PlacedFile] | None:
         return None
     file, writer = placed.file, store.writer(shape, placed.partition, placed.bucket)
     written = writer.write(whole, level=0, sequence=file.sequence)
-    return [replace(placed, file=replace(each, level=file.level)) for each in written]
+    return [replace(placed, file=msgspec.structs.replace(each, level=file.level)) for each in written]
 
 
 def _refuse_others(between: Snapshot, entries: Sequence[ManifestEntry]) -> None:

@@ -1,7 +1,8 @@
 """Carrying out a compaction: read the picked runs as one, write the result, return the edit."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+import msgspec
 
 from headwater.lake.engine.batch import Kind, SortedBatch
 from headwater.lake.engine.compaction.universal import CompactionPick
@@ -43,4 +44,4 @@ def _batches(files: list[OpenFile]) -> Iterator[SortedBatch]:
 
 
 def _move(file: DataFile, level: int) -> VersionEdit:
-    return VersionEdit(added=(replace(file, level=level),), removed=(file,))
+    return VersionEdit(added=(msgspec.structs.replace(file, level=level),), removed=(file,))
