@@ -91,9 +91,7 @@ class Reads:
         with self._source.reading() as state:
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
             for memtable in reversed(state.memtables):
-                for run in memtable.runs():
-                    at = run.keys.find(wanted)
-                    parts.append(run.take(at[at >= 0]))
+                parts += memtable.find_many(wanted)
         parts = [part for part in parts if len(part)]
         if not parts:
             return None
