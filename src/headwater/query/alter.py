@@ -18,7 +18,7 @@ from headwater.lake.metadata.evolution import (
     WidenColumn,
 )
 from headwater.lake.tables.names import TableName
-from headwater.query.create import option_name, read_column
+from headwater.query.create import option_name, option_value, read_column
 from headwater.query.names import Pinned, find_field
 from headwater.query.parse import Node
 from headwater.query.result import Result, done
@@ -96,7 +96,7 @@ def _options(action: Node) -> list[tuple[str, str | None]]:
         pairs = each.expressions if isinstance(each, exp.Properties) else [each]
         for pair in pairs:
             value = pair.args.get("value") or pair.args.get("expression")
-            found.append((option_name(pair.this), value.name if value is not None else None))
+            found.append((option_name(pair.this), option_value(value) if value is not None else None))
     return found
 
 

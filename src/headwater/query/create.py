@@ -177,11 +177,18 @@ def table_options(tree: Node) -> dict[str, str]:
     """The options of WITH (…) or TBLPROPERTIES (…)."""
     properties = tree.args.get("properties")
     found = properties.expressions if properties is not None else ()
-    return {option_name(each.this): each.args["value"].name for each in found if type(each) is exp.Property}
+    return {option_name(each.this): option_value(each.args["value"]) for each in found if type(each) is exp.Property}
 
 
 def option_name(node: Node) -> str:
     return str(node.name or node.sql(dialect="duckdb"))
+
+
+def option_value(node: Node) -> str:
+    """The value of an option as text, however it was written: 'true', true, -1, '-1'."""
+    if isinstance(node, exp.Boolean | exp.Neg):
+        return str(node.sql(dialect="duckdb")).lower()
+    return str(node.name)
 
 
 def table_comment(tree: Node) -> str | None:

@@ -7,7 +7,7 @@ position stays what it was in the text.
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,7 +95,7 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     if piece.offset:  # a part of a very long script
         source = Source(piece.text, source.name)
         piece = Piece(source.span(piece.tokens[0].start, piece.tokens[-1].end + 1), piece.text, piece.tokens)
-    tokens, versions = _without_versions(list(piece.tokens), piece, source)
+    tokens, versions = _without_versions(list(_without_colons(piece.tokens)), piece, source)
     text = source.excerpt(piece.span)
     for word in ("SHOW", "ALTER"):  # small languages of their own, read where they are carried out
         if _OWN[word].match(text):
@@ -126,6 +126,11 @@ def _syntax_error(err: ParseError, piece: Piece, source: Source) -> SqlError:
     return SqlError(message, span=span, source=source)
 
 
+def quoted(name: str) -> str:
+    """An identifier in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def span_of(node: Node, source: Source) -> Span | None:
     """Where a node stands: from the first to the last name in it."""
     found = [
@@ -136,6 +141,21 @@ def span_of(node: Node, source: Source) -> Span | None:
     if not found:
         return None
     return source.span(min(start for start, _ in found), max(end for _, end in found) + 1)
+
+
+def _without_colons(tokens: Sequence[Any]) -> Iterator[Any]:
+    """The tokens without the colons of `STRUCT<a: INT>`, which sqlglot does not read in this dialect."""
+    open_types: list[str] = []
+    before = ""
+    for token in tokens:
+        kind = token.token_type.name
+        if kind == "LT" and before in ("STRUCT", "ARRAY", "LIST", "MAP"):
+            open_types.append(before)
+        elif kind == "GT" and open_types:
+            open_types.pop()
+        if kind != "COLON" or not open_types or open_types[-1] != "STRUCT":
+            yield token
+        before = kind
 
 
 # ---------------------------------------------------------------------------------------------- time travel

@@ -25,8 +25,8 @@ from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef
-from headwater.query.parse import Node, Statement
-from headwater.query.select import Execution, quoted
+from headwater.query.parse import Node, Statement, quoted
+from headwater.query.select import Execution
 
 ROW = "#row"
 OLD = "#old "  # before the name of a key column: its value before the change

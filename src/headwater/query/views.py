@@ -15,9 +15,9 @@ from headwater.lake.tables.views import View
 from headwater.query.create import prepare_tail, query_start, table_comment
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
-from headwater.query.parse import Node, Statement, parse_statements
+from headwater.query.parse import Node, Statement, parse_statements, quoted
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
 from headwater.text import Source
 
 

@@ -222,6 +222,7 @@ def python_type(type: DataType, *, nullable: bool = True) -> Any:
             python = dict[python_type(key, nullable=False), python_type(value)]  # type: ignore[misc]
         case Struct(members):
             shape = {member.name: python_type(member.type) for member in members}
+            msgspec.json.encode(list(shape))  # has CPython keep the UTF-8 of names, without which msgspec misses them
             python = _typed_dict("Struct", shape)
         case Foreign(text):
             raise SchemaError(f"a lake table cannot store the type {text}")
