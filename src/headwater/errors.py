@@ -208,7 +208,7 @@ class TimeLimitError(EngineError):
 
 
 class MemoryLimitError(EngineError):
-    """A query needs more memory than it may have.
+    """A query, or a read of a table, needs more memory than there is or than it may have.
 
     The server gives each query so much; DuckDB by itself takes up to four fifths of the machine's. Ask for fewer rows
     or columns, aggregate in steps, or avoid functions that make very large lists and texts.

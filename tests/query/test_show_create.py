@@ -15,7 +15,7 @@ from headwater.errors import HeadwaterError, SchemaError, SqlError
 from headwater.files import MemoryFiles
 from headwater.lake.engine.options import FileFormat, Fsync
 from headwater.lake.metadata.evolution import AddColumn
-from headwater.lake.tables.shape import RESERVED
+from headwater.lake.metadata.new_columns import RESERVED
 from headwater.model.schema import Field, Schema
 from headwater.model.types import INT, PRIMITIVES, Array, Decimal, Map, Member, Primitive, Struct
 

@@ -23,6 +23,7 @@ from headwater.query.names import Pinned, find_field
 from headwater.query.parse import Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.statements import unknown_statement
 from headwater.query.tags import alter_tag
 from headwater.query.types import column_type
 
@@ -114,7 +115,7 @@ def alter_more(run: Execution) -> Result:
     statement = run.statement
     match = _ALTER.fullmatch(statement.text.strip().rstrip(";"))
     if match is None:
-        raise statement.error("this ALTER cannot be read")
+        raise unknown_statement(statement.tokens, statement.source) or statement.error("this ALTER cannot be read")
     pinned = run.names.pin(exp.to_table(match[1], dialect="duckdb"))
     done_with_tags = alter_tag(pinned.table, match[2].strip())
     if done_with_tags is not None:

@@ -129,7 +129,8 @@ def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> Headwate
     inner = err.__cause__ or err.__context__
     if isinstance(inner, HeadwaterError):
         return inner
-    if facts.get("exception_type") == "Out of Memory" or isinstance(err, duckdb.OutOfMemoryException):
+    is_short = isinstance(err, duckdb.OutOfMemoryException) or isinstance(inner, MemoryError)
+    if is_short or facts.get("exception_type") == "Out of Memory":
         return MemoryLimitError(
             "the query needs more memory than it may have", span=statement.span, source=statement.source
         )

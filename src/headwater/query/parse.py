@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from headwater.errors import SqlError
+from headwater.query.statements import unknown_statement
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.text import Source, Span
 
@@ -104,12 +105,13 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     try:
         tree = parse_piece(Piece(piece.span, piece.text, tuple(tokens), piece.offset), DIALECT)
     except ParseError as err:
-        raise _syntax_error(err, piece, source) from err
+        raise unknown_statement(tokens, source) or _syntax_error(err, piece, source) from err
     except Exception as err:
         why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
         raise SqlError(f"the statement cannot be read: {why}", span=piece.span, source=source) from err
     if tree is None or (isinstance(tree, exp.Condition | exp.Alias) and not isinstance(tree, exp.Query)):
-        raise SqlError("this is not a statement", span=piece.span, source=source)
+        no_statement = SqlError("this is not a statement", span=piece.span, source=source)
+        raise unknown_statement(tokens, source) or no_statement
     return Statement(source, piece.span, tree, tuple(tokens), versions)
 
 

@@ -12,6 +12,7 @@ from headwater.model.schema import Field, Schema
 from headwater.query.parse import Node, quoted
 from headwater.query.result import Result, listing
 from headwater.query.select import Execution
+from headwater.query.statements import unknown_statement
 from headwater.query.types import sql_type
 from headwater.query.values import literal, string_literal
 
@@ -27,7 +28,8 @@ def show(run: Execution) -> Result:
     match = _SHOW.fullmatch(run.statement.tree.args["expression"].strip())
     if match is None:
         hint = "SHOW DATABASES, TABLES, VIEWS [IN d] [LIKE 'a%'], COLUMNS FROM t, SNAPSHOTS FROM t, CREATE TABLE t"
-        raise run.statement.error("this SHOW is not known", hint=hint)
+        unknown = run.statement.error("this SHOW is not known", hint=hint)
+        raise unknown_statement(run.statement.tokens, run.statement.source) or unknown
     what = " ".join(match["what"].lower().split())
     if what in ("databases", "schemas"):
         names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})

@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 
 from headwater.errors import SchemaChangeError
 from headwater.lake.engine.options import check_option_name
+from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model import types
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, Decimal
@@ -153,11 +154,14 @@ def _add(schema: Schema, change: AddColumn) -> Schema:
     id = schema.highest_field_id + 1
     new = Field(id, change.name, change.type, change.nullable, change.description, change.default)
     _check_added(new)
+    check_new_columns([new], schema.names)
     fields = _inserted(list(schema.fields), new, change.after)
     return replace(schema, fields=fields, highest_field_id=id)
 
 
 def _rename(schema: Schema, name: str, new_name: str) -> Schema:
+    others = [other for other in schema.names if other != name]
+    check_new_columns([replace(schema.field(name), name=new_name)], others)
     schema = _change_field(schema, name, lambda field: replace(field, name=new_name))
 
     def renamed(keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -303,6 +307,7 @@ def _with_ids(old: Schema, new: Schema) -> Schema:
     for field in new.fields:
         if field.id not in known:
             _check_added(field)
+            check_new_columns([field], [other.name for other in new.fields if other is not field])
             highest += 1
             field = replace(field, id=highest)
         fields.append(field)

@@ -1,5 +1,6 @@
 """Partition values: in Python, in manifests (JSON), and in the names of folders."""
 
+import hashlib
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from headwater.lake.metadata.manifest import Partition
 from headwater.model.schema import Field
 
 _NULL = "__null__"
+_LONGEST = 255  # bytes of a file name; encoded names are ASCII
 
 
 def stored_value(value: Any) -> Any:
@@ -30,9 +32,17 @@ def partition_folder(partition: Partition, fields: tuple[Field, ...], bucket: in
     >>> from headwater.model.types import STRING
     >>> partition_folder(("a/b",), (Field(0, "region", STRING),), 3)
     'region=a%2Fb/bucket-3'
+
+    A name that is longer than file systems allow is cut, and ends with a hash of the whole.
     """
     parts = [f"{quote(field.name, safe='')}={_text(value)}" for value, field in zip(partition, fields)]
-    return "/".join([*parts, f"bucket-{bucket}"])
+    return "/".join([*map(_cut, parts), f"bucket-{bucket}"])
+
+
+def _cut(name: str) -> str:
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 33]}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
 
 def _text(value: Any) -> str:
