@@ -1,7 +1,8 @@
 """Per-column statistics of a data file, and what they rule out.
 
 Statistics are kept by column name as JSON values: numbers as they are, times and decimals as text, strings cut to
-sixteen characters (the upper bound then rounded up, or left open). A column with a NaN has no bounds.
+sixteen characters (the upper bound then rounded up, or left open). A column with a NaN has no bounds, and a date or
+time beyond the years 1 to 9999 is none.
 """
 
 from collections.abc import Iterable
@@ -34,16 +35,25 @@ def column_stats(column: pa.Array) -> ColumnStats:
     if pa.types.is_floating(type) and pc.any(pc.is_nan(column)).as_py():
         return ColumnStats(nulls=nulls)
     bounds = pc.min_max(column)
-    return ColumnStats(_plain(bounds["min"].as_py()), _plain(bounds["max"].as_py()), nulls)
+    return ColumnStats(_bound(bounds["min"]), _bound(bounds["max"]), nulls)
+
+
+def _bound(value: pa.Scalar) -> Any:
+    """A bound in the form statistics have, None for a date or time beyond the years 1 to 9999."""
+    try:
+        return _plain(value.as_py())
+    except (OverflowError, ValueError):
+        return None
 
 
 def merge_stats(parts: Iterable[ColumnStats]) -> ColumnStats:
     """The statistics of rows from the statistics of their parts."""
     known = list(parts)
     nulls = sum(part.nulls for part in known)
-    if not known or any(part.min is None or part.max is None for part in known):
-        return ColumnStats(nulls=nulls)
-    return ColumnStats(min(part.min for part in known), max(part.max for part in known), nulls)
+    lows, highs = [part.min for part in known], [part.max for part in known]
+    low = None if not known or None in lows else min(lows)
+    high = None if not known or None in highs else max(highs)
+    return ColumnStats(low, high, nulls)
 
 
 def trimmed(stats: ColumnStats) -> ColumnStats:

@@ -15,7 +15,7 @@ from headwater.lake.engine.keys import NativeKey, NumberKeys, as_bytes
 from headwater.lake.engine.merge import sort_batch
 from headwater.lake.engine.stored import stored_batch
 from headwater.lake.metadata.manifest import Partition
-from headwater.lake.tables.partitions import stored_value
+from headwater.lake.tables.partitions import stored_value, stored_values
 from headwater.lake.tables.shape import Shape
 from headwater.model.schema import Field
 
@@ -110,7 +110,7 @@ def _partition_codes(rows: pa.Table, fields: tuple[Field, ...]) -> tuple[list[Pa
     codes = np.zeros(rows.num_rows, np.int64)
     for field in fields:
         encoded = rows.column(field.name).combine_chunks().dictionary_encode()
-        known = [*map(stored_value, encoded.dictionary.to_pylist()), None]  # the last one stands for null
+        known = [*stored_values(encoded.dictionary), None]  # the last one stands for null
         own = pc.fill_null(encoded.indices, len(known) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
         codes = codes * len(known) + own
         values.append(known)

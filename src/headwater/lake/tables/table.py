@@ -47,6 +47,7 @@ from headwater.lake.tables.writes import (
     write_rows,
 )
 from headwater.model.schema import Schema
+from headwater.model.types import DATE
 
 
 class Table:
@@ -367,9 +368,12 @@ class Table:
 
     def _refuse_lossy(self, change: WidenColumn) -> None:
         field = self.schema.field(change.name)
-        if field.type == change.type or is_widening(field.type, change.type):
+        widens = field.type == change.type or is_widening(field.type, change.type)
+        if widens and field.type != DATE:
             return
         report = self.try_cast(change.name, change.type)
+        if widens and not report.broken:  # a DATE reaches further than a TIMESTAMP
+            return
         shown = ", ".join(map(repr, report.examples))
         raise SchemaChangeError(
             f"`{change.name}` cannot become {change.type}: not every {field.type} fits; "
