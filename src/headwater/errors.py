@@ -108,6 +108,15 @@ class SchemaError(HeadwaterError):
     code = "bad-schema"
 
 
+class ValueOverflowError(SchemaError):
+    """A sum or product that rows of one key are merged to would not fit the type of its column.
+
+    The write is refused and nothing is changed. A wider type (`ALTER TABLE … ALTER COLUMN … TYPE`) makes room.
+    """
+
+    code = "value-overflow"
+
+
 class SchemaChangeError(SchemaError):
     """A change of a table's schema would break a rule: data written before it could no longer be read rightly.
 

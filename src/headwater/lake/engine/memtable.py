@@ -87,6 +87,7 @@ class MemTable:
         self.state = MemTableState.ACTIVE
         self.memory = 0
         self.rows = 0
+        self.sizes: dict[str, int | None] = {}  # how far from zero sums and products of its rows can be
         self._codec = codec
         self._rule = rule
         self._segments: list[_RowSegment | _BatchSegment] = []

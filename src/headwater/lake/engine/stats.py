@@ -1,10 +1,11 @@
 """Per-column statistics of a data file, and what they rule out.
 
-Statistics are kept by column name as JSON values: numbers as they are, times and decimals as text, strings cut to
-sixteen characters (the upper bound then rounded up, or left open). A column with a NaN has no bounds, and a date or
-time beyond the years 1 to 9999 is none.
+Statistics are kept by column name as JSON values: numbers as they are, times as text, decimals as text after `=`,
+strings cut to sixteen characters (the upper bound then rounded up, or left open). A column with a NaN has no bounds,
+and a date or time beyond the years 1 to 9999 is none.
 """
 
+import decimal
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,8 @@ def column_stats(column: pa.Array) -> ColumnStats:
 def _bound(value: pa.Scalar) -> Any:
     """A bound in the form statistics have, None for a date or time beyond the years 1 to 9999."""
     try:
-        return _plain(value.as_py())
+        found = value.as_py()
+        return found if isinstance(found, decimal.Decimal) else _plain(found)
     except (OverflowError, ValueError):
         return None
 
@@ -59,12 +61,24 @@ def merge_stats(parts: Iterable[ColumnStats]) -> ColumnStats:
 def trimmed(stats: ColumnStats) -> ColumnStats:
     """Statistics as they are stored: long strings cut, the upper bound rounded up."""
     low, high = stats.min, stats.max
+    if isinstance(low, decimal.Decimal):
+        return ColumnStats(f"={low}", f"={high}", stats.nulls)
     if isinstance(low, str) and len(low) > _LONGEST:
         low = low[:_LONGEST]
     if isinstance(high, str) and len(high) > _LONGEST:
         last = ord(high[_LONGEST - 1])
         high = None if last >= 0xD7FE else high[: _LONGEST - 1] + chr(last + 1)
     return ColumnStats(low, high, stats.nulls)
+
+
+def exact_bound(bound: Any, type: DataType) -> int | decimal.Decimal | None:
+    """A stored bound of integers or decimals as a number, None if it is not one for certain.
+
+    The bound of a decimal without `=` was cut or compared as text, by writers before it was written so.
+    """
+    if isinstance(type, Decimal):
+        return decimal.Decimal(bound[1:]) if isinstance(bound, str) and bound.startswith("=") else None
+    return bound if isinstance(bound, int) else None
 
 
 def comparable(value: Any, type: DataType) -> Any:

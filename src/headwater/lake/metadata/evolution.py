@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from headwater.errors import SchemaChangeError
-from headwater.lake.engine.options import check_option_name
+from headwater.lake.engine.merge import aggregated_column, check_new_rule
+from headwater.lake.engine.options import check_option_name, storage_options
 from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model import types
 from headwater.model.schema import Field, Schema, check_schema
@@ -113,9 +114,12 @@ def apply_changes(schema: Schema, changes: Sequence[SchemaChange]) -> Schema:
 
     RAISES: SchemaChangeError naming the rule a change breaks, SchemaError when the outcome is not sound.
     """
-    schema = check_schema(schema)
+    before = schema = check_schema(schema)
     for change in changes:
         schema = _apply(schema, change)
+    if any(isinstance(change, SetOption | WidenColumn) for change in changes):
+        storage_options(schema.options)
+        check_new_rule(schema, before)
     return check_schema(schema)
 
 
@@ -167,9 +171,8 @@ def _rename(schema: Schema, name: str, new_name: str) -> Schema:
     def renamed(keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(new_name if key == name else key for key in keys)
 
-    prefix = f"fields.{name}."
     options = {
-        f"fields.{new_name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key: value
+        f"fields.{new_name}.aggregate-function" if aggregated_column(key) == name else key: value
         for key, value in schema.options.items()
     }
     return replace(
@@ -181,7 +184,7 @@ def _rename(schema: Schema, name: str, new_name: str) -> Schema:
 
 
 def _options_without(options: dict[str, str], column: str) -> dict[str, str]:
-    return {key: value for key, value in options.items() if not key.startswith(f"fields.{column}.")}
+    return {key: value for key, value in options.items() if aggregated_column(key) != column}
 
 
 def _set_option(schema: Schema, name: str, value: str | None) -> Schema:

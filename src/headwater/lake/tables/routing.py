@@ -32,7 +32,10 @@ class Routed:
 
 
 def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kind.PUT) -> Iterator[Routed]:
-    """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema."""
+    """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema.
+
+    RAISES: ValueOverflowError when rows of one key have a sum or product that does not fit its column.
+    """
     if not rows.num_rows:
         return
     whole = rows.combine_chunks()
@@ -43,9 +46,10 @@ def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kin
     if buckets > 1:
         places += (batch.keys.hashes() % np.uint64(buckets)).astype(np.int64)
     for place, positions in _by_place(places):
-        sorted_rows = (
-            sort_batch(batch, shape.rule, positions) if shape.is_keyed else _renumbered(_at(batch, positions))
-        )
+        if shape.is_keyed:
+            sorted_rows = sort_batch(batch, shape.rule.as_strict(), positions)
+        else:
+            sorted_rows = _renumbered(_at(batch, positions))
         yield Routed(partitions[place // buckets], place % buckets, sorted_rows)
 
 

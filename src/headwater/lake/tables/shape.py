@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.keys import KeyCodec
-from headwater.lake.engine.merge import MergeEngine, MergeRule, merge_rule
+from headwater.lake.engine.merge import MergeEngine, MergeRule, check_new_rule, merge_rule
 from headwater.lake.engine.options import StorageOptions, check_option_name, storage_options
 from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model.schema import Field, Schema
@@ -85,6 +85,7 @@ def check_new(schema: Schema) -> Schema:
         raise SchemaError("there is no option `bucket-key`", hint="rows are placed by the hash of the primary key")
     for name in schema.options:
         check_option_name(name)
+    check_new_rule(schema)
     shape_of(schema)
     return schema
 

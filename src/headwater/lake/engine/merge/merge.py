@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from headwater.errors import ValueOverflowError
 from headwater.lake.engine.batch import Kind, SortedBatch, concat
 from headwater.lake.engine.merge.aggregates import Groups, aggregate
 from headwater.lake.engine.merge.engines import MergeEngine, MergeRule
@@ -97,5 +98,17 @@ def _combine(
         columns = columns.take(pa.array(np.flatnonzero(np.cumsum(inside)[:rows])))
         starts = np.append(0, np.cumsum(stops - starts)[:-1])
     groups = Groups(starts, len(columns))
-    arrays = [aggregate(rule.function(name), columns.column(name), groups) for name in columns.schema.names]
+    arrays = [_aggregated(columns.column(name), name, groups, rule) for name in columns.schema.names]
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names)
+
+
+def _aggregated(column: pa.Array, name: str, groups: Groups, rule: MergeRule) -> pa.Array:
+    """RAISES: ValueOverflowError by a strict rule, when a value does not fit the column."""
+    function = rule.function(name)
+    try:
+        return aggregate(function, column, groups, strict=rule.strict)
+    except OverflowError as err:
+        raise ValueOverflowError(
+            f"the {function} of column `{name}` would not fit {column.type} in a row",
+            hint="give the column a wider type, or delete the row and begin anew",
+        ) from err
