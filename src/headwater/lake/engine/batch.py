@@ -86,6 +86,11 @@ def concat(batches: Sequence[SortedBatch]) -> SortedBatch:
     return SortedBatch(concat_keys([batch.keys for batch in batches]), kinds, columns)
 
 
+def without_columns(rows: int) -> pa.RecordBatch:
+    """A batch of so many rows and no columns."""
+    return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), rows, [None]))
+
+
 def to_rows(batch: SortedBatch, codec: KeyCodec, names: Sequence[str]) -> pa.RecordBatch:
     """The wanted columns of a batch as the user sees them, the key column among them."""
     arrays = []

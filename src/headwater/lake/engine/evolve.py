@@ -4,6 +4,7 @@ A column the file does not have reads as its default; one of another type is cas
 left out. Names play no part.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.row import python_value
 from headwater.lake.engine.types import arrow_type
 from headwater.model.schema import Field
@@ -25,6 +27,7 @@ class Adapter:
     sources: tuple[int | None, ...]  # for each wanted column, the position of the file's column
     fields: tuple[Field, ...]
     types: tuple[DataType | None, ...]  # for each wanted column, the type the file has it in
+    names: tuple[str, ...]  # of the file's columns
 
     def values(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
         """One row."""
@@ -39,10 +42,16 @@ class Adapter:
         arrays = [_adapted(stored.columns, len(stored), at, field) for at, field in zip(self.sources, self.fields)]
         return SortedBatch(stored.keys, stored.kinds, pa.RecordBatch.from_arrays(arrays, names=names))
 
-    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
-        """One column of many rows."""
-        at, field = next((at, field) for at, field in zip(self.sources, self.fields) if field.name == name)
-        return _adapted(stored, rows, at, field)
+    def select(self, block: DataBlock, names: Sequence[str]) -> pa.RecordBatch:
+        """Some columns of a block. REQUIRES: at least one."""
+        wanted = [next(each for each in zip(self.sources, self.fields) if each[1].name == name) for name in names]
+        read = list(dict.fromkeys(self.names[at] for at, _ in wanted if at is not None))
+        stored = block.select(read) if read else None
+        arrays = []
+        for at, field in wanted:
+            place = None if at is None else read.index(self.names[at])
+            arrays.append(_adapted(stored, block.rows, place, field))
+        return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
 
 def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
@@ -52,7 +61,8 @@ def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapte
         return None
     positions = {field.id: at for at, field in enumerate(file_fields)}
     sources = tuple(positions.get(field.id) for field in wanted)
-    return Adapter(sources, wanted, tuple(None if at is None else file_fields[at].type for at in sources))
+    types = tuple(None if at is None else file_fields[at].type for at in sources)
+    return Adapter(sources, wanted, types, tuple(field.name for field in file_fields))
 
 
 def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:

@@ -78,10 +78,13 @@ class StorageOptions:
         default=FileFormat.SST, metadata=_said("file.format", "The format of data files.", _WRITES)
     )
     block_size: int = field(
-        default=32 << 10, metadata=_said("file.block-size", "Bytes of a block, before compression.", _WRITES)
+        default=1 << 20,
+        metadata=_said(
+            "file.block-size", "Bytes of a block before compression; by default at least 4,096 rows.", _WRITES
+        ),
     )
     compression: Compression = field(
-        default=Compression.LZ4, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
+        default=Compression.ZSTD, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
     )
     top_compression: Compression = field(
         default=Compression.ZSTD,

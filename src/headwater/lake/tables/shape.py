@@ -20,9 +20,6 @@ UNDECIDED = 0
 """The number of buckets of a table with `bucket = -1` that nothing was written to."""
 
 
-_SCANNED = {"file.block-size": "512 KB"}  # rows without a key are never looked up one by one: blocks are for scans
-
-
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One version of a table's schema, ready for reading and writing."""
@@ -56,7 +53,7 @@ def shape_of(schema: Schema) -> Shape:
         stored=stored,
         codec=KeyCodec(stored),
         rule=merge_rule(schema, schema.options) if schema.primary_keys else MergeRule(),
-        options=storage_options(_SCANNED | schema.options if not schema.primary_keys else schema.options),
+        options=storage_options(schema.options),
         partition_fields=tuple(schema.field(name) for name in schema.partition_keys),
         buckets=_buckets(schema),
     )

@@ -48,13 +48,12 @@ class BatchBlock:
     def values(self, index: int) -> tuple[Any, ...]:
         return tuple([cell(index) for cell in self._cells])
 
-    @property
-    def stored(self) -> pa.RecordBatch:
-        return self._batch.columns
+    def select(self, names: Sequence[str]) -> pa.RecordBatch:
+        return self._batch.columns.select(list(names))
 
-    @property
-    def columns(self) -> pa.RecordBatch:
-        return self._batch.columns
+    def live(self) -> npt.NDArray[np.bool_]:
+        kinds = self._batch.kinds
+        return np.ones(self.rows, np.bool_) if kinds is None else kinds != Kind.DELETE
 
     @property
     def has_kinds(self) -> bool:
@@ -63,8 +62,8 @@ class BatchBlock:
     def keys(self) -> Keys:
         return self._batch.keys
 
-    def batch(self) -> SortedBatch:
-        return self._batch
+    def batch(self, names: Sequence[str] | None = None) -> SortedBatch:
+        return self._batch if names is None else self._batch.select(names)
 
 
 class ColumnarReader:
