@@ -13,6 +13,8 @@ import headwater
 from headwater import Warehouse
 from headwater.errors import HeadwaterError, SchemaError, SqlError
 from headwater.files import MemoryFiles
+from headwater.lake.engine.merge import can_aggregate
+from headwater.lake.engine.merge.aggregates import AGGREGATES
 from headwater.lake.engine.options import FileFormat, Fsync
 from headwater.lake.metadata.evolution import AddColumn
 from headwater.lake.metadata.new_columns import RESERVED
@@ -91,7 +93,6 @@ options = st.fixed_dictionaries(
         "wal.fsync": st.sampled_from([each.value for each in Fsync]),
         "target-file-size": st.just("1 MB"),
         "write-only": st.sampled_from(["true", "false"]),
-        "merge-engine": st.sampled_from(["deduplicate", "partial-update", "aggregation", "first-row"]),
         "user.note": texts,
         "user.it's": texts,
     },
@@ -109,7 +110,22 @@ def schemas(draw):
     key = tuple(field.name for field in keys)
     parts = [f for f in keys if str(f.type) not in ("FLOAT", "DOUBLE", "BINARY")][:1] if len(fields) > 1 else []
     partitions = tuple(field.name for field in parts if draw(st.booleans()))
-    return Schema(fields, key, partitions, draw(options), draw(st.none() | texts))
+    chosen = draw(options) | (draw(merging(fields, key)) if key else {})
+    return Schema(fields, key, partitions, chosen, draw(st.none() | texts))
+
+
+@st.composite
+def merging(draw, fields, key):
+    """Merge engines; with `aggregation`, functions that the types of the columns have."""
+    engine = draw(st.sampled_from(["deduplicate", "partial-update", "aggregation", "first-row", "aggregation"]))
+    functions = {
+        f"fields.{field.name}.aggregate-function": draw(
+            st.sampled_from([name for name in AGGREGATES if can_aggregate(name, field.type)])
+        )
+        for field in fields
+        if engine == "aggregation" and field.name not in key and draw(st.booleans())
+    }
+    return {"merge-engine": engine, **functions}
 
 
 def shown(schema):

@@ -9,13 +9,17 @@ import decimal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from headwater.lake.engine.merge import MergeRule
-from headwater.lake.engine.merge.aggregates import largest
+from headwater.lake.engine.merge.aggregates import largest, magnitude
 from headwater.lake.engine.stats import exact_bound
 from headwater.lake.engine.types import EXACT, arrow_type
 from headwater.lake.engine.version import DataFile, SortedRun
 from headwater.model.schema import Field, Schema
-from headwater.model.types import DOUBLE, FLOAT, Decimal
+from headwater.model.types import BIGINT, INT, SMALLINT, TINYINT, Decimal
+
+_INTEGERS = (TINYINT, SMALLINT, INT, BIGINT)
 
 Sizes: TypeAlias = dict[str, int | None]
 """For each column that can overflow, how far from zero the value of a key can be; None if that is not known."""
@@ -28,7 +32,7 @@ class Headroom:
         self._fields = {
             each.name: each
             for each in schema.fields
-            if rule.strict_functions.get(each.name) and each.type not in (FLOAT, DOUBLE)
+            if rule.strict_functions.get(each.name) and (isinstance(each.type, Decimal) or each.type in _INTEGERS)
         }
         self._functions = rule.strict_functions
         self.is_needed = bool(self._fields)
@@ -54,6 +58,10 @@ class Headroom:
     def sizes_of_values(self, names: Iterable[str], values: Iterable[Any]) -> Sizes:
         """The sizes of one row."""
         return {name: self._size(name, value) for name, value in zip(names, values) if name in self._fields}
+
+    def sizes_of_columns(self, columns: pa.RecordBatch) -> Sizes:
+        """The sizes in rows of which each has another key."""
+        return {name: magnitude(columns.column(name)) for name in self._fields}
 
     def sizes_of_run(self, run: SortedRun, schema_of: Callable[[int], Schema]) -> Sizes:
         """The sizes in a run, which has one row of a key, by the statistics of its files."""
@@ -83,6 +91,8 @@ class Headroom:
         """How far a value is from zero, in units of the last digit of its column."""
         if value is None:
             return 0
+        if isinstance(value, int):
+            return abs(value)
         type = self._fields[name].type
         scale = type.scale if isinstance(type, Decimal) else 0
         return int(abs(decimal.Decimal(value)).scaleb(scale, EXACT))

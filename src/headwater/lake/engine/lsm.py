@@ -315,7 +315,7 @@ class LSMTree:
             self._make_room()
             if self._overflow.is_needed:
                 puts = [(key, values) for type, key, _, values in writes if type is RecordType.PUT]
-                self._admit([key for key, _ in puts], [values for _, values in puts])
+                self._admit(lambda: self._overflow.admits_rows(puts))
             memtable = self._active
             synced_at = memtable.wal.append(records) if memtable.wal is not None else 0
             for type, key, data, values in writes:
@@ -330,16 +330,16 @@ class LSMTree:
         with self._writing:
             self._make_room()
             if self._overflow.is_needed and kind is Kind.PUT:
-                rows = list(zip(*(column.to_pylist() for column in batch.columns.columns)))
-                self._admit([batch.keys.native(at) for at in range(len(batch))], rows)
+                batch = self._overflow.merged(batch)
+                self._admit(lambda: self._overflow.admits_batch(batch))
             self._active.add(batch)
             self._rotate_if_full()
 
-    def _admit(self, keys: list[NativeKey], rows: list[tuple[Any, ...]]) -> None:
+    def _admit(self, admits: Callable[[], bool]) -> None:
         """RAISES: ValueOverflowError when a sum or product would leave the range of its column."""
-        if keys and not self._overflow.admit(keys, rows):
+        if not admits():
             self._upkeep.flush_soon(self._rotate())
-            self._overflow.admit(keys, rows)
+            admits()
 
     def _make_room(self) -> None:
         """Wait while there are too many memtables to flush or runs to compact; then begin a new one if it is time."""

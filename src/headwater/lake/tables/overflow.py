@@ -1,20 +1,23 @@
-"""Refusing a commit that would take a sum or product out of the range of its column.
+"""Refusing a commit, or another function, that would take a sum or product out of the range of its column.
 
 The check looks at the state that the commit is to be added to, in every attempt anew, so that of two writers which
 bring a value near its end only the first succeeds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from headwater.errors import SchemaChangeError
 from headwater.lake.engine.headroom import Headroom
+from headwater.lake.engine.merge import aggregated_column
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.reads import Reads
 from headwater.lake.engine.version import DataFile, Version
 from headwater.lake.metadata.commit import Change
+from headwater.lake.metadata.evolution import SchemaChange, SetOption, apply_changes
 from headwater.lake.metadata.snapshot import Snapshot
-from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.shape import Shape, shape_of
 from headwater.lake.tables.state import Place, Still, TableState
 from headwater.lake.tables.store import TableStore
 
@@ -26,12 +29,29 @@ def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | N
 
     def check(latest: Snapshot | None) -> None:
         """RAISES: ValueOverflowError."""
-        shape = store.shape(max(change.schema_id, latest.schema_id if latest else 0))
+        shape = store.shape()  # the latest: a wider column has room for rows of older schemas, too
         state = store.state(latest, shape)
         for added, kept in _by_place(change, state):
             _check_place(added, kept, shape, state)
 
     return check
+
+
+def refuse_new_sums(store: TableStore, changes: Sequence[SchemaChange]) -> None:
+    """RAISES: SchemaChangeError when a changed function might take rows not merged yet out of their range."""
+    named = {change.name for change in changes if isinstance(change, SetOption)}
+    if not any(aggregated_column(name) for name in named):
+        return
+    state = store.latest()
+    shape = shape_of(apply_changes(state.shape.schema, changes))
+    headroom = _headroom(shape)
+    for files in state.places.values():
+        runs = Version(files=files).runs()
+        if not headroom.suffices(headroom.sizes_of_run(run, state.shelf.schema_of) for run in runs):
+            raise SchemaChangeError(
+                "by the new function, rows of one key might be merged to a value that does not fit",
+                hint="compact the table first: then each key has one row",
+            )
 
 
 def _headroom(shape: Shape) -> Headroom:
@@ -57,7 +77,7 @@ def _check_place(added: list[DataFile], kept: list[DataFile], shape: Shape, stat
     runs = Version(files=files).runs()
     if headroom.suffices(headroom.sizes_of_run(run, state.shelf.schema_of) for run in runs):
         return
-    reads = Reads(Still(state.shelf, files), shape.codec, shape.stored, shape.rule.as_strict())
+    reads = Reads(Still(state.shelf, files), shape.codec, shape.stored, shape.rule.as_strict(shape.codec))
     opened = (OpenFile(state.shelf, file) for file in added)
     for batch in chain.from_iterable(file.batches(None, None) for file in opened):
         reads.rows_of(batch.keys)

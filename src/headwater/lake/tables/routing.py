@@ -47,7 +47,7 @@ def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kin
         places += (batch.keys.hashes() % np.uint64(buckets)).astype(np.int64)
     for place, positions in _by_place(places):
         if shape.is_keyed:
-            sorted_rows = sort_batch(batch, shape.rule.as_strict(), positions)
+            sorted_rows = sort_batch(batch, shape.rule.as_strict(shape.codec), positions)
         else:
             sorted_rows = _renumbered(_at(batch, positions))
         yield Routed(partitions[place // buckets], place % buckets, sorted_rows)

@@ -31,6 +31,7 @@ from headwater.lake.tables.maintenance import (
     rollback,
 )
 from headwater.lake.tables.names import TableName
+from headwater.lake.tables.overflow import refuse_new_sums
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import get_row, get_rows, read_plan, read_split, require_key, result_schema
 from headwater.lake.tables.rewrite import Edit, rewrite_where
@@ -312,6 +313,7 @@ class Table:
             for change in changes:
                 if isinstance(change, WidenColumn):
                     self._refuse_lossy(change)
+            refuse_new_sums(self.store, changes)
             schema = self.store.schemas.alter(*changes)
         self.store.note()
         return schema

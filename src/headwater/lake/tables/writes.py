@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
-from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError, UsageError, ValueOverflowError
+from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError, UsageError
 from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.predicates import Where
 from headwater.lake.metadata.commit import Change, PlacedFile
@@ -130,7 +130,7 @@ def commit(store: TableStore, change: Change) -> Snapshot:
     try:
         with store.naming():
             snapshot = store.committer.commit(replace(change, check=refuse_overflow(store, change)))
-    except (CommitConflictError, ValueOverflowError):
+    except (CommitConflictError, SchemaError):
         discard(store, change.added)
         raise
     if change.replayed and change.added:

@@ -52,7 +52,7 @@ def compact_runs(pick: CompactionPick, *, shelf: Shelf, rule: MergeRule, writer:
         return _move(files[0], pick.level)
     runs = open_runs(shelf, list(pick.runs), {})
     sequence = max(file.sequence for file in files)
-    added = writer.write(_merged(runs, pick, rule.as_strict()), level=pick.level, sequence=sequence)
+    added = writer.write(_merged(runs, pick, rule.as_strict(shelf.codec)), level=pick.level, sequence=sequence)
     return VersionEdit(added=tuple(added), removed=files)
 
 

@@ -19,6 +19,14 @@ from headwater.lake.engine.types import from_unscaled, unscaled
 Positions = npt.NDArray[np.int64]
 
 
+class Overflow(Exception):
+    """A sum or product does not fit the type of its column, in the rows of one group."""
+
+    def __init__(self, group: int) -> None:
+        super().__init__(f"group {group} overflows")
+        self.group = group
+
+
 @dataclass(frozen=True, slots=True)
 class Groups:
     """Rows in groups: group i is the rows from `starts[i]` up to the next start."""
@@ -40,7 +48,7 @@ def aggregate(function: str, column: pa.Array, groups: Groups, *, strict: bool =
 
     With `strict`, a sum or product that does not fit the type of the column is refused; without, an integer wraps as
     machine integers do and a decimal is null: so tables read that were written before such writes were refused.
-    RAISES: OverflowError.
+    RAISES: Overflow.
     """
     if len(groups.starts) == groups.rows:
         return column  # one row per group: nothing to do
@@ -100,7 +108,7 @@ def largest(type: pa.DataType) -> int:
 
 def _exact(function: str, column: pa.Array, groups: Groups, strict: bool) -> pa.Array:
     """A sum or product of integers or decimals; by Arrow where the sizes of the values show that it fits."""
-    most, longest = _magnitude(column), int(groups.lengths.max(initial=0))
+    most, longest = magnitude(column), int(groups.lengths.max(initial=0))
     is_decimal = pa.types.is_decimal(column.type)
     if function == "sum" and most * longest <= largest(column.type):
         wide = column.cast(pa.decimal128(38, column.type.scale)) if is_decimal else column
@@ -114,8 +122,8 @@ def _exact(function: str, column: pa.Array, groups: Groups, strict: bool) -> pa.
     return _from_numbers([combine(part) if part else None for part in parts], column.type, strict)
 
 
-def _magnitude(column: pa.Array) -> int:
-    """The size of the value furthest from zero."""
+def magnitude(column: pa.Array) -> int:
+    """The size of the value of integers or decimals that is furthest from zero, as `largest` counts."""
     ends = pc.min_max(column).as_py()
     found = [end for end in ends.values() if end is not None]
     if pa.types.is_decimal(column.type):
@@ -135,10 +143,10 @@ def _from_numbers(numbers: list[int | None], type: pa.DataType, strict: bool) ->
     is_decimal = pa.types.is_decimal(type)
     least = -most if is_decimal else -most - 1
     fitted: list[int | None] = []
-    for number in numbers:
+    for at, number in enumerate(numbers):
         fits = number is None or least <= number <= most
         if not fits and strict:
-            raise OverflowError
+            raise Overflow(at)
         fitted.append(number if fits or number is None else None if is_decimal else _wrapped(number, most))
     if is_decimal:
         return pa.array([None if number is None else from_unscaled(number, type.scale) for number in fitted], type)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from headwater.errors import SchemaError
+from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge.aggregates import AGGREGATES
 from headwater.model.schema import Field, Schema
 from headwater.model.types import (
@@ -45,13 +46,13 @@ class MergeEngine(Enum):
 class MergeRule:
     """An engine and, for aggregation, the function of each column.
 
-    A `strict` rule refuses a sum or product that does not fit its column. Writes and compactions merge by one; reads
-    do not, so that nothing which was written can make them fail.
+    A strict rule refuses a sum or product that does not fit its column, and names the key by its codec. Writes and
+    compactions merge by one; reads do not, so that nothing which was written can make them fail.
     """
 
     engine: MergeEngine = MergeEngine.DEDUPLICATE
     functions: Mapping[str, str] = field(default_factory=dict)
-    strict: bool = False
+    strict: KeyCodec | None = None
 
     @property
     def strict_functions(self) -> dict[str, str]:
@@ -60,9 +61,9 @@ class MergeRule:
             return {}
         return {column: name for column, name in self.functions.items() if name in ("sum", "product")}
 
-    def as_strict(self) -> "MergeRule":
+    def as_strict(self, codec: KeyCodec) -> "MergeRule":
         """The rule of writes and compactions."""
-        return replace(self, strict=True) if self.engine is MergeEngine.AGGREGATION else self
+        return replace(self, strict=codec) if self.engine is MergeEngine.AGGREGATION else self
 
     def function(self, column: str) -> str:
         """How the values of one column become one."""
@@ -136,19 +137,19 @@ def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
     RAISES: SchemaError naming column, type and function, and the functions that the type has.
     """
     rule = merge_rule(schema, schema.options)
-    if not schema.primary_keys and rule.engine is not MergeEngine.DEDUPLICATE:
+    if before is None and not schema.primary_keys and rule.engine is not MergeEngine.DEDUPLICATE:
         raise SchemaError(f"merge engine `{rule.engine.value}` needs a primary key: rows are merged by it")
-    if rule.functions and rule.engine is not MergeEngine.AGGREGATION:
-        column = next(iter(rule.functions))
-        raise SchemaError(
-            f"column `{column}` has an aggregate function, and the table does not aggregate",
-            hint="'merge-engine' = 'aggregation'",
-        )
     known = {} if before is None else {each.id: _function_of(before, each) for each in before.fields}
     for each in schema.fields:
         function = rule.functions.get(each.name)
-        if function is not None and known.get(each.id) != (function, each.type):
-            _check_function(function, each)
+        if function is None or known.get(each.id) == (function, each.type):
+            continue
+        if rule.engine is not MergeEngine.AGGREGATION:
+            raise SchemaError(
+                f"column `{each.name}` has an aggregate function, and the table does not aggregate",
+                hint="tables with the option 'merge-engine' = 'aggregation' do",
+            )
+        _check_function(function, each)
 
 
 def _function_of(schema: Schema, column: Field) -> tuple[str | None, DataType]:
