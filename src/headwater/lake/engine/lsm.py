@@ -243,11 +243,11 @@ class LSMTree:
     ) -> FolderHome:
         for name in self.schema.options:
             check_option_name(name)
-        shared = BlockCache(self.options.cache_size) if "cache.size" in self.schema.options else shared_cache
+        own = BlockCache(self.options.cache_size) if self.options.cache_size else shared_cache
         return FolderHome(
             *(self.files, folder, self.schema),
             options=self.options,
-            cache=cache or shared,
+            cache=cache or own,
             schema_of=schema_of or (lambda schema_id: self.schema),
         )
 

@@ -122,6 +122,7 @@ class SnapshotLog:
     def __init__(self, files: Files, paths: PathFactory) -> None:
         self._files = files
         self._paths = paths
+        self._probing = files if isinstance(files, Probing) else None
         self._seen: dict[int, Snapshot] = {}
         self._newest = NO_SNAPSHOT  # the highest id this log has seen
         self._probes: tuple[int, Probe, Probe] | None = None  # an id, whether it is there, whether the next is
@@ -197,11 +198,11 @@ class SnapshotLog:
     def _is_newest_still(self) -> bool:
         """Whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
         id, probes = self._newest, self._probes
-        if id < FIRST or not isinstance(self._files, Probing):
-            return False
         if probes is None or probes[0] != id:
+            if id < FIRST or self._probing is None:
+                return False
             here, following = self._paths.snapshot(id), self._paths.snapshot(id + 1)
-            self._probes = probes = (id, self._files.probe(here), self._files.probe(following))
+            self._probes = probes = (id, self._probing.probe(here), self._probing.probe(following))
         return probes[1]() and not probes[2]()
 
     def _exists(self, id: int) -> bool:

@@ -18,7 +18,7 @@ from headwater.lake.engine.sst.index import IndexBlock, IndexEntry, shortest_sep
 from headwater.lake.engine.sst.meta import META_TRAILER, Checksums, TableMeta, encode_meta, seal_meta
 
 DEFAULT_BLOCK_SIZE = 1 << 20
-_MOST_ROWS = 16_384
+_MOST_ROWS = 32_768
 _LEAST_ROWS = 4_096  # of a block of the default size: columns are compressed apart, and short ones not well
 _MOST_BYTES = 64 << 20  # but of rows that are very large a block has fewer
 _CHUNK = 4 << 20
