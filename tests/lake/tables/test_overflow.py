@@ -161,6 +161,23 @@ def test_a_part_of_the_runs_that_does_not_fit_is_merged_with_the_rest(text, styl
     assert table.get(7)["v"] == most
 
 
+def test_a_table_from_before_the_check_keeps_what_it_has_until_there_is_room(monkeypatch):
+    table = create(Warehouse(MemoryFiles()), "INT", "sum")
+    with monkeypatch.context() as before:
+        before.setattr("headwater.lake.tables.writes.refuse_overflow", lambda store, change: None)
+        table.write(rows("INT", MOST["INT"]))
+        table.write(rows("INT", 1))
+    assert table.get(7)["v"] == -(2**31)  # as it was read before
+    with pytest.raises(ValueOverflowError, match=r"table default\.t: .* with the key 7"):
+        table.compact()
+    table.alter(SetOption("compaction.auto", "true"))
+    table.write([(8, 1)])  # its compaction is given up
+    table.alter(WidenColumn("v", BIGINT))
+    for _ in range(2):
+        assert {row["k"]: row["v"] for row in table.to_arrow().to_pylist()} == {7: 2**31, 8: 1}
+        table.compact()
+
+
 def test_another_function_may_need_a_compaction_first():
     table = create(Warehouse(MemoryFiles()), "TINYINT", "last")
     table.write(rows("TINYINT", 100))

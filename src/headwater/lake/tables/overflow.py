@@ -24,7 +24,7 @@ from headwater.lake.tables.store import TableStore
 
 def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | None], None] | None:
     """The check of a change, None for a table where nothing can overflow."""
-    if not change.added or not _headroom(store.shape(change.schema_id)).is_needed:
+    if not change.added or not _headroom(store.shape()).is_needed:
         return None
 
     def check(latest: Snapshot | None) -> None:
