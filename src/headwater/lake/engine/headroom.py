@@ -35,16 +35,19 @@ class Headroom:
             if rule.strict_functions.get(each.name) and (isinstance(each.type, Decimal) or each.type in _INTEGERS)
         }
         self._functions = rule.strict_functions
+        self._largest = {name: largest(arrow_type(field.type)) for name, field in self._fields.items()}
         self.is_needed = bool(self._fields)
 
     def suffices(self, parts: Iterable[Sizes]) -> bool:
         """Whether values of these sizes, merged in any order, fit their columns for certain."""
-        totals: Sizes = {}
-        for part in parts:
-            totals = self.merged(totals, part)
-        return all(
-            size is not None and size <= largest(arrow_type(self._fields[name].type)) for name, size in totals.items()
-        )
+        known = list(parts)
+        for name, most in self._largest.items():
+            total: int | None = 0
+            for part in known:
+                total = self._merged(name, total, part.get(name, 0))
+            if total is None or total > most:
+                return False
+        return True
 
     def merged(self, one: Sizes, other: Sizes) -> Sizes:
         """The sizes of values that are merged from values of two sizes."""
