@@ -60,8 +60,8 @@ class LocalFiles:
                 return memoryview(b"")  # an empty file cannot be mapped
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
-    def put(self, path: str, data: Data) -> None:
-        self._publish(path, data, os.replace)
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
+        self._publish(path, data, os.replace, synced=synced)
 
     def put_if_absent(self, path: str, data: Data) -> None:
         self._publish(path, data, os.link)
@@ -121,7 +121,7 @@ class LocalFiles:
     def _at(self, path: str) -> Path:
         return self.root / check_path(path)
 
-    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None]) -> None:
+    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None], *, synced: bool = True) -> None:
         with _wrapped("write", self._at(path)) as place:
             temporary = place.with_name(f"{_UNPUBLISHED}{uuid.uuid4().hex}")
             try:
@@ -129,11 +129,13 @@ class LocalFiles:
                 try:
                     for piece in pieces(data):
                         _write_all(descriptor, piece)
-                    os.fsync(descriptor)
+                    if synced:
+                        os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
                 publish(temporary, place)
-                _sync_folder(place.parent)
+                if synced:
+                    _sync_folder(place.parent)
             finally:
                 with suppress(FileNotFoundError):  # renamed away, or its folder was never made
                     temporary.unlink()

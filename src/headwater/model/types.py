@@ -5,6 +5,7 @@ Text ↔ value is here; Arrow, Spark and ZetaSQL types are mapped where those li
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from headwater.errors import SchemaError
@@ -147,6 +148,11 @@ def parse_type(text: str, *, foreign: bool = False) -> DataType:
 
     RAISES: SchemaError when the text is not a type.
     """
+    return _parsed(text, foreign)
+
+
+@lru_cache(1024)  # a wide table says one type ten thousand times
+def _parsed(text: str, foreign: bool) -> DataType:
     return _Parser(text, foreign).whole()
 
 

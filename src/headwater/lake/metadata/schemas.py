@@ -233,6 +233,6 @@ class SchemaManager:
         schema = replace(schema, time_millis=int(time() * 1000))
         _check_defaults(schema)
         self._files.put_if_absent(self._paths.schema(schema.id), encode_schema(schema))
-        self._files.put(self._paths.latest_schema, str(schema.id).encode())
+        self._files.put(self._paths.latest_schema, str(schema.id).encode(), synced=False)
         self._cache[schema.id] = schema
         return schema

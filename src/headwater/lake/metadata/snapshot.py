@@ -183,7 +183,7 @@ class SnapshotLog:
         """
         self._files.put_if_absent(self._paths.snapshot(snapshot.snapshot_id), encode_snapshot(snapshot))
         self._newest = max(self._newest, snapshot.snapshot_id)
-        self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode())
+        self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode(), synced=False)
 
     def forget(self, ids: list[int], *, earliest: int) -> None:
         """Remove snapshots, oldest first, then point `EARLIEST` at the oldest that stays.

@@ -117,18 +117,20 @@ class TableStore:
         return {field.id: field for field in self.schemas.get_schema(schema_id).fields}
 
     def metadata(self) -> TableMetadata:
-        """Identity and progress of the table."""
-        return read_metadata(self.files, self.paths) or new_metadata()
+        """Identity and progress of the table: the file has the first, schemas and snapshots tell the second."""
+        known = read_metadata(self.files, self.paths) or new_metadata()
+        schema, snapshot = self.schemas.latest(), self.committer.log.latest()
+        return msgspec.structs.replace(
+            known,
+            modified_millis=max(known.modified_millis, snapshot.timestamp if snapshot else 0),
+            current_schema_id=schema.id,
+            snapshot_id=snapshot.snapshot_id if snapshot else NO_SNAPSHOT,
+        )
 
-    def note(self, snapshot: Snapshot | None = None) -> None:
-        """Say in the metadata file how far the table got; it is a hint, and a failure to write it is none of ours."""
+    def note_schema(self) -> None:
+        """Say in the metadata file which schema is the newest; it is a hint, and may fail."""
         with suppress(StorageError):
-            schema = self.schemas.latest()
-            known = self.metadata()
-            id = max(known.snapshot_id, snapshot.snapshot_id if snapshot else NO_SNAPSHOT)
-            said = msgspec.structs.replace(
-                known, modified_millis=now_millis(), current_schema_id=schema.id, snapshot_id=id
-            )
+            said = msgspec.structs.replace(self.metadata(), modified_millis=now_millis())
             self.files.put(self.paths.metadata, encode_entry(said))
 
     @contextmanager

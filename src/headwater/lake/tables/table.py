@@ -315,7 +315,7 @@ class Table:
                     self._refuse_lossy(change)
             refuse_new_sums(self.store, changes)
             schema = self.store.schemas.alter(*changes)
-        self.store.note()
+        self.store.note_schema()
         return schema
 
     def try_cast(self, column: str, type: Any) -> CastReport:

@@ -136,7 +136,6 @@ def commit(store: TableStore, change: Change) -> Snapshot:
     if change.replayed and change.added:
         landed = {entry.file.name for entry in store.committer.delta(snapshot)}
         discard(store, [placed for placed in change.added if placed.file.name not in landed])
-    store.note(snapshot)
     return snapshot
 
 

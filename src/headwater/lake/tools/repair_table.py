@@ -137,7 +137,6 @@ def _publish(store: TableStore, entries: Sequence[ManifestEntry], last: Snapshot
         next_sequence=max([last.next_sequence if last else 1, *(entry.file.sequence + 1 for entry in entries)]),
     )
     store.committer.log.publish(snapshot)
-    store.note(snapshot)
     return snapshot
 
 
@@ -177,7 +176,7 @@ def _repair_data(store: TableStore) -> list[str]:
             base=state.snapshot_id,
             guard=_refuse_others,
         )
-        store.note(store.committer.commit(change))
+        store.committer.commit(change)
     return done
 
 

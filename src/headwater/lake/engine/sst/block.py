@@ -16,6 +16,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -98,11 +99,10 @@ class Block:
         if form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
             raise corrupt(*self._at)
         facts = stored[start:end]
-        self._sizes = np.frombuffer(facts, "<u4", chunks).tolist()
-        self._raw_sizes = np.frombuffer(facts, "<u4", chunks, 4 * chunks).tolist()
-        self._sums = np.frombuffer(facts, "<u4", chunks, 8 * chunks).tolist()
+        numbers = struct.unpack_from(f"<{3 * chunks}I", facts)
+        self._sizes, self._raw_sizes, self._sums = (numbers[at : at + chunks] for at in (0, chunks, 2 * chunks))
         self._codecs = bytes(facts[12 * chunks :])
-        self._starts = np.append(0, np.cumsum([-(-size // 8) * 8 for size in self._sizes])).tolist()
+        self._starts = list(accumulate((-(-size // 8) * 8 for size in self._sizes), initial=0))
         if self._starts[-1] != start:
             raise corrupt(*self._at)
         self._section = NumberSection if number_keys else BytesSection
@@ -113,8 +113,7 @@ class Block:
     @cached_property
     def nbytes(self) -> int:
         """The memory it takes when every chunk is unpacked and every column decoded."""
-        raw: int = sum(self._raw_sizes)
-        return raw + int(self.rows) * decoded_width(self._schema)
+        return int(sum(self._raw_sizes) + self.rows * decoded_width(self._schema))
 
     @cached_property
     def section(self) -> NumberSection | BytesSection:

@@ -82,11 +82,11 @@ def bits_size(rows: int, low: int, high: int) -> int:
 def from_bits(stored: memoryview, rows: int, low: int, high: int, target: Any) -> npt.NDArray[Any]:
     """The differences, as numbers of a type. REQUIRES: as many bytes as `bits_size` says."""
     packed = np.frombuffer(stored[-(-rows * low // 8) * 8 :], np.uint8)
-    highs = packed if high == 8 else _WORDS[high][packed].view(np.uint8)[:rows]
+    highs = packed if high == 8 else np.take(_WORDS[high], packed).view(np.uint8)[:rows]
     numbers = highs.astype(target)
     if low:
-        numbers <<= target(8 * low)
-        numbers |= np.frombuffer(stored, f"<u{low}", rows)
+        numbers *= target(1 << (8 * low))
+        numbers += np.frombuffer(stored, f"<u{low}", rows).astype(target)  # mixed types would be added more slowly
     return numbers
 
 
