@@ -128,10 +128,18 @@ def merging(draw, fields, key):
     return {"merge-engine": engine, **functions}
 
 
+def ordered(value):
+    """A value with the entries of its dictionaries in one order."""
+    if isinstance(value, dict):
+        return {key: ordered(value[key]) for key in sorted(value, key=repr)}
+    return [ordered(each) for each in value] if isinstance(value, list) else value
+
+
 def shown(schema):
     """A schema without what two tables of one shape may differ in; NaN as text, which equals itself."""
-    options = dict(sorted(schema.options.items()))
-    return repr(replace(schema, options=options, time_millis=0, highest_field_id=-1)).replace("-0.0", "0.0")
+    fields = tuple(replace(field, default=ordered(field.default)) for field in schema.fields)
+    schema = replace(schema, fields=fields, options=ordered(schema.options))
+    return repr(replace(schema, time_millis=0, highest_field_id=-1)).replace("-0.0", "0.0")
 
 
 @pytest.mark.property
