@@ -16,7 +16,14 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from headwater.errors import AlreadyExistsError, HeadwaterError, NotFoundError, NotWritableError, StorageError
+from headwater.errors import (
+    AlreadyExistsError,
+    HeadwaterError,
+    MemoryLimitError,
+    NotFoundError,
+    NotWritableError,
+    StorageError,
+)
 from headwater.files.paths import check_folder, check_path
 from headwater.files.protocol import Buffer, Data, FileEntry, pieces
 
@@ -244,6 +251,8 @@ def _wrapped(verb: str, place: Path) -> Iterator[Path]:
         yield place
     except OSError as err:
         raise _translated(verb, place, err) from err
+    except MemoryError as err:
+        raise MemoryLimitError(f"cannot {verb} {place}: there is not enough memory") from err
 
 
 def _translated(verb: str, place: Path, err: OSError) -> HeadwaterError:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 from headwater.errors import SchemaError
 from headwater.text import nearest
 
+_WORD = re.compile(r"[^\W\d]\w*")  # a name that `parse_type` reads without quotes
+
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
@@ -62,7 +64,7 @@ class Member:
     type: "DataType"
 
     def __str__(self) -> str:
-        name = self.name if self.name.isidentifier() else "`" + self.name.replace("`", "``") + "`"
+        name = self.name if _WORD.fullmatch(self.name) else "`" + self.name.replace("`", "``") + "`"
         return f"{name}: {self.type}"
 
 

@@ -13,7 +13,7 @@ from headwater.query.dataset import LakeDataset
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.engine import Engine
 from headwater.query.names import Names, TableRef
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import Node, Statement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
 from headwater.text import Span
@@ -122,11 +122,6 @@ def _written(ref: TableRef, name: str, text: str) -> str:
     """How a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
     alone = ref.has_alias or _ALONE.search(text, 0, ref.span.start)
     return quoted(name) if alone else f"{quoted(name)} AS {quoted(ref.node.name)}"
-
-
-def quoted(name: str) -> str:
-    """An identifier in quotes."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _short_columns(tree: Node, begin: int, end: int) -> list[Edit]:

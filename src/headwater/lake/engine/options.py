@@ -180,7 +180,8 @@ _OF_TABLES = (
     ),
     OptionFacts(
         "fields.<column>.aggregate-function",
-        "a function",
+        "`first`, `last`, `first_non_null`, `last_non_null`, `sum`, `product`, `min`, `max`, `bool_or`, `bool_and`, "
+        "`listagg` or `collect`",
         "last_non_null",
         "How the values of a column become one, with `merge-engine = aggregation`.",
         "reads and compaction",

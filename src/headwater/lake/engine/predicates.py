@@ -169,7 +169,7 @@ def _fits(value: Any, type: pa.DataType) -> bool:
     """Whether a column of the type can have exactly this value: Arrow takes 9.5 for an integer, and makes it 9."""
     try:
         same = pa.scalar(value, type).as_py()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
         return False
     return not isinstance(value, int | float) or bool(same == value) or value != value
 

@@ -70,6 +70,7 @@ class Change:
     origin: Origin | None = None
     replayed: bool = False
     guard: Guard | None = None
+    check: Callable[[Snapshot | None], None] | None = None  # looks at the state that the change would be added to
     since: int = 0  # with `replayed`: the earlier attempt, if there was one, landed after this snapshot
 
 
@@ -150,6 +151,8 @@ class Committer:
 
         RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between.
         """
+        if change.check is not None:
+            change.check(latest)
         if change.guard is not None and latest is not None:
             for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
                 between = self.log.get(id)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
 from headwater.lake.engine.bounds import Bounds
-from headwater.lake.engine.compaction import compact_runs, pick_compaction
+from headwater.lake.engine.compaction import compact_bucket
 from headwater.lake.engine.layout import wal_sequence
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.version import DataFile, Version, VersionEdit
@@ -247,10 +247,10 @@ def _edit(store: TableStore, state: TableState, place: Place, full: bool) -> Ver
     if not shape.is_keyed:
         return _pack(store, state, place, full)
     runs = Version(files=state.places.get(place, ())).runs()
-    pick = pick_compaction(runs, shape.options, full=full)
-    if pick is None:
-        return None
-    return compact_runs(pick, shelf=state.shelf, rule=shape.rule, writer=store.writer(shape, *place))
+    writer = store.writer(shape, *place)
+    with store.naming():
+        done = compact_bucket(runs, shape.options, full=full, shelf=state.shelf, rule=shape.rule, writer=writer)
+    return None if done is None else done[1]
 
 
 def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> VersionEdit | None:

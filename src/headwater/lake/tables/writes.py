@@ -18,6 +18,7 @@ from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
+from headwater.lake.tables.overflow import refuse_overflow
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan, require_key
@@ -122,10 +123,14 @@ def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions:
 
 
 def commit(store: TableStore, change: Change) -> Snapshot:
-    """Commit a change; when that is refused, remove the files it brought."""
+    """Commit a change; when that is refused, remove the files it brought.
+
+    RAISES: CommitConflictError, ValueOverflowError when a sum or product would not fit its column.
+    """
     try:
-        snapshot = store.committer.commit(change)
-    except CommitConflictError:
+        with store.naming():
+            snapshot = store.committer.commit(replace(change, check=refuse_overflow(store, change)))
+    except (CommitConflictError, SchemaError):
         discard(store, change.added)
         raise
     if change.replayed and change.added:

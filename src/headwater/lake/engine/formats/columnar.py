@@ -21,6 +21,7 @@ from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.formats.foreign import GROUP_ROWS, KIND_COLUMN, read_groups, write_groups
 from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, concat_keys
+from headwater.lake.engine.sst.format import out_of_memory
 from headwater.lake.engine.sst.meta import TableMeta
 from headwater.model.schema import Schema
 
@@ -83,7 +84,11 @@ class ColumnarReader:
         try:
             groups = read_groups(path.rpartition(".")[2], data, schema)
             self._blocks = [self._block(table) for table in groups if table.num_rows]
+        except MemoryError as err:
+            raise out_of_memory(path) from err
         except (pa.ArrowException, OSError, ValueError) as err:
+            if "std::bad_alloc" in str(err):  # of ORC's own allocations
+                raise out_of_memory(path) from err
             raise CorruptFileError(f"{path} cannot be read: {err}") from err
         self._last = [block.batch().keys.native(-1) for block in self._blocks]
         self._first = [block.batch().keys.native(0) for block in self._blocks]

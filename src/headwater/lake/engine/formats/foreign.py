@@ -7,6 +7,7 @@ import pyarrow.orc
 import pyarrow.parquet
 
 from headwater.lake.engine.formats.jsonlines import read_json_lines, write_json_lines
+from headwater.lake.engine.temporal import is_beyond_nanoseconds, with_numbers
 from headwater.lake.engine.types import arrow_schema
 from headwater.model.schema import Schema
 
@@ -22,10 +23,19 @@ def write_groups(file_format: str, table: pa.Table, compression: str) -> bytes |
             pa.parquet.write_table(table, sink, row_group_size=GROUP_ROWS, compression=compression)
         case "orc":
             codec = "uncompressed" if compression == "none" else compression
+            table = _readable_as_orc(table)
             pa.orc.write_table(table, sink, compression=codec, stripe_size=GROUP_ROWS << 6)
         case "json":
             return write_json_lines(table)
     return memoryview(sink.getvalue()).cast("B")
+
+
+def _readable_as_orc(table: pa.Table) -> pa.Table:
+    """The table with numbers in columns whose timestamps Arrow could write to ORC, and not read back."""
+    for at, column in enumerate(table.columns):
+        if is_beyond_nanoseconds(column):
+            table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))
+    return table
 
 
 def read_groups(file_format: str, data: bytes, schema: Schema) -> Iterator[pa.Table]:
