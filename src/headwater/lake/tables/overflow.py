@@ -5,8 +5,9 @@ bring a value near its end only the first succeeds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
+
+import msgspec
 
 from headwater.errors import SchemaChangeError
 from headwater.lake.engine.headroom import Headroom
@@ -68,7 +69,7 @@ def _by_place(change: Change, state: TableState) -> Iterator[tuple[list[DataFile
         is_replaced = change.replaces and (change.replaced is None or place[0] in change.replaced)
         there = () if is_replaced else state.places.get(place, ())
         newest = max((file.sequence for file in there), default=0)
-        added = [replace(file, sequence=newest + at) for at, file in enumerate(files, 1)]
+        added = [msgspec.structs.replace(file, sequence=newest + at) for at, file in enumerate(files, 1)]
         yield added, [file for file in there if file.name not in gone]
 
 
