@@ -116,6 +116,11 @@ def decode_snapshot(data: bytes, path: str) -> Snapshot:
     return plain
 
 
+def next_sequence(latest: Snapshot | None) -> int:
+    """The sequence of the next file of level 0 after a snapshot, None for the empty table."""
+    return 1 if latest is None else latest.next_sequence
+
+
 class SnapshotLog:
     """The snapshots of one table, in order."""
 

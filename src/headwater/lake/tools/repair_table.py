@@ -22,7 +22,7 @@ from headwater.files import Locking
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, apply_entries
-from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary
+from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary, next_sequence
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tools.repair import repair_logs, set_aside
 from headwater.lake.tools.verify import read_blocks
@@ -136,7 +136,7 @@ def _publish(store: TableStore, entries: Sequence[ManifestEntry], last: Snapshot
         operation=Operation.ROLLBACK,
         manifest_list=manifests.write_list([manifests.write(entries)] if entries else []),
         summary=summary,
-        next_sequence=max([last.next_sequence if last else 1, *(entry.file.sequence + 1 for entry in entries)]),
+        next_sequence=max([next_sequence(last), *(entry.file.sequence + 1 for entry in entries)]),
     )
     store.committer.log.publish(snapshot)
     return snapshot
