@@ -88,8 +88,15 @@ def concat(batches: Sequence[SortedBatch]) -> SortedBatch:
 
 def to_rows(batch: SortedBatch, codec: KeyCodec, names: Sequence[str]) -> pa.RecordBatch:
     """The wanted columns of a batch as the user sees them, the key column among them."""
+    if not names:
+        return no_columns(len(batch))
     arrays = []
     for name in names:
         index = batch.columns.schema.get_field_index(name)
         arrays.append(batch.columns.column(index) if index >= 0 else codec.decode(batch.keys))
     return pa.RecordBatch.from_arrays(arrays, names=list(names))
+
+
+def no_columns(rows: int) -> pa.RecordBatch:
+    """So many rows of no columns."""
+    return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), rows, [None]))

@@ -4,6 +4,7 @@ A column the file does not have reads as its default; one of another type is cas
 left out. Names play no part.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ class Adapter:
     sources: tuple[int | None, ...]  # for each wanted column, the position of the file's column
     fields: tuple[Field, ...]
     types: tuple[DataType | None, ...]  # for each wanted column, the type the file has it in
+    names: tuple[str | None, ...]  # for each wanted column, the name the file has it by
 
     def values(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
         """One row."""
@@ -36,13 +38,17 @@ class Adapter:
     def batch(self, stored: SortedBatch) -> SortedBatch:
         """Many rows."""
         names = [field.name for field in self.fields]
-        arrays = [_adapted(stored.columns, len(stored), at, field) for at, field in zip(self.sources, self.fields)]
+        arrays = [_adapted(stored.columns, len(stored), old, field) for old, field in zip(self.names, self.fields)]
         return SortedBatch(stored.keys, stored.kinds, pa.RecordBatch.from_arrays(arrays, names=names))
 
     def column(self, name: str, stored: pa.Table, rows: int) -> Any:
         """One column of many rows."""
-        at, field = next((at, field) for at, field in zip(self.sources, self.fields) if field.name == name)
-        return _adapted(stored, rows, at, field)
+        old, field = next((old, field) for old, field in zip(self.names, self.fields) if field.name == name)
+        return _adapted(stored, rows, old, field)
+
+    def stored_names(self, names: Sequence[str]) -> list[str]:
+        """The columns of the file that columns of the table are read from."""
+        return [old for old, field in zip(self.names, self.fields) if old is not None and field.name in names]
 
 
 def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
@@ -52,15 +58,17 @@ def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapte
         return None
     positions = {field.id: at for at, field in enumerate(file_fields)}
     sources = tuple(positions.get(field.id) for field in wanted)
-    return Adapter(sources, wanted, tuple(None if at is None else file_fields[at].type for at in sources))
+    found = [None if at is None else file_fields[at] for at in sources]
+    types = tuple(None if field is None else field.type for field in found)
+    return Adapter(sources, wanted, types, tuple(None if field is None else field.name for field in found))
 
 
-def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:
-    """One column of a batch or table."""
+def _adapted(stored: Any, rows: int, old: str | None, field: Field) -> Any:
+    """One column of a batch or table, which has it by its old name."""
     wanted = arrow_type(field.type)
-    if at is None:
+    if old is None:
         return pa.repeat(pa.scalar(field.default, wanted), rows)
-    return _cast(stored.column(at), field, wanted)
+    return _cast(stored.column(old), field, wanted)
 
 
 def _cast(column: Any, field: Field, wanted: pa.DataType) -> Any:

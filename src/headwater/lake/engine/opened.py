@@ -173,6 +173,13 @@ class OpenFile:
         """Whether the columns of the file are those of the table. REQUIRES: the file is open."""
         return self._adapter is None
 
+    def stored_names(self, names: Sequence[str]) -> list[str]:
+        """The columns of the file that columns of the table are read from, by their names in the file."""
+        reader = self.reader
+        if self._adapter is not None:
+            return self._adapter.stored_names(names)
+        return [field.name for field in reader.fields if field.name in names]
+
     def column(self, name: str, stored: pa.Table, rows: int) -> Any:
         """A stored column of the table out of what blocks of this file hold."""
         return stored.column(name) if self._adapter is None else self._adapter.column(name, stored, rows)

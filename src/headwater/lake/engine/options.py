@@ -75,13 +75,19 @@ class StorageOptions:
         metadata=_said("wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS),
     )
     file_format: FileFormat = field(
-        default=FileFormat.SST, metadata=_said("file.format", "The format of data files.", _WRITES)
+        default=FileFormat.SST,
+        metadata=_said(
+            "file.format", "The format of new data files; of a table without a primary key, `parquet`.", _WRITES
+        ),
     )
     block_size: int = field(
         default=32 << 10, metadata=_said("file.block-size", "Bytes of a block, before compression.", _WRITES)
     )
     compression: Compression = field(
-        default=Compression.LZ4, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
+        default=Compression.LZ4,
+        metadata=_said(
+            "file.compression", "The codec of blocks; in Parquet of a table without a primary key, `zstd`.", _WRITES
+        ),
     )
     top_compression: Compression = field(
         default=Compression.ZSTD,

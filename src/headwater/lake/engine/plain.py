@@ -10,11 +10,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from headwater.lake.engine.batch import no_columns
 from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.scan import PIECE_ROWS
 from headwater.lake.engine.sst.block import check_column
+
+FIRST_ROWS = 8_192  # of the first batch: who takes only some rows need not wait for many
+_ROW_BYTES = 256  # of a row: batches of wider ones have fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +60,17 @@ def plain_rows(
     names: Sequence[str],
     bounds: tuple[NativeKey | None, NativeKey | None] = (None, None),
 ) -> Iterator[pa.RecordBatch]:
-    """Columns of the rows of files in key order, in batches of some size; `bounds` are the keys to stay within."""
+    """Columns of the rows of files in key order, in batches that grow; `bounds` are the keys to stay within."""
+    most = FIRST_ROWS
     for file in files:
         piece = _Piece(file, names)
         blocks = file.reader.blocks_between(*bounds)
         cut = bounds != (None, None)
-        for number, block in zip(blocks, file.reader.load_many(blocks)):
+        for number, block in zip(blocks, file.reader.load_many(blocks, file.stored_names(names))):
             piece.add(block, bounds if cut and number in (blocks.start, blocks.stop - 1) else None)
-            if piece.rows >= PIECE_ROWS:
+            if piece.is_full(most):
                 yield from piece.take()
+                most = min(2 * most, PIECE_ROWS)
         yield from piece.take()
 
 
@@ -78,7 +84,10 @@ class _Piece:
         self._key = next((f.name for f in codec.fields if codec.is_number and f.name in self._names), None)
         self._blocks: list[pa.RecordBatch] = []
         self._keys: list[Keys] = []
-        self.rows = 0
+        self.rows = self._bytes = 0
+
+    def is_full(self, most: int) -> bool:
+        return self.rows >= most or self._bytes >= most * _ROW_BYTES
 
     def add(self, block: DataBlock, bounds: tuple[NativeKey | None, NativeKey | None] | None) -> None:
         if bounds is None and not block.has_kinds:
@@ -92,6 +101,7 @@ class _Piece:
         if self._key is not None and keys is not None:
             self._keys.append(keys)
         self.rows += rows
+        self._bytes += columns.nbytes
 
     def take(self) -> Iterator[pa.RecordBatch]:
         """The rows so far, of which there are none afterwards."""
@@ -101,8 +111,8 @@ class _Piece:
             if arrays:
                 yield from pa.Table.from_arrays(arrays, names=self._names).combine_chunks().to_batches()
             else:
-                yield pa.RecordBatch.from_struct_array(pa.array([{}] * self.rows, pa.struct([])))
-        self._blocks, self._keys, self.rows = [], [], 0
+                yield no_columns(self.rows)
+        self._blocks, self._keys, self.rows, self._bytes = [], [], 0, 0
 
     def _column(self, name: str, stored: pa.Table) -> Any:
         if name == self._key:

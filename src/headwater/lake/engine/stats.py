@@ -34,7 +34,7 @@ def column_stats(column: pa.Array) -> ColumnStats:
     if pa.types.is_floating(type) and pc.any(pc.is_nan(column)).as_py():
         return ColumnStats(nulls=nulls)
     bounds = pc.min_max(column)
-    return ColumnStats(_plain(bounds["min"].as_py()), _plain(bounds["max"].as_py()), nulls)
+    return ColumnStats(plain_value(bounds["min"].as_py()), plain_value(bounds["max"].as_py()), nulls)
 
 
 def merge_stats(parts: Iterable[ColumnStats]) -> ColumnStats:
@@ -61,10 +61,11 @@ def comparable(value: Any, type: DataType) -> Any:
     """A value in the form statistics have, or None if values of this type are not compared."""
     if isinstance(type, Decimal):
         return None  # text does not compare as numbers do
-    return _plain(value) if isinstance(type, Primitive) else None
+    return plain_value(value) if isinstance(type, Primitive) else None
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it: times and decimals as text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import UsageError
+from headwater.lake.engine.batch import no_columns
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.plain import plain_rows
 from headwater.lake.engine.predicates import filter_batch
@@ -104,5 +105,4 @@ def file_batches(file: OpenFile, names: Sequence[str]) -> Iterator[pa.RecordBatc
 def _batch(columns: list[pa.Array], schema: pa.Schema, rows: int) -> pa.RecordBatch:
     if columns:
         return pa.RecordBatch.from_arrays(columns, schema=schema)
-    struct = pa.StructArray.from_arrays([], fields=[]) if not rows else pa.array([{}] * rows, pa.struct([]))
-    return pa.RecordBatch.from_struct_array(struct)
+    return no_columns(rows)

@@ -86,7 +86,12 @@ class DataReader(Protocol):
 
     def load(self, number: int) -> DataBlock: ...
 
-    def load_many(self, numbers: range) -> Iterator[DataBlock]: ...
+    def load_many(self, numbers: range, columns: Sequence[str] | None = None) -> Iterator[DataBlock]:
+        """Several blocks in a row; of a format that can read columns apart, perhaps with only the `columns` named.
+
+        The columns are the file's, by its own names.
+        """
+        ...
 
 
 class DataWriter(Protocol):

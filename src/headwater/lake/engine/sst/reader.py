@@ -1,7 +1,7 @@
 """Reading an SSTable: footer, meta, index and Bloom filter at open, blocks when they are needed."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,7 @@ class SSTableReader:
         handle = self.index.handle(number)
         return self._open(self._reader.read(handle.offset, handle.size), handle.offset)
 
-    def load_many(self, numbers: range) -> Iterator[Block]:
+    def load_many(self, numbers: range, columns: Sequence[str] | None = None) -> Iterator[Block]:
         """Read several blocks in a row, ahead of their use where every request costs."""
         handles = self.index.handles(numbers)
         at, released = 0, handles[0].offset if handles else 0
