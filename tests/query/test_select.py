@@ -105,7 +105,10 @@ def test_only_the_columns_that_are_needed_are_read(both, monkeypatch):
         session.sql("SELECT sum(n) FROM t WHERE ok")
     finally:
         LakeDataset.scanner = original
-    assert asked == [["n"]] or asked == [["ok", "n"]] or asked == [["n", "ok"]]
+    if session.table("t").schema.primary_keys:
+        assert asked in ([["n"]], [["ok", "n"]], [["n", "ok"]])
+    else:
+        assert asked == []  # DuckDB reads the files itself
 
 
 def test_a_small_table_is_read_once_and_kept(tmp_path):

@@ -2,6 +2,9 @@
 
 A snapshot never changes, so a column of it can be kept as long as there is room. The rows of a snapshot come in one
 order, so columns that were read at different times fit together.
+
+Room is judged in memory, where a column can take a hundred times what it takes on disk: reading ends as soon as the
+rows so far say that all of them would not fit.
 """
 
 from collections import OrderedDict
@@ -11,14 +14,17 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from headwater.lake.engine.options import FileFormat
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.query.names import Pinned
 
 CAPACITY = 512 << 20
-_AHEAD = 8  # a table that takes less than this part of it is read whole
-_SHARE = 2  # a table that would take more than this part of the room is streamed
+_AHEAD = 2  # a table that takes less than this part of it is read whole
+_SHARE = 2  # columns that would take more than this part of the room are streamed
+_PACKED = 8  # bytes in memory for each one on disk, at the least: what is larger by that is not begun with
+
+_SLACK = 2  # stored rows may be versions of fewer, and the first rows the widest
+_WHOLE = ""  # in the place of a column, for all of them
 
 _Key: TypeAlias = tuple[str, str, int, str]
 
@@ -30,23 +36,25 @@ class ColumnCache:
         self.capacity = capacity
         self._columns: OrderedDict[_Key, pa.ChunkedArray] = OrderedDict()
         self._size = 0
+        self._too_large: set[_Key] = set()
         self._lock = Lock()
 
     def keeps(self, pinned: Pinned) -> bool:
-        """Whether a table is small enough to be read and kept whole.
+        """Whether a table may be small enough to be read and kept whole.
 
         The blocks of an SSTable hold all columns, and opening one costs most.
         """
-        is_sst = pinned.state.shape.options.file_format is FileFormat.SST
         size = pinned.snapshot.summary.total_size if pinned.snapshot is not None else 0
-        return is_sst and size <= self.capacity // _AHEAD
+        if size > self.capacity // _PACKED or _key(pinned, _WHOLE) in self._too_large:
+            return False
+        return all(entry.file.format == "sst" for entry in pinned.state.entries)
 
     def whole(self, pinned: Pinned) -> pa.Table | None:
         """All rows and columns of a table; None when it is too large to keep."""
         return self.table(pinned, pinned.schema.names)
 
     def table(self, pinned: Pinned, names: Sequence[str]) -> pa.Table | None:
-        """Columns of a table, all rows; None when it is too large to keep."""
+        """Columns of a table, all rows; None when they are too large to keep."""
         keys = [_key(pinned, name) for name in names]
         with self._lock:
             found = {key: self._columns[key] for key in keys if key in self._columns}
@@ -64,21 +72,39 @@ class ColumnCache:
 
     def _read(self, pinned: Pinned, missing: list[str]) -> dict[_Key, pa.ChunkedArray] | None:
         """Columns from disk, None when they would take too much room."""
-        plan = plan_scan(pinned.table.store, pinned.state, missing)
         if self.keeps(pinned):
             with self._lock:
-                missing = [name for name in pinned.schema.names if _key(pinned, name) not in self._columns]
-            plan = plan_scan(pinned.table.store, pinned.state, missing)
-        elif plan.bytes * len(missing) > self.capacity // _SHARE * max(1, len(pinned.schema.names)):
+                every = [name for name in pinned.schema.names if _key(pinned, name) not in self._columns]
+            return self._fitting(pinned, every, self.capacity // _AHEAD, _key(pinned, _WHOLE))
+        if any(_key(pinned, name) in self._too_large for name in missing):
             return None
-        batches = list(read_plan(pinned.table.store, plan, pinned.state, past=pinned.is_past))
-        table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, missing))
-        return {_key(pinned, name): table.column(name) for name in missing}
+        refused = _key(pinned, missing[0]) if len(missing) == 1 else None
+        return self._fitting(pinned, missing, self.capacity // _SHARE, refused)
+
+    def _fitting(
+        self, pinned: Pinned, names: list[str], room: int, refused: _Key | None
+    ) -> dict[_Key, pa.ChunkedArray] | None:
+        """Columns that take no more than so many bytes; None, and a note in `_too_large`, if they take more."""
+        plan = plan_scan(pinned.table.store, pinned.state, names)
+        batches, size, rows = [], 0, 0
+        if plan.bytes * len(names) <= room * max(1, len(pinned.schema.names)):
+            for batch in read_plan(pinned.table.store, plan, pinned.state, past=pinned.is_past):
+                batches.append(batch)
+                size, rows = size + batch.nbytes, rows + len(batch)
+                if size > room or size * plan.rows > room * rows * _SLACK:
+                    break
+            else:
+                table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, names))
+                return {_key(pinned, name): table.column(name) for name in names}
+        if refused is not None:
+            self._too_large.add(refused)
+        return None
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._columns.clear()
+            self._too_large.clear()
             self._size = 0
 
     def _keep(self, columns: dict[_Key, pa.ChunkedArray]) -> None:

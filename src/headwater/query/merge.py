@@ -18,9 +18,9 @@ from headwater.query.names import find_field
 from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
 from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
-from headwater.query.types import duckdb_type
+from headwater.query.types import duckdb_type, quoted
 from headwater.query.values import default_text
 
 _ACTION = "#action"

@@ -12,9 +12,9 @@ from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
 from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
-from headwater.query.types import duckdb_type
+from headwater.query.types import duckdb_type, quoted
 from headwater.query.values import default_text
 from headwater.text import counted
 

@@ -15,6 +15,7 @@ from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.bounds import Bounds
 from headwater.query.columns import ColumnCache
+from headwater.query.counted import find_count
 from headwater.query.engine import Engine
 from headwater.query.names import Names
 from headwater.query.parse import Node, Statement, parse_statements
@@ -150,6 +151,9 @@ class Session:
 
 def _select(run: Execution) -> Result:
     statement = run.statement
+    count = find_count(run)
+    if count is not None:
+        return Result(count.rows(), 1)
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
     rows = run.run(query, shown=True)
     return Result(rows, rows.num_rows)

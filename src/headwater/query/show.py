@@ -11,7 +11,8 @@ from headwater.lake.tables.names import DEFAULT_DATABASE
 from headwater.model.schema import Field, Schema
 from headwater.query.parse import Node
 from headwater.query.result import Result, listing
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
+from headwater.query.types import quoted
 from headwater.query.values import default_text
 
 _SHOW = re.compile(

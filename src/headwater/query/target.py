@@ -26,7 +26,8 @@ from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import Node, Statement
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
+from headwater.query.types import quoted
 
 ROW = "#row"
 OLD = "#old "  # before the name of a key column: its value before the change

@@ -29,6 +29,11 @@ _DUCKDB = {
 }
 
 
+def quoted(name: str) -> str:
+    """An identifier in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def duckdb_type(type: DataType) -> str:
     """A type of the lake as DuckDB writes it.
 

@@ -17,7 +17,8 @@ from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
 from headwater.query.parse import Node, Statement, parse_statements
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, quoted
+from headwater.query.select import Execution
+from headwater.query.types import quoted
 from headwater.text import Source
 
 
