@@ -46,6 +46,15 @@ def everything(err):
         f"https://b.s3.amazonaws.com/k?X-Amz-Signature={SECRET}&y=1",
         f"api_key='{SECRET}'",
         f"PWD={SECRET}",
+        f"jdbc:oracle:thin:me/{SECRET}@db.example:1521:sid",
+        f"jdbc:db2://db:50000/shop:user=me;password={SECRET};",
+        f"jdbc:teradata://db/DATABASE=shop,USER=me,PASSWORD={SECRET}",
+        f"jdbc:mysql://(host=db,user=me,password={SECRET})/shop",
+        f"jdbc:mysql://address=(host=db)(user=me)(password={SECRET})/shop",
+        f"jdbc:mysql://me:{SECRET}@h1,you:{SECRET}@h2/shop",
+        f"jdbc:sqlserver://db;password={{a;{SECRET}}};x=1",
+        f"password='two words {SECRET}'",
+        f"s3n://KEY:a/{SECRET}@bucket/x",
     ],
 )
 def test_what_looks_like_a_secret_is_masked(text):

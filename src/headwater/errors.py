@@ -236,6 +236,9 @@ class IssueCode(Enum):
     AMBIGUOUS_COLUMN = "An unqualified column could come from several tables; the candidates are listed."
     SCHEMA_CONFLICT = "The given schema and the DDL in the text disagree; the given schema won."
     APPROXIMATE_LINEAGE = "Lineage is incomplete or widened here, because something it needs is not known."
+    INTERNAL_ERROR = (
+        "Headwater failed on a statement, by a fault of its own; the other statements were still analysed."
+    )
 
     @property
     def explanation(self) -> str:

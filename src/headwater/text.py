@@ -181,11 +181,13 @@ def _cell(value: object) -> str:
 
 
 _SECRETS = (
-    (re.compile(r"(://)[^/\s@'\"]+:[^/\s'\"]+@"), r"\1***@"),
+    (re.compile(r"(://)[^/\s@'\"]+:(?!\d+/)[^\s'\"]+@"), r"\1***@"),
+    (re.compile(r"(?i)(\bjdbc:oracle:\w+:)[^\s@/]*/[^\s@]*@"), r"\1***@"),
     (
         re.compile(
             r"(?i)((?:password|passwd|pwd|secret|token|credential|api[_.-]?key|access[_.-]?key|account[_.-]?key|sas"
-            r"|signature)[\w.-]*[\"']?\s*[=:]\s*[\"']?)(?!\*\*\*)[^\s&;,\"')\]}]+"
+            r"|signature)[\w.-]*[\"']?\s*[=:]\s*)(?!\*\*\*|[\"']\*\*\*)"
+            r"(?:\{[^}\n]*\}|\"[^\"\n]+\"|'[^'\n]+'|[\"']?[^\s&;,\"')\]}]+)"
         ),
         r"\1***",
     ),

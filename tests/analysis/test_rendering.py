@@ -115,3 +115,19 @@ def test_plain_text_maps_to_itself(text):
 def test_a_macro_that_calls_itself_without_end_is_an_issue():
     rendered = render(Source("{% macro m(x) %}{{ m(x) }}{% endmacro %}SELECT {{ m('a') }} FROM t", "t.sql"))
     assert [issue.code for issue in rendered.issues] == [IssueCode.TEMPLATE_ERROR]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for i in [1] %}" * 30 + "SELECT a FROM t" + "{% endfor %}" * 30,
+        "SELECT {{ cycler().next() }} FROM t",
+        "SELECT {{ 1 // 0 }} FROM t",
+        "SELECT {{ 'x' | round }} FROM t",
+        "{% macro f() %}{{ f() }}{% endmacro %}SELECT {{ f() }} FROM t",
+        "{% import 'x' as y %}SELECT {{ y.f() }} FROM t",
+    ],
+)
+def test_a_template_that_fails_in_any_way_is_an_issue(text):
+    (issue,) = render(Source(text, "m.sql")).issues
+    assert (issue.code, issue.severity, issue.source_name) == (IssueCode.TEMPLATE_ERROR, Severity.ERROR, "m.sql")

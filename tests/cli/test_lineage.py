@@ -103,3 +103,20 @@ def test_bad_input(tmp_path, args, code, word):
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "empty").mkdir()
     fails(headwater(*args, cwd=tmp_path), code, word)
+
+
+BLOCKS = "BEGIN " * 3000 + "SELECT 1;" + "END; " * 3000
+
+
+def test_a_statement_that_fails_stops_neither_command(folder):
+    """More blocks than Python has stack for: a stand-in for whatever makes the analysis fail."""
+    (folder / "blocks.sql").write_text(f"\n\n{BLOCKS}")
+    run = headwater("lineage", ".", "-d", "bigquery", cwd=folder)
+    assert run.returncode == 0
+    assert "weekly" in run.stdout
+    assert "error[INTERNAL_ERROR]" in run.stderr
+    assert "blocks.sql:3:1" in run.stderr
+    run = headwater("check", ".", "-d", "bigquery", cwd=folder)
+    assert run.returncode == 1
+    assert "error[INTERNAL_ERROR]" in run.stdout
+    assert "Traceback" not in run.stderr

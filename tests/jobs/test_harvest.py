@@ -1,6 +1,10 @@
 """Harvests: what they write, what they do not do twice, and what they take away."""
 
+import json
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -148,3 +152,39 @@ def test_a_dead_harvest_leaves_nothing_behind(store, tmp_path, monkeypatch):
             monkeypatch.setattr(Table, "write", real)
         harvest(store, estate_of(old), OPTIONS)
         assert rows_of(store) == wanted
+
+
+def _harvest_with_hash_seed(seed, warehouse, folder):
+    names = [f"{dialect}={folder / dialect}" for dialect in ("bigquery", "postgres", "snowflake")]
+    command = [sys.executable, "-m", "headwater", "--json", "--warehouse", warehouse, "harvest", *names]
+    env = os.environ | {"PYTHONHASHSEED": str(seed)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_results_do_not_depend_on_the_order_of_sets(tmp_path):
+    """Python orders sets of strings anew in every process; `PYTHONHASHSEED` stands for the process."""
+    folder = tmp_path / "sql"
+    for dialect in ("bigquery", "postgres", "snowflake"):
+        for seed in range(3):
+            for name, text in estates.scripts(seed, dialect=dialect):
+                file = folder / dialect / str(seed) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+    functions = ("twice", "half", "net", "gross", "plus_one")
+    for name in functions:
+        (folder / "bigquery" / f"0_{name}.sql").write_text(f"CREATE FUNCTION {name}(x INT64) AS (x * 2)")
+    calls = "CREATE TABLE ds.prices AS SELECT twice(half(net(gross(plus_one(id))))) AS v FROM raw.orders"
+    (folder / "bigquery" / "9_calls.sql").write_text(calls)
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert _harvest_with_hash_seed(1, one, folder)["analysed"] > 20
+    assert _harvest_with_hash_seed(2, one, folder)["analysed"] == 0
+    _harvest_with_hash_seed(3, other, folder)
+    stores = [GraphStore(Warehouse(path)) for path in (one, other)]
+    assert rows_of(stores[0]) == rows_of(stores[1])
+    units = [sorted(map(str, _units(store))) for store in stores]
+    assert units[0] == units[1]
+
+
+def _units(store):
+    return store.table(UNITS).to_arrow(["unit", "fingerprint", "sight", "effects"]).to_pylist()

@@ -47,4 +47,4 @@ def test_updates_of_keys_that_are_in_memory_are_flushed(tmp_path):
             writer.put((key, b""))
         for key in range(20):
             writer.put((key, b"x" * 200_000))
-        assert len(table.snapshots()) >= 3
+    assert len(table.snapshots()) >= 3

@@ -79,15 +79,15 @@ GRAPH = (
 AGENT = (
     breaks(
         "tests/spark/agent/test_jdbc.py::test_credentials_never_leave",
-        "events/naming.py",
-        'database = re.split(r"[;?]", rest)[0]',
-        "database = rest",
+        "events/jdbc.py",
+        'database=re.split(r"[;?]", rest)[0] or None',
+        "database=rest",
     ),
     breaks(
-        "tests/events/test_naming.py::test_no_password_gets_through_jdbc",
-        "events/naming.py",
-        '    return netloc.rpartition("@")[2]',
-        "    return netloc",
+        "tests/events/test_jdbc.py::test_no_password_is_in_a_name",
+        "events/jdbc.py",
+        "    found = _HOST.fullmatch(first) or (_HOST.match(first) if rest_may_follow else None)",
+        '    found = re.match(r"(.+?)(?::([0-9]+))?$", first)',
     ),
     breaks(
         "tests/spark/agent/test_runs.py::test_a_failure_fails_the_run_once",

@@ -60,7 +60,7 @@ def test_alter_table(shop):
         ALTER TABLE events ALTER COLUMN size TYPE BIGINT;
         ALTER TABLE events RENAME COLUMN kind TO what;
         ALTER TABLE events ALTER COLUMN size FIRST;
-        ALTER TABLE events SET ('x' = 'y');
+        ALTER TABLE events SET ('user.x' = 'y');
         COMMENT ON TABLE events IS 'things that happen';
         COMMENT ON COLUMN events.what IS 'which'
     """)
@@ -69,7 +69,7 @@ def test_alter_table(shop):
     assert (schema.field("size").type, schema.field("note").type) == (BIGINT, STRING)
     assert (schema.comment, schema.field("what").description) == ("things that happen", "which")
     assert shop.sql("SELECT what, note FROM events ORDER BY happened").fetchall() == [("open", "n"), ("close", "n")]
-    shop.sql("ALTER TABLE events DROP COLUMN note; ALTER TABLE events UNSET TBLPROPERTIES ('x')")
+    shop.sql("ALTER TABLE events DROP COLUMN note; ALTER TABLE events UNSET TBLPROPERTIES ('user.x')")
     assert shop.table("events").schema.names == ("size", "happened", "what")
     assert shop.table("events").schema.options == {}
     shop.sql("ALTER TABLE events RENAME TO occurred")

@@ -80,7 +80,7 @@ def test_the_lineage_table(shop):
     "name", ["snapshots", "schemas", "manifests", "files", "tags", "options", "audit_log", "lineage"]
 )
 def test_system_tables(shop, name):
-    shop.sql("ALTER TABLE orders SET ('x' = 'y'); UPDATE orders SET amount = 1 WHERE id = 3")
+    shop.sql("ALTER TABLE orders SET ('user.x' = 'y'); UPDATE orders SET amount = 1 WHERE id = 3")
     shop.sql("DELETE FROM orders WHERE id = 1")
     shop.table("orders").create_tag("first", 1)
     rows = shop.sql(f"SELECT * FROM orders${name}")

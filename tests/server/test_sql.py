@@ -11,6 +11,8 @@ from tests.server.conftest import client_of
 
 from headwater.query.bounds import Bounds
 from headwater.server.options import Limits
+from headwater.server.sql_pool import SqlPool
+from headwater.server.sql_worker import Question
 
 MEMORY = 256 << 20
 
@@ -133,3 +135,16 @@ def _without_zone(value):
 )
 def test_values_beyond_pythons(client, value, told):
     assert run(client, f"SELECT {value} AS v")[1]["rows"] == [[told]]
+
+
+def test_queries_are_answered_although_the_current_folder_of_the_server_is_gone(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    pool = SqlPool()
+    pool.start()
+    try:
+        question = Question(str(tmp_path / "w"), "default", "SELECT 41 + 1 AS n", Bounds(seconds=30, rows=10))
+        assert json.loads(pool.ask(question))["rows"] == [[42]]
+    finally:
+        pool.stop()

@@ -149,7 +149,7 @@ def test_keys_buckets_and_partitions_come_from_ddl(lake):
     )
     schema = lake.warehouse.table("db.k").schema
     assert (schema.primary_keys, schema.partition_keys) == (("id", "r"), ("r",))
-    assert (schema.options, schema.comment) == ({"bucket": "3", "file.block-size": "128 KB"}, "keys")
+    assert (schema.options, schema.comment) == ({"bucket": "3"}, "keys")
     assert schema.field("r").description == "region"
     with pytest.raises(PySparkException, match=r"cannot be partitioned by years\(d\)"):
         lake.sql("CREATE TABLE db.y (id INT, d DATE) PARTITIONED BY (years(d))")

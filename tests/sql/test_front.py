@@ -1,5 +1,7 @@
 """The front end as a whole: scripts, recovery, spans, bad input."""
 
+import itertools
+
 import pytest
 
 from headwater.errors import DialectError, IssueCode
@@ -180,6 +182,50 @@ def test_a_statement_that_takes_too_long_is_cut():
     (lineage,) = analyze("SELECT a FROM (SELECT a FROM t)", schema={"t": ["a"]}, time_limit=0)
     assert "takes too long" in lineage.issues[0].message
     assert lineage.status is Status.TABLE_ONLY
+
+
+@pytest.mark.parametrize("name", ["`p.d.INFORMATION_SCHEMA.TABLES`", "`p-1.d.t`"])
+def test_quoted_names_of_several_parts(name):
+    (lineage,) = analyze(f"SELECT x FROM {name}", "bigquery")
+    (edge,) = lineage.edges
+    assert str(edge.source.table) == name.replace("`", "")
+    assert Source(f"SELECT x FROM {name}").excerpt(lineage.sources[0].spans[0]) == name
+
+
+VARIABLES = "p := TRIM(p); p := COALESCE(p, (SELECT max(x) FROM t)); INSERT INTO d (c) SELECT p FROM u;"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "oracle", "snowflake"])
+def test_a_variable_that_is_made_of_itself(dialect):
+    results = analyze(VARIABLES, dialect, {"t": ["x"], "u": ["k"]})
+    last = results[-1]
+    assert [(edge.source.name.lower(), edge.target.name.lower()) for edge in last.edges] == [("x", "c")]
+    assert not any(issue.code is IssueCode.INTERNAL_ERROR for each in results for issue in each.issues)
+
+
+def test_a_variable_keeps_the_value_that_it_was_given():
+    script = "b := 1; a := b; b := (SELECT max(x) FROM t); INSERT INTO d (c) SELECT a FROM u"
+    assert analyze(script, "postgres", {"t": ["x"], "u": ["k"]})[-1].edges == ()
+
+
+def test_variables_that_name_later_ones_are_not_followed_without_end():
+    names = [f"v{number}" for number in range(40)]
+    doubled = "; ".join(f"{one} := {other} || {other}" for one, other in itertools.pairwise(names))
+    results = analyze(f"{doubled}; INSERT INTO d (c) SELECT v0 FROM u", "postgres", {"u": ["k"]})
+    assert results[-1].status is Status.RESOLVED
+
+
+def test_an_assignment_that_is_nested_too_deeply_is_an_issue():
+    nested, after = analyze("x := " + "(" * 5000 + "1" + ")" * 5000 + "; SELECT a FROM t", "postgres", {"t": ["a"]})
+    assert nested.issues
+    assert len(after.edges) == 1
+
+
+def test_functions_that_double_each_other_are_cut():
+    doubled = ";".join(f"CREATE FUNCTION f{at}(x INT) AS (f{at - 1}(x) + f{at - 1}(x))" for at in range(1, 60))
+    script = f"CREATE FUNCTION f0(x INT) AS (x); {doubled}; SELECT f59(a) AS z FROM t"
+    lineage = analyze(script, "duckdb", {"t": ["a"]}, time_limit=0.5)[-1]
+    assert "takes too long" in lineage.issues[0].message
 
 
 @pytest.mark.parametrize("dialect", [name for name in dialect_names() if name not in ("prql", "dax")])

@@ -205,3 +205,10 @@ def test_what_is_said_of_an_unknown_table_does_not_depend_on_what_was_read_befor
         (each.code, each.message) for each in after.issues
     ]
     assert [each.span.column for each in alone.issues] == [each.span.column for each in after.issues]
+
+
+def test_a_statement_that_the_parser_crashes_on_does_not_take_the_script_with_it() -> None:
+    declared, crashed, asked = run(f"DECLARE x INT64; SELECT {'NOT ' * 6000} a AS s FROM t; SELECT b FROM t")
+    assert ["ZetaSQL stopped" in issue.message for issue in crashed.issues] == [True]
+    assert (declared.status, asked.status) == (Status.RESOLVED, Status.RESOLVED)
+    assert values(asked) == {"b": {"t.b"}}

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined
-from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -20,17 +19,6 @@ from headwater.errors import Issue, IssueCode, Severity
 from headwater.text import Source
 
 _MARK = re.compile("\ue000([0-9]+),([0-9]+)\ue001|\ue002")
-_FAILURES = (
-    TemplateError,
-    SecurityError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,  # Jinja writes a number that is too large as `inf`, and nothing has that name
-    TypeError,
-    ValueError,
-    RecursionError,
-)
 _MOST_STEPS = 1_000_000  # of all `range` loops together
 _MOST_OUTPUT = 20_000_000  # characters; a template that makes more is a bomb
 
@@ -42,7 +30,9 @@ def render(source: Source, options: TemplateOptions | None = None) -> Rendered:
     try:
         marked = environment.from_string(_marked(environment, source.text)).render()
         plain = environment.from_string(source.text).render()
-    except _FAILURES as err:
+    except MemoryError:
+        raise
+    except Exception as err:  # a template is a program: it fails in every way that Python does
         return Rendered("", source, issues=(_template_issue(err, source),))
     if len(plain) > _MOST_OUTPUT:
         reason = TemplateError(f"the template makes more than {_MOST_OUTPUT:,} characters")

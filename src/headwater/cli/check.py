@@ -1,5 +1,6 @@
 """`headwater check`: SQL text as a test of its own lineage, for CI."""
 
+import sys
 from typing import Any
 
 import click
@@ -43,8 +44,9 @@ def check(flags: Flags, /, paths: tuple[str, ...], strict: bool, format: str, **
     elif format == "github":
         click.echo(github_annotations(findings), nl=bool(findings))
     else:
+        color = flags.use_color(sys.stdout)
         for issue in findings:
-            click.echo(render_issue(issue, result.sources.get(issue.source_name)) + "\n")
+            sys.stdout.write(render_issue(issue, result.sources.get(issue.source_name), color=color) + "\n\n")
     if not flags.quiet:
         count, of = len(findings), len(result.statements)
         click.echo(f"{count or 'no'} finding{'s' * (count != 1)} in {of} statement{'s' * (of != 1)}", err=True)

@@ -33,7 +33,7 @@ def demo(flags: Flags, folder: Path, files: bool) -> None:
 
     def say(line: str) -> None:
         if not silent:
-            click.echo(line)
+            click.echo(line, color=color)
 
     def title(text: str) -> None:
         say(click.style(f"\n{text}", bold=True) if color else f"\n{text}")

@@ -102,7 +102,7 @@ def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
 @contextmanager
 def _shown(flags: Flags) -> Iterator[Callable[["Progress"], None]]:
     """A function to call with the progress; it draws a bar if somebody can see it."""
-    if flags.quiet or flags.json or not flags.settings.progress or not sys.stderr.isatty():
+    if not flags.show_progress:
         yield lambda progress: None
         return
     from rich.console import Console

@@ -20,13 +20,13 @@ def print_issues(issues: Sequence[Issue], sources: Mapping[str | None, Source], 
     shown = [issue for issue in issues if flags.verbose or issue.severity is not Severity.INFO]
     limit = len(shown) if flags.verbose else _MOST
     for issue in shown[:limit]:
-        text = render_issue(issue, sources.get(issue.source_name))
-        sys.stderr.write((text if flags.use_color(sys.stderr) else click.unstyle(text)) + "\n\n")
+        text = render_issue(issue, sources.get(issue.source_name), color=flags.use_color(sys.stderr))
+        sys.stderr.write(text + "\n\n")
     if len(shown) > limit:
         sys.stderr.write(f"… and {len(shown) - limit} more issues (--verbose shows all)\n")
 
 
-def render_issue(issue: Issue, source: Source | None) -> str:
+def render_issue(issue: Issue, source: Source | None, *, color: bool) -> str:
     """An issue as a paragraph: code, message, place with caret, hint."""
     head = click.style(f"{issue.severity.value}[{issue.code.name}]", fg=_COLORS[issue.severity], bold=True)
     lines = [f"{head}: {issue.message}"]
@@ -34,7 +34,8 @@ def render_issue(issue: Issue, source: Source | None) -> str:
         lines.append(caret(source, issue.span))
     if issue.hint:
         lines.append(f"{click.style('hint', fg='cyan')}: {issue.hint}")
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return text if color else click.unstyle(text)
 
 
 def github_annotations(issues: Iterable[Issue]) -> str:

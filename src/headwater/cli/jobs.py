@@ -1,6 +1,5 @@
 """`headwater jobs compact | expire | orphans | rescale | import | export`: work on tables that runs on Spark."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,7 @@ def _place(flags: Flags, table: str) -> "Place":
 
 def _bar(flags: Flags, title: str) -> Callable[[int, int], None]:
     """A line on a terminal that says how far the work is."""
-    if flags.quiet or flags.json or not flags.settings.progress or not sys.stderr.isatty():
+    if not flags.show_progress:
         return lambda done, total: None
     return lambda done, total: click.echo(f"\r{title}: {done} of {total}", err=True, nl=done == total)
 

@@ -162,8 +162,7 @@ def torture(flags: Flags, target: str, rounds: int, seed: int) -> int:
         if lake_tables.open_warehouse(flags).has_table(target):
             raise InputError(f"there is a table {target} already", hint="name a new table: the test fills it")
         victim = Victim(flags.settings.warehouse, target)
-    show = sys.stderr.isatty() and not flags.quiet
-    report = run(victim, rounds=rounds, seed=seed, progress=_progress(rounds) if show else None)
+    report = run(victim, rounds=rounds, seed=seed, progress=_progress(rounds) if flags.show_progress else None)
     _print_report(flags, dataclasses.asdict(report))
     return 1 if report.problems else 0
 

@@ -45,7 +45,17 @@ class Flags:
         if self.no_color or os.environ.get("NO_COLOR"):
             return False
         wish = self._loaded.settings.color if self._loaded else os.environ.get("HEADWATER_COLOR", "auto")
-        return wish == "always" or (wish != "never" and stream.isatty())
+        return wish == "always" or (wish != "never" and is_terminal(stream))
+
+    @property
+    def show_progress(self) -> bool:
+        """Whether to draw on stderr how far the work is."""
+        return not self.quiet and not self.json and self.settings.progress and is_terminal(sys.stderr)
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Whether a stream goes to a terminal that can do more than print: `TERM=dumb` says of one that it cannot."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _gather(ctx: click.Context, param: click.Parameter, value: Any) -> None:

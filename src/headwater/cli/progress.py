@@ -13,7 +13,7 @@ _PATIENCE = 0.5  # seconds before anything is shown
 @contextmanager
 def progress_over(items: Sized, title: str, flags: Flags) -> Iterator[Callable[[str], None]]:
     """A function to call with the name of each item as it begins; it draws a bar if somebody can see it."""
-    if flags.quiet or flags.json or not flags.settings.progress or not sys.stderr.isatty():
+    if not flags.show_progress:
         yield lambda name: None
         return
     from rich.console import Console

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from headwater.cache import Progress
-from headwater.cli.options import Flags, command
+from headwater.cli.options import Flags, command, is_terminal
 from headwater.cli.render import print_json
 from headwater.errors import EngineError, JavaNotFoundError
 
@@ -81,7 +81,7 @@ def _shown(flags: Flags, doing: str) -> Progress:
 
     def show(seconds: float) -> None:
         nonlocal shown
-        live = sys.stderr.isatty()
+        live = is_terminal(sys.stderr)
         if not flags.quiet and not flags.json and (live or seconds - shown >= _PAUSE):
             shown = seconds
             end = "\r" if live else "\n"

@@ -9,13 +9,15 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from headwater.events.jdbc import jdbc_address
+
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss", "wasb": "wasbs"}
 """Spellings of one store under one name."""
 
 _PARTITION = re.compile(r"[^/=]+=[^/]*")
-_BY_DATABASE = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "mssql"}
+_CREDENTIALS = re.compile(r"^([A-Za-z][\w+.-]*://)[^/@:]*:(?!\d+(?:/|$))[^@]*@")
+"""User and secret before a host. A secret may have slashes in it, as AWS's do; a number before a slash is a port."""
 _PORTS = {"postgres": 5432, "mysql": 3306, "mssql": 1433, "oracle": 1521, "redshift": 5439, "trino": 8080}
-_OPTION = re.compile(r"[;?&]\s*([\w.]+)\s*=\s*([^;?&]*)")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,7 +48,7 @@ def path_name(uri: str, *, whole_table: bool = True) -> DatasetName:
     """
     if not re.match(r"[A-Za-z][\w+.-]*:", uri):
         return DatasetName("file", _folder(uri, whole_table))
-    url = urlsplit(uri)
+    url = urlsplit(_CREDENTIALS.sub(r"\1", uri))
     scheme = _SCHEMES.get(url.scheme.lower(), url.scheme.lower())
     path = _folder(unquote(url.path), whole_table)
     if scheme == "file":
@@ -78,33 +80,12 @@ def jdbc_name(url: str, table: str) -> DatasetName:
     >>> jdbc_name("jdbc:sqlserver://db.example:1433;databaseName=shop;password=x", "dbo.orders")
     DatasetName(namespace='mssql://db.example:1433', name='shop.dbo.orders')
     """
-    text = url.removeprefix("jdbc:")
-    engine, _, rest = text.partition(":")
-    engine = engine.lower()
-    if engine == "oracle":
-        return _oracle(rest, table)
-    system = _BY_DATABASE.get(engine, engine)
-    if not rest.startswith("//"):  # an embedded database: derby:path, h2:mem:x, sqlite:file
-        database = re.split(r"[;?]", rest)[0]
-        return DatasetName(system, _qualified(database, table))
-    options = {key.lower(): value for key, value in _OPTION.findall(rest)}
-    address, _, path = re.split(r"[;?]", rest[2:])[0].partition("/")
-    database = path.split("/")[0] or options.get("databasename") or options.get("database") or ""
-    return DatasetName(f"{system}://{_with_port(_host(address), system)}", _qualified(database, table))
-
-
-def _oracle(rest: str, table: str) -> DatasetName:
-    """`thin:@//host:port/service`, `thin:@host:port:sid`, with or without `user/password` before the @."""
-    address = re.split(r"[;?]", rest.rpartition("@")[2])[0].removeprefix("//")
-    found = re.match(r"([^:/]+)(?::(\d+))?[:/]?(.*)", address)
-    host, port, service = found.groups() if found else (address, None, "")
-    return DatasetName(f"oracle://{host}:{port or _PORTS['oracle']}", _qualified(service, table))
-
-
-def _with_port(address: str, system: str) -> str:
-    first = address.split(",")[0]
-    port = _PORTS.get(system)
-    return first if port is None or re.search(r":\d+$", first) else f"{first}:{port}"
+    address = jdbc_address(url)
+    name = _qualified(address.database or "", table)
+    if address.host is None:
+        return DatasetName(address.system, name)
+    port = address.port or _PORTS.get(address.system)
+    return DatasetName(f"{address.system}://{address.host}" + (f":{port}" if port else ""), name)
 
 
 def _qualified(database: str, table: str) -> str:
@@ -123,7 +104,7 @@ def hive_name(metastore: str, database: str, table: str) -> DatasetName:
 
 def kafka_name(servers: str, topic: str) -> DatasetName:
     """A topic, by the first of its bootstrap servers."""
-    return DatasetName(f"kafka://{servers.split(',')[0].strip()}", topic)
+    return DatasetName(f"kafka://{_host(servers.split(',')[0].strip())}", topic)
 
 
 def lake_name(warehouse: str, table: str) -> DatasetName:
@@ -136,10 +117,12 @@ def lake_name(warehouse: str, table: str) -> DatasetName:
 
 
 def _plain_location(warehouse: str) -> str:
-    """A warehouse's location in one spelling: no `file:` in front, no slash behind, no credentials inside."""
+    """A warehouse's location in one spelling: without `file:`, a slash at the end, credentials and a query."""
     text = re.sub(r"^file:/{1,3}(?=[^/])", "/", warehouse)
     text = re.sub(r"^([a-z0-9]+)://", lambda found: f"{_SCHEMES.get(found[1], found[1])}://", text)
-    return re.sub(r"(?<=://)[^/@]*@(?!.*\.core\.windows\.net)", "", text).rstrip("/") or "/"
+    if "://" in text:
+        text = _CREDENTIALS.sub(r"\1", text).partition("?")[0]
+    return re.sub(r"(?<=://)[^/]*@(?!.*\.core\.windows\.net)", "", text).rstrip("/") or "/"
 
 
 def memory_name(name: str) -> DatasetName:

@@ -5,7 +5,7 @@ from headwater.files.local import LocalFiles
 from headwater.files.memory import MemoryFiles
 from headwater.files.objects import ObjectFiles
 from headwater.files.open import open_files
-from headwater.files.protocol import Appender, Appending, Data, FileEntry, Files, Held, Locking, Mapping
+from headwater.files.protocol import Appender, Appending, Data, FileEntry, Files, Held, Locking, Mapping, Probing
 from headwater.files.reading import RangeReader, open_reader
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Mapping",
     "MemoryFiles",
     "ObjectFiles",
+    "Probing",
     "RangeReader",
     "open_files",
     "open_reader",

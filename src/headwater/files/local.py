@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from headwater.errors import AlreadyExistsError, HeadwaterError, NotFoundError, NotWritableError, StorageError
@@ -78,6 +79,9 @@ class LocalFiles:
             descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
             _sync_folder(place.parent)
             return LocalAppender(place, descriptor)
+
+    def probe(self, path: str) -> Callable[[], bool]:
+        return partial(os.access, str(self._at(path)), os.F_OK)
 
     def lock(self, path: str) -> "LocalLock":
         with _wrapped("lock", self._at(path)) as place:

@@ -1,4 +1,4 @@
-"""Byte storage behind six verbs, and the three things only some stores can do.
+"""Byte storage behind six verbs, and the four things only some stores can do.
 
 `Files` is the only way the rest of Headwater touches storage. What every implementation promises:
 
@@ -7,10 +7,11 @@
 - of any number of concurrent `put_if_absent` to one path, in any processes, exactly one succeeds.
 
 `Mapping` (memory-mapped reads), `Appending` (a log that grows) and `Locking` (one process at a time) are possible on
-local disks and in memory, not on object stores; callers ask with `isinstance`.
+local disks and in memory, not on object stores; `Probing` (whether a file is there, in a microsecond) on local disks.
+Callers ask with `isinstance`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -115,6 +116,15 @@ class Appending(Protocol):
         RAISES: AlreadyExistsError when there is a file of that name: a log is never continued after a crash,
         because its tail cannot be trusted.
         """
+        ...
+
+
+@runtime_checkable
+class Probing(Protocol):
+    """A store that can tell quickly whether a file is there."""
+
+    def probe(self, path: str) -> Callable[[], bool]:
+        """A function that says, each time it is called, whether there is a file of that name."""
         ...
 
 

@@ -184,7 +184,7 @@ class LineageGraph:
         names |= set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
         names |= set(self.index.nodes)
         found = [Node(*name) for name in names if wanted in _label(*name).lower()]
-        return sorted(found, key=lambda node: _rank(node, wanted))[:limit]
+        return sorted(found, key=lambda node: (*_rank(node, wanted), node))[:limit]
 
     def unused(self) -> list[Node]:
         """Columns that are made, or known to be there, and that nothing reads."""

@@ -56,7 +56,7 @@ def list_states(records: Iterable[Row]) -> list[State]:
 
 def _order(record: Row) -> tuple[int, int, datetime.datetime, str]:
     named = sum(id for _, id in record["snapshots"] or ())
-    return named, record.get("number") or 0, record["ended"], record["harvest"]
+    return record.get("number") or 0, named, record["ended"], record["harvest"]
 
 
 class KeptSnapshots:

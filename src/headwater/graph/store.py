@@ -105,8 +105,13 @@ class GraphStore:
         return take_back_all({spec.name: self.table(spec) for spec in FACT_TABLES}, pins, mine)
 
     def _write(self, change: Change, undone: Mapping[str, int]) -> None:
-        """Write the tables of a change, and its record. What was `undone` is written again under another name."""
+        """Write the tables of a change, and its record. What was `undone` is written again under another name.
+
+        The record names the tables that have changed: the others stay at the snapshots of the states before, so that
+        a compaction in between belongs to those states too.
+        """
         snapshots: dict[str, int] = {}
+        changed: set[str] = set()
         for spec in FACT_TABLES:
             table = self.table(spec)
             again = f"-{undone[spec.name]}" if undone.get(spec.name) else ""
@@ -120,10 +125,11 @@ class GraphStore:
                     commit_user=_USER,
                     commit_id=f"{change.id}-{spec.name}{again}",
                 )
+                changed.add(spec.name)
             latest = table.snapshot()
             if latest is not None:
                 snapshots[spec.name] = latest.snapshot_id
-        self.record(change, snapshots)
+        self.record(change, {name: id for name, id in snapshots.items() if name in changed})
 
     def record(self, change: Change, snapshots: Mapping[str, int]) -> None:
         """Make a change visible: its tables are written, at these snapshots."""

@@ -4,12 +4,22 @@ A front end turns text into statements and a statement into relation trees; ever
 """
 
 import dataclasses
+import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeVar
 
-from headwater.errors import Issue, IssueCode, Severity
+from headwater.errors import (
+    EngineCrashError,
+    EngineError,
+    Issue,
+    IssueCode,
+    MissingDependencyError,
+    Severity,
+    TimeLimitError,
+)
 from headwater.lineage.effects import SchemaEffect
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.statement import StatementLineage, Status, settle_status
@@ -75,16 +85,61 @@ def analyze_script(
 ) -> Iterator[StatementLineage]:
     """The lineage of each statement of a script, in order; `output` names the target of bare SELECTs.
 
-    A statement with several writes gives several results with the same index.
+    A statement with several writes gives several results with the same index. A statement that makes Headwater fail
+    is one result with an issue.
+
+    RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
     """
-    for index, statement in enumerate(front_end.split(source)):
+    for index, statement in enumerate(_pieces(front_end, source)):
+        if isinstance(statement, StatementLineage):
+            yield _placed(statement, index, source.span(0, len(source.text)), (), source.name)  # its place is its own
+            continue
         deadline = monotonic() + time_limit
-        lowered = front_end.lower(statement, source=source, resolver=resolver, deadline=deadline)
-        found = [issue for effect in lowered.effects for issue in resolver.apply(effect, statement_index=index)]
-        issues = (*lowered.issues, *found)
-        for lineage in _lineages(lowered, source=source, output=output, deadline=deadline):
+        issues: tuple[Issue, ...] = ()
+        try:
+            lowered = front_end.lower(statement, source=source, resolver=resolver, deadline=deadline)
+            found = [issue for effect in lowered.effects for issue in resolver.apply(effect, statement_index=index)]
+            issues = (*lowered.issues, *found)
+            lineages = list(_lineages(lowered, source=source, output=output, deadline=deadline))
+        except Exception as err:
+            lineages = [failure_of(err, statement.span)]
+        for lineage in lineages:
             yield _placed(lineage, index, statement.span, issues, source.name)
             issues = ()  # said once, with the first
+
+
+def _pieces(front_end: FrontEnd[StatementT], source: Source) -> Iterator[StatementT | StatementLineage]:
+    """The statements of a script; when cutting it fails, the text after the last of them is one failed statement."""
+    end = 0
+    try:
+        for statement in front_end.split(source):
+            yield statement
+            end = statement.span.end
+    except Exception as err:
+        rest = source.text[end:]
+        start = end + len(rest) - len(rest.lstrip(" \t\r\n;"))
+        yield failure_of(err, source.span(start, len(source.text)))
+
+
+def failure_of(err: Exception, span: Span | None = None) -> StatementLineage:
+    """A statement that made Headwater fail, at a place: one issue that names the fault, no lineage.
+
+    RAISES: the error, when it concerns more than the statement: memory has run out, or an engine cannot be used.
+    """
+    unusable = isinstance(err, EngineError) and not isinstance(err, EngineCrashError | TimeLimitError)
+    if unusable or isinstance(err, MissingDependencyError | MemoryError):
+        raise err
+    frames = traceback.extract_tb(err.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    message = f"the analysis failed: {type(err).__name__}: {str(err).partition(chr(10))[0]}{place}"
+    issue = Issue(
+        IssueCode.INTERNAL_ERROR,
+        Severity.ERROR,
+        message,
+        span,
+        hint="this is a fault of Headwater, not of the statement; please report both",
+    )
+    return StatementLineage("UNKNOWN", issues=(issue,), status=Status.ERROR, span=span)
 
 
 def _lineages(

@@ -103,6 +103,7 @@ def serve(
         loop="asyncio",
         ws="none",
         access_log=False,
+        use_colors=False,
         log_level="warning",
         server_header=False,
         limit_concurrency=_CONNECTIONS,

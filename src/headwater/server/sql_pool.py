@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from multiprocessing import Pipe
 from threading import BoundedSemaphore, Lock
 
@@ -27,7 +28,11 @@ class SqlWorker:
         environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}  # others reserve more than they use
         with theirs:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment
+                command,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=environment,
+                cwd="/",  # DuckDB needs a current folder, and the server's may be removed
             )
         self._is_ready = False
 
@@ -60,6 +65,8 @@ class SqlWorker:
 
     def _ended(self) -> HeadwaterError:
         """Why the process has ended in the middle of a question."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)  # the link may close before the process has ended
         self.close()
         if self._process.returncode in (-signal.SIGKILL, -signal.SIGABRT):  # by the system, or for want of memory
             return MemoryLimitError("the query needs more memory than it may have")

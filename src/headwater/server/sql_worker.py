@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from headwater.errors import HeadwaterError, MemoryLimitError
+from headwater.errors import EngineError, HeadwaterError, MemoryLimitError
 from headwater.lake.tables import Warehouse
 from headwater.query import connect
 from headwater.query.bounds import Bounds
@@ -81,6 +81,8 @@ def answer(question: Question) -> Answer:
         return Answer(failure=Failure(err.code, err.message, err.hint, err.span))
     except (MemoryError, pa.ArrowMemoryError):
         return Answer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
+    except Exception as err:  # the server waits for an answer, whatever happened
+        return Answer(failure=Failure(EngineError.code, f"{type(err).__name__}: {err}"))
 
 
 def rows_of(table: pa.Table, limit: int, *, message: str | None = None, more: bool | None = None) -> Rows:

@@ -21,7 +21,7 @@ from headwater.model.relation import (
     Window,
 )
 from headwater.sql.items import Column
-from headwater.sql.lowering import Lowering, Node, Query, Scope, lowers
+from headwater.sql.lowering import Lowering, Node, Query, Scope, lowers, lowers_as
 
 _NOTHING = Literal()
 
@@ -39,6 +39,12 @@ def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return _NOTHING
 
 
+@lowers(type(None), bool, str)
+def lower_missing(lowering: Lowering, node: object, scope: Scope) -> Expression:
+    """An argument that is no expression: the parser accepts calls with too few, and puts None or False there."""
+    return _NOTHING
+
+
 @lowers(exp.Paren, exp.Alias, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls, exp.Collate, exp.PivotAlias)
 def lower_inside(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """What only wraps a value."""
@@ -50,12 +56,14 @@ def lower_named_argument(lowering: Lowering, node: Node, scope: Scope) -> Expres
     return lowering.expression(node.expression, scope)
 
 
-@lowers(exp.Binary, exp.And, exp.Or, exp.Xor, exp.Unary, exp.Between)
+@lowers(exp.Binary, exp.Unary, exp.Between)
 def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A whole tree of operators is one call over its operands: for lineage they are all alike.
 
     This also keeps a sum of five thousand terms, which the parser nests to the left, off the stack.
     """
+    if not _is_operator(type(node)):
+        return lower_function(lowering, node, scope)
     operands: list[Expression] = []
     stack = [node]
     while stack:
@@ -67,25 +75,19 @@ def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return Call(node.key, tuple(operands))
 
 
-_OPERATORS: dict[type, bool] = {exp.Paren: True, exp.Collate: False}
+_OPERATORS: dict[type, bool] = {exp.Paren: True}
 
 
 def _is_operator(kind: type) -> bool:
+    """Return whether `lower_operator` takes a node apart.
+
+    sqlglot has nodes that are operators and functions at once: `a ~ b`, `POWER(a, b)`, `a @> b`, `CORR(a, b)`. They
+    are functions here: the rules may know them by name, and some aggregate. Only AND, OR and XOR are operators.
+    """
     known = _OPERATORS.get(kind)
     if known is None:
-        known = issubclass(kind, exp.Binary | exp.Unary | exp.Connector | exp.Between) and not issubclass(
-            kind,
-            exp.Dot
-            | exp.Kwarg
-            | exp.PropertyEQ
-            | exp.JSONExtract
-            | exp.JSONExtractScalar
-            | exp.Bracket
-            | exp.Collate,
-        )
-        if known and issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector):
-            known = False
-        _OPERATORS[kind] = known
+        named = issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector)
+        known = _OPERATORS[kind] = lowers_as(kind) is lower_operator and not named
     return known
 
 

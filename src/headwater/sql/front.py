@@ -86,7 +86,10 @@ class SqlFrontEnd:
         lowering.variables = self._variables
         for name in statement.names:
             self._variables.setdefault(name, None)
-        assigned = lower_assignment(lowering, statement)
+        try:
+            assigned = lower_assignment(lowering, statement)
+        except (OutOfTime, RecursionError) as stop:
+            return Lowered("SET", issues=(given_up(stop),))
         if assigned is not None:
             return _settled(lowering, assigned)
         try:

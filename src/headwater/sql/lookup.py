@@ -65,9 +65,20 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 
 
 def _variable(lowering: Lowering, name: str) -> Expression:
-    """What a variable of the script stands for at this point."""
-    node = lowering.variables.get(name.lstrip("@$:").lower())
-    return Literal() if node is None else lowering.without_spans(node, Scope())
+    """What a variable of the script stands for at this point.
+
+    The values of other variables were put into its own when it was assigned. A name that is still there had no value
+    then, and what it was assigned later, or what this variable itself is, does not count.
+    """
+    before = lowering.variables
+    node = before.get(name.lstrip("@$:").lower())
+    if node is None:
+        return Literal()
+    lowering.variables = dict.fromkeys(before)
+    try:
+        return lowering.without_spans(node, Scope())
+    finally:
+        lowering.variables = before
 
 
 def _hidden_column(lowering: Lowering, identifier: Node, scope: Scope, span: Span | None) -> Expression | None:

@@ -108,17 +108,22 @@ class Lowering:
 
     def expression(self, node: Node, scope: Scope) -> Expression:
         """Lower an expression."""
-        lower = _EXPRESSIONS.get(type(node))
-        if lower is None:
-            lower = _EXPRESSIONS[type(node)] = _nearest(_EXPRESSIONS, type(node))
+        lower = _FOUND.get(type(node)) or lowers_as(type(node))
         return lower(self, node, scope)
 
     def query(self, node: Node, scope: Scope | None) -> Query:
         """Lower a query; `scope` is the one around it."""
-        if self._deadline is not None and monotonic() > self._deadline:
-            raise OutOfTime
+        self.check_time()
         build = _QUERIES.get(type(node)) or _nearest(_QUERIES, type(node))
         return build(self, node, scope)
+
+    def check_time(self) -> None:
+        """Give the statement up when it has taken too long.
+
+        RAISES: OutOfTime.
+        """
+        if self._deadline is not None and monotonic() > self._deadline:
+            raise OutOfTime
 
     # ------------------------------------------------------------------------------------- ids and names
 
@@ -222,12 +227,11 @@ class Lowering:
         meta = node._meta
         if not meta or self._placeless:
             return None
-        start = meta.get("start")
-        if start is None:
+        start, end = meta.get("start"), meta.get("end")
+        if start is None or end is None:  # the parser loses the end of names like `p.d.INFORMATION_SCHEMA.TABLES`
             return None
         if self.leftmost is None or start < self.leftmost:
             self.leftmost = start
-        end = meta["end"]
         if self.offset:
             return self.source.span(self.offset + start, self.offset + end + 1)
         return Span(start, end + 1, meta["line"], meta["col"] - (end - start))
@@ -276,6 +280,7 @@ _Lower: TypeAlias = Callable[[Lowering, Any, Scope], Expression]
 _Build: TypeAlias = Callable[[Lowering, Any, Scope | None], Query]
 
 _EXPRESSIONS: dict[type, _Lower] = {}
+_FOUND: dict[type, _Lower] = {}  # by type, as looked up: apart, or what a base was found to be would hide other bases
 _QUERIES: dict[type, _Build] = {}
 
 
@@ -287,6 +292,14 @@ def lowers(*types: type) -> Callable[[_Lower], _Lower]:
         return function
 
     return register
+
+
+def lowers_as(kind: type) -> _Lower:
+    """Return the function that lowers expressions of a type: its own, or that of its nearest base."""
+    lower = _FOUND.get(kind)
+    if lower is None:
+        lower = _FOUND[kind] = _nearest(_EXPRESSIONS, kind)
+    return lower
 
 
 def builds(*types: type) -> Callable[[_Build], _Build]:

@@ -80,7 +80,8 @@ def lower_json_extract(lowering: Lowering, node: Node, scope: Scope) -> Expressi
     operand = _json_path(lowering, lowering.expression(node.this, scope), path, scope)
     if node.args.get("variant_extract"):
         return operand
-    return Call("json_extract", (operand,))
+    others = [lowering.expression(each, scope) for each in node.expressions]  # JSON_EXTRACT(doc, path, path)
+    return Call("json_extract", (operand, *others))
 
 
 def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope) -> Expression:
@@ -108,7 +109,7 @@ def lower_transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """An array whose elements are the body, over the elements of the first."""
     array = lowering.expression(node.this, scope)
     if not isinstance(node.expression, exp.Lambda):
-        return Call("transform", (array,))
+        return Call("transform", (array, lowering.expression(node.expression, scope)))
     return MakeArray((_apply(lowering, node.expression, [Element(array), Literal()], scope),))
 
 
@@ -190,6 +191,7 @@ def bind_parameters(
 
 def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A call of a SQL function the script has defined: its body, with the arguments in the place of parameters."""
+    lowering.check_time()  # functions that call each other twice make a tree as large as two to their number
     name = node.name.lower()
     definition = lowering.functions.pop(name)  # a function that calls itself is not entered again
     try:
@@ -240,7 +242,7 @@ def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def _transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
     if not isinstance(body, exp.Lambda):
-        return Call(node.name.lower(), (array,))
+        return Call(node.name.lower(), tuple(lowering.expression(each, scope) for each in node.expressions))
     return MakeArray((_apply(lowering, body, [Element(array), Literal()], scope),))
 
 

@@ -101,7 +101,9 @@ def _assign_row(
 def keep_record(lowering: Lowering, name: str, query: Node) -> None:
     """A variable that holds a row of a query: of a loop or a cursor."""
     if isinstance(query, exp.Query):
-        rows = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
+        rows = exp.Subquery(
+            this=_inlined(lowering, query) or query.copy(), alias=exp.TableAlias(this=exp.to_identifier(name))
+        )
         row = exp.Select(kind="STRUCT", expressions=[exp.Star()], from_=exp.From(this=rows))
         lowering.variables[name] = exp.Subquery(this=row)
 
@@ -180,7 +182,10 @@ def _inlined(lowering: Lowering, node: Node | None) -> Node | None:
 
     def replace(part: Node) -> Node:
         known = lowering.variables.get(variable_name(part)) if is_variable(part) else None
-        return known.copy() if known is not None else part
+        if known is None:
+            return part
+        is_output = isinstance(part.parent, exp.Select) and part.arg_key == "expressions"
+        return exp.alias_(known.copy(), part.name) if is_output else known.copy()
 
     result: Node = node.copy().transform(replace)
     return result if sum(1 for _ in result.walk()) < _MAX_NODES else None

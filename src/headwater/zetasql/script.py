@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.text import Source, Span
 from headwater.zetasql.engine import Engine
-from headwater.zetasql.failures import CannotResolve, read_error
+from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.options import language_bytes
 
@@ -47,7 +48,7 @@ def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> l
 
     try:
         return parse(data, 0)
-    except ServiceError:
+    except (ServiceError, EngineCrashError, TimeLimitError):
         return list(_split_roughly(source, data, parse))
 
 
@@ -72,7 +73,7 @@ def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> P
     data = source.text[source.character_at(piece.start) : source.character_at(piece.end)].encode()
     try:
         script = engine.parse(data.decode(), language_bytes(dialect))
-    except ServiceError:
+    except (ServiceError, EngineCrashError, TimeLimitError):
         return piece
     return next(pieces_of(source, script.statement_list_node.statement_list, piece.start), piece)
 
@@ -214,6 +215,9 @@ def _longest(source: Source, data: bytes, *, start: int, ends: list[int], parse:
             return count, parse(data[start:end], start)
         except ServiceError as err:
             problem = problem or read_error(err, source, start, end - start)
+        except (EngineCrashError, TimeLimitError) as err:  # of more text, it would be the same
+            problem = CannotResolve(Reason.CRASH, err.message)
+            break
     end = ends[0]
     said, place = (problem.message, problem.span) if problem is not None else ("", None)
     span = source.span_of_bytes(start, end)

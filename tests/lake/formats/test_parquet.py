@@ -43,7 +43,7 @@ def test_a_file_that_was_written_before_has_keys_and_kinds():
     table.store.files.put(path, sink.getvalue().to_pybytes())
     reader = reader_of(table, path)
     assert [block.rows for block in reader.load_many(reader.blocks_between(None, None))] == [2, 1]
-    assert [reader.load(0).columns.to_pylist(), reader.load(1).values(0)] == [
+    assert [reader.load(0).batch().columns.to_pylist(), reader.load(1).values(0)] == [
         [{"a": 4, "b": "x"}, {"a": 5, "b": None}],
         (6, "z"),
     ]

@@ -1,6 +1,8 @@
 """Files whose checksums hold and whose structure lies: refused in our own words, before memory is taken for them."""
 
 import struct
+import zlib
+from contextlib import suppress
 
 import pytest
 from tests.fuzz.sealed import crc, seal_sst
@@ -40,15 +42,35 @@ def read(data):
 
 
 def sealed_block(block, **changes):
-    """A block with some of its numbers changed, and a checksum that holds."""
-    raw, trailer = bytearray(block[:-16]), bytearray(block[-16:-4])
-    places = {"rows": (raw, 0, "<I"), "form": (raw, 4, "<B"), "keys": (raw, 8, "<I"), "columns": (raw, 12, "<I")}
-    places |= {"raw_size": (trailer, 0, "<I"), "codec": (trailer, 4, "<B"), "padding": (trailer, 5, "<B")}
+    """A block with some numbers of its directory changed, and a checksum that holds. `size_1` is that of chunk 1."""
+    count = struct.unpack_from("<I", block, len(block) - 12)[0]
+    body = bytearray(block[:-4])
+    trailer, start = len(body) - 12, len(body) - 12 - 13 * count
+    places = {"rows": (trailer, "<I"), "chunks": (trailer + 4, "<I"), "form": (trailer + 8, "<B")}
+    places["flags"] = (trailer + 9, "<B")
+    for number in range(count):
+        places[f"size_{number}"] = (start + 4 * number, "<I")
+        places[f"raw_size_{number}"] = (start + 4 * (count + number), "<I")
+        places[f"codec_{number}"] = (start + 12 * count + number, "<B")
     for name, value in changes.items():
-        where, at, form = places[name]
-        struct.pack_into(form, where, at, value)
-    body = bytes(raw + trailer)
-    return body + crc(body)
+        at, form = places[name]
+        struct.pack_into(form, body, at, value)
+    return bytes(body) + crc(bytes(body))
+
+
+def with_chunk(block, number, edit):
+    """A block in which the bytes of one chunk were edited, and all checksums hold."""
+    count = struct.unpack_from("<I", block, len(block) - 12)[0]
+    directory = len(block) - 16 - 13 * count
+    sizes = struct.unpack_from(f"<{count}I", block, directory)
+    start = sum(-(-size // 8) * 8 for size in sizes[:number])
+    body = bytearray(block[:-4])
+    end = start + -(-sizes[number] // 8) * 8
+    chunk = body[start : start + sizes[number]]
+    edit(chunk)
+    body[start : start + sizes[number]] = chunk
+    struct.pack_into("<I", body, directory + 4 * (2 * count + number), zlib.crc32(body[start:end]))
+    return bytes(body) + crc(bytes(body))
 
 
 def test_the_file_itself_is_read(parts):
@@ -60,19 +82,23 @@ def test_the_file_itself_is_read(parts):
     "changes",
     [
         {"rows": 21},
+        {"rows": 19},
         {"rows": 0},
         {"rows": (1 << 32) - 1},
+        {"chunks": 0},
+        {"chunks": 2},
+        {"chunks": (1 << 32) - 1},
         {"form": 1},
         {"form": 2},
         {"form": 9},
-        {"keys": 5},
-        {"keys": (1 << 32) - 1},
-        {"columns": 0},
-        {"columns": (1 << 32) - 1},
-        {"codec": 1},
-        {"codec": 2, "raw_size": (1 << 32) - 1},
-        {"codec": 7},
-        {"padding": 255},
+        {"flags": 1},
+        {"size_0": 8},
+        {"size_1": (1 << 32) - 1},
+        {"raw_size_1": 5},
+        {"raw_size_1": (1 << 32) - 1},
+        {"codec_0": 1},
+        {"codec_1": 2, "raw_size_1": (1 << 32) - 1},
+        {"codec_1": 7},
     ],
     ids=str,
 )
@@ -101,20 +127,47 @@ def test_a_filter_of_countless_hashes_is_refused(parts, count):
         read(seal_sst(header, block, meta, (index, endless, rows)))
 
 
-def test_text_that_begins_where_no_text_is_is_refused(parts):
-    """The offsets of a string column lead out of its bytes: without a check, memory of others would be read."""
+@pytest.mark.parametrize("lie", [0, 5, 7, 1 << 30, (1 << 32) - 1])
+def test_text_that_begins_where_no_text_is_is_refused(parts, lie):
+    """The lengths of a string column lead out of its bytes: without a check, memory of others would be read."""
     header, block, meta, index, bloom, rows = parts
-    at = block.index(struct.pack("<5i", 0, 6, 12, 18, 24))  # "row 00", "row 01", …
-    for lie in (-1, 1 << 30):
-        bad = bytearray(block[:-4])
-        struct.pack_into("<i", bad, at + 4, lie)
-        with pytest.raises(CorruptFileError):
-            read(seal_sst(header, bytes(bad) + crc(bytes(bad)), meta, (index, bloom, rows)))
+    column = 1 if b'"number_keys":true' in meta else 2  # after the keys, and a key column that is stored
+    bad = with_chunk(block, column, lambda chunk: struct.pack_into("<I", chunk, 8, lie))
+    with pytest.raises(CorruptFileError):
+        read(seal_sst(header, bad, meta, (index, bloom, rows)))
+
+
+@pytest.mark.parametrize("lie", [-1, 1 << 30])
+def test_lists_that_begin_where_no_item_is_are_refused(parts, lie):
+    header, block, meta, index, bloom, rows = parts
+    column = 2 if b'"number_keys":true' in meta else 3
+
+    def edit(chunk):
+        at = bytes(chunk).index(struct.pack("<4i", 0, 2, 4, 6))  # two tags each
+        struct.pack_into("<i", chunk, at + 4, lie)
+
+    with pytest.raises(CorruptFileError):
+        read(seal_sst(header, with_chunk(block, column, edit), meta, (index, bloom, rows)))
+
+
+@pytest.mark.parametrize("at", range(8))
+@pytest.mark.parametrize("value", [0, 1, 2, 3, 5, 7, 255])
+def test_a_chunk_that_lies_about_its_form_never_reads_elsewhere(parts, at, value):
+    """Whatever the head of a chunk says, it is a column of that many rows, or refused."""
+    header, block, meta, index, bloom, rows = parts
+    count = struct.unpack_from("<I", block, len(block) - 12)[0]
+    for number in range(1, count):
+
+        def edit(chunk):
+            chunk[at] = value
+
+        with suppress(CorruptFileError):
+            read(seal_sst(header, with_chunk(block, number, edit), meta, (index, bloom, rows)))
 
 
 def test_a_codec_and_a_version_that_there_are_not(parts):
     header, block, meta, index, bloom, rows = parts
-    for at, value, said in ((8, 77, "header"), (4, 2, "format version 2")):
+    for at, value, said in ((8, 77, "header"), (4, 3, "format version 3"), (4, 0, "format version 0")):
         bad = bytearray(header[:28])
         struct.pack_into("<I", bad, at, value)
         with pytest.raises(CorruptFileError, match=said):

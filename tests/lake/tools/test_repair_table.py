@@ -67,7 +67,7 @@ def test_damaged_blocks_cost_their_rows_and_no_other(key, number):
     files = made(key=key, **{"file.format": "sst"})
     expected, first = rows(files), rows(files, at="first")
     path = data_file(files, number)
-    flip(files, path, 40)
+    flip(files, path, 70)  # inside of a column
     report = verify(store(files))
     assert len(report.problems) == 1
     assert path.rpartition("/")[2] in report.problems[0]

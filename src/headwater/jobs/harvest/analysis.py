@@ -20,7 +20,7 @@ from headwater.jobs.harvest.units import Shift, Unit
 from headwater.lineage.effects import SchemaEffect
 from headwater.lineage.effects_wire import decode_effects, encode_effects
 from headwater.lineage.schema import SchemaMetadata
-from headwater.lineage.script import FrontEnd, analyze_script
+from headwater.lineage.script import FrontEnd, analyze_script, failure_of
 from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolver, digest
 from headwater.lineage.statement import StatementLineage
 from headwater.text import Source
@@ -73,12 +73,19 @@ class Task:
 
 
 def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
-    """Analyse units, each on its own."""
+    """Analyse units, each on its own: one that makes Headwater fail is one issue, and the others are as without it.
+
+    RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
+    """
     tasks = list(tasks)
     _foresee(tasks, setting)
     hashes = Hashes()
-    rows = [_analyse(task, setting, hashes) for task in tasks]
-    return pa.RecordBatch.from_pylist(rows, OUTCOMES)
+    rows = [_analyse_or_fail(task, setting, hashes) for task in tasks]
+    try:
+        return pa.RecordBatch.from_pylist(rows, OUTCOMES)
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):  # one of the rows does not fit
+        rows = [_fitting(task, row, setting) for task, row in zip(tasks, rows)]
+        return pa.RecordBatch.from_pylist(rows, OUTCOMES)
 
 
 def _foresee(tasks: list[Task], setting: Setting) -> None:
@@ -87,7 +94,26 @@ def _foresee(tasks: list[Task], setting: Setting) -> None:
         front_end, name = open_front_end(dialect, setting.engine)
         schema = setting.schemas[dialect]
         same = (task for task in tasks if task.unit.script.dialect == dialect)
-        front_end.foresee((task.unit.text, WatchedResolver(schema, name, task.part)) for task in same)
+        try:
+            front_end.foresee((task.unit.text, WatchedResolver(schema, name, task.part)) for task in same)
+        except Exception as err:
+            failure_of(err)  # no answer depends on it: the unit that it fails on says so itself
+
+
+def _analyse_or_fail(task: Task, setting: Setting, hashes: Hashes) -> Row:
+    try:
+        return _analyse(task, setting, hashes)
+    except Exception as err:
+        return _failed(task, setting, err)
+
+
+def _fitting(task: Task, row: Row, setting: Setting) -> Row:
+    """A row as it is, or, when the columns of a batch cannot hold it, that its unit has failed."""
+    try:
+        pa.RecordBatch.from_pylist([row], OUTCOMES)
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as err:
+        return _failed(task, setting, err)
+    return row
 
 
 def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
@@ -107,13 +133,27 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
     facts = _facts(unit, source, lineages, digest(setting.mark(unit).encode(), *map(str.encode, schema)))
     add_issues(facts, unit.script.name, text.issues)
     issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
+    return _row(task, facts, sight, resolver.told) | {
+        "count": len({lineage.index for lineage in lineages}),
+        "findings": sum(issue.severity in _FINDINGS for issue in issues),
+    }
+
+
+def _failed(task: Task, setting: Setting, err: Exception) -> Row:
+    """A unit that made Headwater fail, as one statement with one issue at its place. It saw and did nothing."""
+    unit = task.unit
+    source = Source(unit.text, unit.script.name)
+    lineage = failure_of(err, source.span(0, len(unit.text)))
+    facts = _facts(unit, source, [lineage], setting.mark(unit))
+    return _row(task, facts, Sight(namespace=task.part.namespace), []) | {"count": 1, "findings": 1}
+
+
+def _row(task: Task, facts: Facts, sight: Sight, told: list[SchemaEffect]) -> Row:
     return {
         "index": task.index,
         "sight": msgspec.msgpack.encode(sight),
-        "effects": encode_effects(resolver.told),
-        "count": len({lineage.index for lineage in lineages}),
-        "findings": sum(issue.severity in _FINDINGS for issue in issues),
-        **{spec.name: [_shifted(row, unit.shift) for row in facts.of(spec)] for spec in FACTS},
+        "effects": encode_effects(told),
+        **{spec.name: [_shifted(row, task.unit.shift) for row in facts.of(spec)] for spec in FACTS},
     }
 
 

@@ -178,16 +178,15 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def with_preludes(units: list[Unit]) -> list[Unit]:
-    """The same units, each knowing the scripts before it that define functions it names.
+    """The same units, each knowing the scripts before it that define functions it names, in the order of the scripts.
 
     Functions of GoogleSQL outlive the script that makes them.
     """
-    makers: dict[str, Unit] = {}
+    makers: dict[str, int] = {}  # which unit defines a function last
     result = []
-    for unit in units:
-        needed = {id(makers[word]): makers[word] for word in unit.words & makers.keys()}
-        found = replace(unit, prelude=tuple(each.text for each in needed.values())) if needed else unit
-        result.append(found)
+    for number, unit in enumerate(units):
+        needed = sorted({makers[word] for word in unit.words & makers.keys()})
+        result.append(replace(unit, prelude=tuple(units[at].text for at in needed)) if needed else unit)
         for match in _ROUTINE.finditer(unit.text) if unit.whole else ():
-            makers[last_part(plain_name(match[1]))] = unit
+            makers[last_part(plain_name(match[1]))] = number
     return result

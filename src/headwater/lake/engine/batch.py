@@ -86,17 +86,17 @@ def concat(batches: Sequence[SortedBatch]) -> SortedBatch:
     return SortedBatch(concat_keys([batch.keys for batch in batches]), kinds, columns)
 
 
+def without_columns(rows: int) -> pa.RecordBatch:
+    """A batch of so many rows and no columns."""
+    return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), rows, [None]))
+
+
 def to_rows(batch: SortedBatch, codec: KeyCodec, names: Sequence[str]) -> pa.RecordBatch:
     """The wanted columns of a batch as the user sees them, the key column among them."""
     if not names:
-        return no_columns(len(batch))
+        return without_columns(len(batch))
     arrays = []
     for name in names:
         index = batch.columns.schema.get_field_index(name)
         arrays.append(batch.columns.column(index) if index >= 0 else codec.decode(batch.keys))
     return pa.RecordBatch.from_arrays(arrays, names=list(names))
-
-
-def no_columns(rows: int) -> pa.RecordBatch:
-    """So many rows of no columns."""
-    return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), rows, [None]))

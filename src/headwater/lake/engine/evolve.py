@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.row import python_value
 from headwater.lake.engine.types import arrow_type
 from headwater.model.schema import Field
@@ -26,7 +27,7 @@ class Adapter:
     sources: tuple[int | None, ...]  # for each wanted column, the position of the file's column
     fields: tuple[Field, ...]
     types: tuple[DataType | None, ...]  # for each wanted column, the type the file has it in
-    names: tuple[str | None, ...]  # for each wanted column, the name the file has it by
+    names: tuple[str, ...]  # of the file's columns
 
     def values(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
         """One row."""
@@ -38,17 +39,19 @@ class Adapter:
     def batch(self, stored: SortedBatch) -> SortedBatch:
         """Many rows."""
         names = [field.name for field in self.fields]
-        arrays = [_adapted(stored.columns, len(stored), old, field) for old, field in zip(self.names, self.fields)]
+        arrays = [_adapted(stored.columns, len(stored), at, field) for at, field in zip(self.sources, self.fields)]
         return SortedBatch(stored.keys, stored.kinds, pa.RecordBatch.from_arrays(arrays, names=names))
 
-    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
-        """One column of many rows."""
-        old, field = next((old, field) for old, field in zip(self.names, self.fields) if field.name == name)
-        return _adapted(stored, rows, old, field)
-
-    def stored_names(self, names: Sequence[str]) -> list[str]:
-        """The columns of the file that columns of the table are read from."""
-        return [old for old, field in zip(self.names, self.fields) if old is not None and field.name in names]
+    def select(self, block: DataBlock, names: Sequence[str]) -> pa.RecordBatch:
+        """Some columns of a block. REQUIRES: at least one."""
+        wanted = [next(each for each in zip(self.sources, self.fields) if each[1].name == name) for name in names]
+        read = list(dict.fromkeys(self.names[at] for at, _ in wanted if at is not None))
+        stored = block.select(read) if read else None
+        arrays = []
+        for at, field in wanted:
+            place = None if at is None else read.index(self.names[at])
+            arrays.append(_adapted(stored, block.rows, place, field))
+        return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
 
 def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
@@ -58,17 +61,16 @@ def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapte
         return None
     positions = {field.id: at for at, field in enumerate(file_fields)}
     sources = tuple(positions.get(field.id) for field in wanted)
-    found = [None if at is None else file_fields[at] for at in sources]
-    types = tuple(None if field is None else field.type for field in found)
-    return Adapter(sources, wanted, types, tuple(None if field is None else field.name for field in found))
+    types = tuple(None if at is None else file_fields[at].type for at in sources)
+    return Adapter(sources, wanted, types, tuple(field.name for field in file_fields))
 
 
-def _adapted(stored: Any, rows: int, old: str | None, field: Field) -> Any:
-    """One column of a batch or table, which has it by its old name."""
+def _adapted(stored: Any, rows: int, at: int | None, field: Field) -> Any:
+    """One column of a batch or table."""
     wanted = arrow_type(field.type)
-    if old is None:
+    if at is None:
         return pa.repeat(pa.scalar(field.default, wanted), rows)
-    return _cast(stored.column(old), field, wanted)
+    return _cast(stored.column(at), field, wanted)
 
 
 def _cast(column: Any, field: Field, wanted: pa.DataType) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headwater.files import Files
-from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.batch import SortedBatch, without_columns
 from headwater.lake.engine.cache import BlockCache
 from headwater.lake.engine.evolve import Adapter, adapter
 from headwater.lake.engine.file_stats import file_matches, on_statistics
@@ -133,11 +133,34 @@ class OpenFile:
                 found.append(batch.take(places))
         return found
 
-    def batches(self, lower: NativeKey | None, upper: NativeKey | None) -> Iterator[SortedBatch]:
-        """Whole blocks that can hold keys with `lower` ≤ key ≤ `upper`, in order, past the cache."""
+    def batches(
+        self, lower: NativeKey | None, upper: NativeKey | None, names: Sequence[str] | None = None
+    ) -> Iterator[SortedBatch]:
+        """Whole blocks that can hold keys with `lower` ≤ key ≤ `upper`, in order, past the cache.
+
+        `names` are the stored columns to read, all of them by default.
+        """
         reader = self.reader
         for block in reader.load_many(reader.blocks_between(lower, upper)):
-            yield self._adapted(block.batch())
+            if names is None:
+                yield self._adapted(block.batch())
+            else:
+                kinds = block.batch(()).kinds
+                yield SortedBatch(block.keys(), kinds, self._stored(block, names))
+
+    def select(self, block: DataBlock, names: Sequence[str]) -> pa.RecordBatch:
+        """Columns of a block of this file as the table has them, a key that is not stored among them."""
+        key = self.codec.fields[0].name if self.codec.is_number else None
+        if key not in names:
+            return self._stored(block, names)
+        rest = self._stored(block, [name for name in names if name != key])
+        columns = [self.codec.decode(block.keys()) if name == key else rest.column(name) for name in names]
+        return pa.RecordBatch.from_arrays(columns, names=list(names))
+
+    def _stored(self, block: DataBlock, names: Sequence[str]) -> pa.RecordBatch:
+        if not names:
+            return without_columns(block.rows)
+        return block.select(names) if self._adapter is None else self._adapter.select(block, names)
 
     def is_ruled_out(self, where: Sequence[Predicate], schema: Schema) -> bool:
         """Whether, by its statistics, no stored row of the file satisfies every predicate."""
@@ -167,22 +190,6 @@ class OpenFile:
             block = self.reader.load(number)
             self._shelf.cache.put(name, block)
         return block
-
-    @property
-    def is_as_stored(self) -> bool:
-        """Whether the columns of the file are those of the table. REQUIRES: the file is open."""
-        return self._adapter is None
-
-    def stored_names(self, names: Sequence[str]) -> list[str]:
-        """The columns of the file that columns of the table are read from, by their names in the file."""
-        reader = self.reader
-        if self._adapter is not None:
-            return self._adapter.stored_names(names)
-        return [field.name for field in reader.fields if field.name in names]
-
-    def column(self, name: str, stored: pa.Table, rows: int) -> Any:
-        """A stored column of the table out of what blocks of this file hold."""
-        return stored.column(name) if self._adapter is None else self._adapter.column(name, stored, rows)
 
     def _adapted(self, batch: SortedBatch) -> SortedBatch:
         return batch if self._adapter is None else self._adapter.batch(batch)

@@ -81,13 +81,13 @@ class StorageOptions:
         ),
     )
     block_size: int = field(
-        default=32 << 10, metadata=_said("file.block-size", "Bytes of a block, before compression.", _WRITES)
+        default=1 << 20,
+        metadata=_said(
+            "file.block-size", "Bytes of a block before compression; by default at least 4,096 rows.", _WRITES
+        ),
     )
     compression: Compression = field(
-        default=Compression.LZ4,
-        metadata=_said(
-            "file.compression", "The codec of blocks; in Parquet of a table without a primary key, `zstd`.", _WRITES
-        ),
+        default=Compression.ZSTD, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
     )
     top_compression: Compression = field(
         default=Compression.ZSTD,

@@ -6,19 +6,20 @@ file of a table without a key. `Section` is where it is not: files that overlap 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
-from headwater.lake.engine.batch import no_columns
 from headwater.lake.engine.formats.protocol import DataBlock
-from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
+from headwater.lake.engine.keys import NativeKey
 from headwater.lake.engine.opened import OpenFile
-from headwater.lake.engine.scan import PIECE_ROWS
-from headwater.lake.engine.sst.block import check_column
+from headwater.lake.engine.predicates import Predicate, columns_of, mask_batch
 
-FIRST_ROWS = 8_192  # of the first batch: who takes only some rows need not wait for many
-_ROW_BYTES = 256  # of a row: batches of wider ones have fewer
+Bounds: TypeAlias = tuple[NativeKey | None, NativeKey | None]
+_LARGE = 4_096  # rows of a batch that is handed on as it is
+_ENOUGH = 65_536  # rows of smaller ones put together
+_ENOUGH_BYTES = 16 << 20  # wide rows make a batch sooner
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,65 +59,96 @@ def sections(runs: Sequence[Sequence[OpenFile]]) -> list[Section]:
 def plain_rows(
     files: Sequence[OpenFile],
     names: Sequence[str],
-    bounds: tuple[NativeKey | None, NativeKey | None] = (None, None),
+    bounds: Bounds = (None, None),
+    where: Sequence[Predicate] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Columns of the rows of files in key order, in batches that grow; `bounds` are the keys to stay within."""
-    most = FIRST_ROWS
+    """Columns of the rows of files in key order that meet `where`, within the keys `bounds`, by the batch.
+
+    The columns that `where` looks at are read first; where no row of a block is left, the others are not read.
+    """
+    looked_at = columns_of(where)
     for file in files:
-        piece = _Piece(file, names)
+        small = _Small(names)
         blocks = file.reader.blocks_between(*bounds)
         cut = bounds != (None, None)
-        for number, block in zip(blocks, file.reader.load_many(blocks, file.stored_names(names))):
-            piece.add(block, bounds if cut and number in (blocks.start, blocks.stop - 1) else None)
-            if piece.is_full(most):
-                yield from piece.take()
-                most = min(2 * most, PIECE_ROWS)
-        yield from piece.take()
+        for number, block in zip(blocks, file.reader.load_many(blocks)):
+            ends = bounds if cut and number in (blocks.start, blocks.stop - 1) else None
+            rows = _BlockRows(file, block, ends)
+            kept = rows.all() if not where else rows.meeting(where, looked_at)
+            if kept is not None:
+                yield from small.add(rows.columns(names, kept))
+        yield from small.rest()
 
 
-class _Piece:
-    """Blocks of one file that become one batch."""
+class _BlockRows:
+    """The rows of one block of a file that exist, within bounds if there are any."""
 
-    def __init__(self, file: OpenFile, names: Sequence[str]) -> None:
+    def __init__(self, file: OpenFile, block: DataBlock, bounds: Bounds | None) -> None:
         self._file = file
-        self._names = list(names)
-        self._codec = codec = file.codec
-        self._key = next((f.name for f in codec.fields if codec.is_number and f.name in self._names), None)
-        self._blocks: list[pa.RecordBatch] = []
-        self._keys: list[Keys] = []
-        self.rows = self._bytes = 0
+        self._block = block
+        self._existing = _existing(block, bounds)
 
-    def is_full(self, most: int) -> bool:
-        return self.rows >= most or self._bytes >= most * _ROW_BYTES
+    def all(self) -> pa.Array | slice | None:
+        """All rows: a slice, or a mask if some are left out in between; None if there are none."""
+        return self._existing
 
-    def add(self, block: DataBlock, bounds: tuple[NativeKey | None, NativeKey | None] | None) -> None:
-        if bounds is None and not block.has_kinds:
-            columns, rows = block.stored if self._file.is_as_stored else block.columns, block.rows
-            keys = block.keys() if self._key is not None else None
+    def meeting(self, where: Sequence[Predicate], looked_at: Sequence[str]) -> pa.Array | slice | None:
+        """The rows that meet predicates, in the same form."""
+        kept = self.all()
+        if kept is None:
+            return None
+        found = mask_batch(self.columns(looked_at, slice(0, self._block.rows)), where)
+        if isinstance(kept, slice):
+            found[: kept.start] = found[kept.stop :] = False
         else:
-            batch = block.batch() if bounds is None else block.batch().between(*bounds)
-            live = batch.without_deletes()
-            columns, rows, keys = live.columns, len(live), live.keys
-        self._blocks.append(columns)
-        if self._key is not None and keys is not None:
-            self._keys.append(keys)
-        self.rows += rows
-        self._bytes += columns.nbytes
+            found &= np.asarray(kept)
+        if found.all():
+            return slice(0, self._block.rows)
+        return pa.array(found) if found.any() else None
 
-    def take(self) -> Iterator[pa.RecordBatch]:
-        """The rows so far, of which there are none afterwards."""
-        if self.rows:
-            table = pa.Table.from_batches(self._blocks)
-            arrays = [self._column(name, table) for name in self._names]
-            if arrays:
-                yield from pa.Table.from_arrays(arrays, names=self._names).combine_chunks().to_batches()
-            else:
-                yield no_columns(self.rows)
-        self._blocks, self._keys, self.rows, self._bytes = [], [], 0, 0
+    def columns(self, names: Sequence[str], kept: pa.Array | slice) -> pa.RecordBatch:
+        batch = self._file.select(self._block, names)
+        if isinstance(kept, slice):
+            whole = kept.start == 0 and kept.stop == self._block.rows
+            return batch if whole else batch.slice(kept.start, kept.stop - kept.start)
+        return batch.filter(kept)
 
-    def _column(self, name: str, stored: pa.Table) -> Any:
-        if name == self._key:
-            return self._codec.decode(concat_keys(self._keys))
-        if self._file.is_as_stored:  # what is not asked for need not be checked
-            check_column(stored.column(name), (self._file.reader.path, "data", 0))
-        return self._file.column(name, stored, self.rows)
+
+def _existing(block: DataBlock, bounds: Bounds | None) -> pa.Array | slice | None:
+    """The rows of a block that are not deletes and lie within bounds."""
+    start, stop = 0, block.rows
+    if bounds is not None:
+        keys, (lower, upper) = block.keys(), bounds
+        start = 0 if lower is None else keys.search(lower)
+        stop = block.rows if upper is None else keys.search(upper, right=True)
+    if start >= stop:
+        return None
+    if not block.has_kinds:
+        return slice(start, stop)
+    live = block.live()
+    live[:start] = live[stop:] = False
+    return pa.array(live) if live.any() else None
+
+
+class _Small:
+    """Puts small batches together: those of files that were made for reads by key."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = list(names)
+        self._held: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if not self._held and len(batch) >= _LARGE:
+            yield batch
+            return
+        self._held.append(batch)
+        self._rows += len(batch)
+        self._bytes += batch.nbytes
+        if self._rows >= _ENOUGH or self._bytes >= _ENOUGH_BYTES:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        if self._rows:
+            yield pa.concat_batches(self._held) if len(self._held) > 1 else self._held[0]
+        self._held, self._rows, self._bytes = [], 0, 0

@@ -14,7 +14,7 @@ from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey
 from headwater.lake.engine.memtable import native_keys
 from headwater.lake.engine.merge import MergeRule, merge_batches
 from headwater.lake.engine.opened import OpenFile, OpenRun, Trace
-from headwater.lake.engine.plain import Section, plain_rows, sections
+from headwater.lake.engine.plain import Bounds, Section, plain_rows, sections
 from headwater.lake.engine.predicates import Predicate, columns_of, filter_batch
 from headwater.lake.engine.row import Row
 from headwater.lake.engine.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
@@ -121,16 +121,17 @@ class Reads:
             if memory:
                 batches = self._merged(section, memory, names, bounds)
             elif section.is_plain:
-                batches = plain_rows(section.runs[0], names, bounds)
+                yield from plain_rows(section.runs[0], request.columns, bounds, request.where)
+                continue
             else:
-                batches = self._mixed(section, names, bounds)
+                batches = self._mixed(section, names, bounds, request)
             for batch in batches:
                 rows = filter_batch(batch, request.where)
                 if len(rows):
                     yield rows.select(request.columns)
 
     def _mixed(
-        self, section: Section, names: list[str], bounds: tuple[NativeKey | None, NativeKey | None]
+        self, section: Section, names: list[str], bounds: Bounds, request: ScanRequest
     ) -> Iterator[pa.RecordBatch]:
         """The rows of files that overlap: merged where they do, as they are elsewhere."""
         for stretch in stretches(section, bounds):
@@ -138,14 +139,14 @@ class Reads:
             if stretch.alone is None:
                 yield from self._merged(section, [], names, here)
             else:
-                yield from plain_rows([stretch.alone], names, here)
+                yield from plain_rows([stretch.alone], names, here, request.where)
 
     def _merged(
         self,
         section: Section,
         memory: list[SortedBatch],
         names: list[str],
-        bounds: tuple[NativeKey | None, NativeKey | None],
+        bounds: Bounds,
     ) -> Iterator[pa.RecordBatch]:
         stored = [field.name for field in self._codec.stored if field.name in names]
         cursors: list[Cursor] = [
@@ -267,9 +268,6 @@ def _scan_step(file: OpenFile, lower: NativeKey | None, upper: NativeKey | None)
     }
 
 
-def _batches(
-    files: list[OpenFile], bounds: tuple[NativeKey | None, NativeKey | None], columns: list[str]
-) -> Iterator[SortedBatch]:
+def _batches(files: list[OpenFile], bounds: Bounds, columns: list[str]) -> Iterator[SortedBatch]:
     for file in files:
-        for batch in file.batches(*bounds):
-            yield batch.select(columns)
+        yield from file.batches(*bounds, columns)

@@ -4,6 +4,7 @@
 """
 
 import base64
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from time import time
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError
-from headwater.files import Files
+from headwater.files import Files, Probing
 from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, schema_id
 from headwater.lake.engine.row import python_type
@@ -111,6 +112,7 @@ class SchemaManager:
         self._files = files
         self._paths = paths
         self._cache: dict[int, Schema] = {}
+        self._newest: tuple[Schema, Callable[[], bool]] | None = None  # and whether there is a newer one by now
 
     def create_schema(self, schema: Schema) -> Schema:
         """Write the first schema of a table, its fields numbered in order, and return it as it was written.
@@ -173,6 +175,8 @@ class SchemaManager:
 
         RAISES: NotFoundError when the table has none.
         """
+        if self._newest is not None and not self._newest[1]():
+            return self._newest[0]
         id = self._hinted()
         while True:  # the hint may be behind; versions have no gaps
             try:
@@ -182,7 +186,11 @@ class SchemaManager:
             id += 1
         if id < 0:
             raise NotFoundError(f"there is no table at {self._paths.folder}")
-        return self.get_schema(id)
+        schema = self.get_schema(id)
+        if isinstance(self._files, Probing):
+            here, following = self._files.probe(self._paths.schema(id)), self._files.probe(self._paths.schema(id + 1))
+            self._newest = schema, lambda: following() or not here()
+        return schema
 
     def _hinted(self) -> int:
         try:

@@ -9,17 +9,18 @@ snapshot and the columns it saw.
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import msgspec
 
 from headwater.errors import CorruptFileError, NotFoundError
-from headwater.files import Files
+from headwater.files import Files, Probing
 from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, snapshot_id
 from headwater.lake.engine.stored_json import decode_json
 
+Probe = Callable[[], bool]
 FORMAT_VERSION = 1
 FIRST = 1
 NO_SNAPSHOT = -1
@@ -123,6 +124,7 @@ class SnapshotLog:
         self._paths = paths
         self._seen: dict[int, Snapshot] = {}
         self._newest = NO_SNAPSHOT  # the highest id this log has seen
+        self._probes: tuple[int, Probe, Probe] | None = None  # an id, whether it is there, whether the next is
 
     def latest(self) -> Snapshot | None:
         """The newest snapshot, None if there is none."""
@@ -131,6 +133,8 @@ class SnapshotLog:
 
     def latest_id(self) -> int:
         """The id of the newest snapshot, `NO_SNAPSHOT` if there is none."""
+        if self._is_newest_still():
+            return self._newest
         id = self._newest if self._exists(self._newest) else self._hinted()
         while id != NO_SNAPSHOT and self._exists(id + 1):
             id += 1
@@ -189,6 +193,16 @@ class SnapshotLog:
             self._files.delete(self._paths.snapshot(id))
             self._seen.pop(id, None)
         self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
+
+    def _is_newest_still(self) -> bool:
+        """Whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
+        id, probes = self._newest, self._probes
+        if id < FIRST or not isinstance(self._files, Probing):
+            return False
+        if probes is None or probes[0] != id:
+            here, following = self._paths.snapshot(id), self._paths.snapshot(id + 1)
+            self._probes = probes = (id, self._files.probe(here), self._files.probe(following))
+        return probes[1]() and not probes[2]()
 
     def _exists(self, id: int) -> bool:
         """Whether a snapshot is on disk now; one seen before may have been expired by somebody else."""

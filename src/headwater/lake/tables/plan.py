@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from headwater.lake.engine.bounds import Bounds, key_bounds
 from headwater.lake.engine.file_stats import file_matches, on_statistics
-from headwater.lake.engine.predicates import Predicate, Where, check_where, columns_of
+from headwater.lake.engine.predicates import Predicate, Where, check_where
 from headwater.lake.engine.version import DataFile, Version
 from headwater.lake.metadata.manifest import Partition, without_collection
 from headwater.lake.tables.prune import partition_matches, wanted_buckets
@@ -135,11 +135,6 @@ def plan_scan(
         pruned_by_key=pruned.key,
         pruned_by_stats=pruned.stats,
     )
-
-
-def read_columns(split: Split) -> list[str]:
-    """The columns to read: those that are wanted, and those that predicates look at."""
-    return list(dict.fromkeys((*split.columns, *columns_of(split.where))))
 
 
 def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> Iterator[Split]:

@@ -5,15 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.errors import UsageError
-from headwater.lake.engine.batch import no_columns
+from headwater.errors import SchemaError, UsageError
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.plain import plain_rows
-from headwater.lake.engine.predicates import filter_batch
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.row import Row
 from headwater.lake.engine.types import arrow_schema
-from headwater.lake.tables.plan import ScanPlan, Split, read_columns
+from headwater.lake.tables.plan import ScanPlan, Split
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
@@ -29,13 +27,9 @@ def read_split(store: TableStore, split: Split) -> Iterator[pa.RecordBatch]:
     """The rows of a split that satisfy its predicates."""
     shape = store.shape(split.schema_id)
     schema = result_schema(shape, split.columns)
-    names = read_columns(split)
-    batches = _merged(store, shape, split, names) if shape.is_keyed else _appended(store, shape, split, names)
+    batches = _merged(store, shape, split) if shape.is_keyed else _appended(store, shape, split)
     for batch in batches:
-        kept = filter_batch(batch, split.where)
-        if len(kept):
-            columns = [kept.column(name) for name in split.columns]
-            yield _batch(columns, schema, len(kept))
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=schema) if split.columns else batch
 
 
 def read_plan(
@@ -54,6 +48,23 @@ def read_plan(
                     yield batch
                 if left == 0:
                     return
+
+
+def get_row(store: TableStore, state: TableState, key: Any) -> Row | None:
+    """The row of one key.
+
+    RAISES: SchemaError when the key does not fit, UsageError when the table has no primary key.
+    """
+    shape = state.shape
+    if not shape.is_keyed:
+        require_key(store, shape, "get a row by its key")
+    try:
+        native = shape.codec.native(key)
+    except SchemaError:
+        with store.naming():
+            raise
+    reads = state.reads(place_of(native, shape) if shape.buckets else ((), 0))
+    return None if reads is None else reads.get(native)
 
 
 def get_rows(store: TableStore, state: TableState, keys: Iterable[Any]) -> list[Row | None]:
@@ -86,23 +97,16 @@ def require_key(store: TableStore, shape: Shape, wish: str) -> None:
         raise UsageError(f"cannot {wish}: table {store.name} has no primary key", hint="scan it with a predicate")
 
 
-def _merged(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _merged(store: TableStore, shape: Shape, split: Split) -> Iterator[pa.RecordBatch]:
     reads = reads_of(split.files, shape, store.shelf(shape))
-    return reads.scan(ScanRequest(names, split.bounds.lower, split.bounds.upper))
+    return reads.scan(ScanRequest(list(split.columns), split.bounds.lower, split.bounds.upper, split.where))
 
 
-def _appended(store: TableStore, shape: Shape, split: Split, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _appended(store: TableStore, shape: Shape, split: Split) -> Iterator[pa.RecordBatch]:
     shelf = store.shelf(shape)
-    for file in split.files:
-        yield from file_batches(OpenFile(shelf, file), names)
+    return plain_rows([OpenFile(shelf, file) for file in split.files], split.columns, where=split.where)
 
 
 def file_batches(file: OpenFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of a file of a table without a key, in order, in batches of some size."""
     return plain_rows([file], names)
-
-
-def _batch(columns: list[pa.Array], schema: pa.Schema, rows: int) -> pa.RecordBatch:
-    if columns:
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
-    return no_columns(rows)

@@ -4,7 +4,6 @@ A table without a primary key has a hidden one, `_row`: the position of a row in
 are never read by key, so they are Parquet, which every engine reads, unless an option says otherwise.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headwater.errors import SchemaError
@@ -21,8 +20,7 @@ UNDECIDED = 0
 """The number of buckets of a table with `bucket = -1` that nothing was written to."""
 
 
-_SCANNED = {"file.format": "parquet", "file.block-size": "512 KB"}
-"""Options of a table without a key: rows are never looked up one by one, so blocks are for scans."""
+_SCANNED = {"file.format": "parquet"}  # of a table without a key: rows are never looked up one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +56,10 @@ def shape_of(schema: Schema) -> Shape:
         stored=stored,
         codec=KeyCodec(stored),
         rule=merge_rule(schema, schema.options) if schema.primary_keys else MergeRule(),
-        options=storage_options(schema.options if schema.primary_keys else _scanned(schema.options)),
+        options=storage_options(schema.options if schema.primary_keys else _SCANNED | schema.options),
         partition_fields=tuple(schema.field(name) for name in schema.partition_keys),
         buckets=_buckets(schema),
     )
-
-
-def _scanned(given: Mapping[str, str]) -> dict[str, str]:
-    """The options of a table without a key: those given, and defaults of its own."""
-    options = _SCANNED | dict(given)
-    return {"file.compression": "zstd"} | options if options["file.format"] == "parquet" else options
 
 
 def stored_schema(schema: Schema) -> Schema:

@@ -45,6 +45,7 @@ class TableStore:
         self._readers = readers
         self._shapes: dict[int, Shape] = {}
         self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
+        self._last: TableState | None = None  # that was asked for as the newest
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[type["TableStore"], tuple[TableName, Files, str]]:
@@ -60,7 +61,12 @@ class TableStore:
 
     def latest(self) -> TableState:
         """The newest state, by the latest schema."""
-        return self.state(self.committer.log.latest(), self.shape())
+        snapshot, shape = self.committer.log.latest(), self.shape()
+        last = self._last
+        if last is not None and last.snapshot is snapshot and last.shape is shape:
+            return last
+        self._last = self.state(snapshot, shape)
+        return self._last
 
     def state(self, snapshot: Snapshot | None, shape: Shape) -> TableState:
         """The state of a snapshot, None for the empty one."""

@@ -33,7 +33,7 @@ from headwater.lake.tables.maintenance import (
 )
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
-from headwater.lake.tables.read import get_rows, read_plan, read_split, require_key, result_schema
+from headwater.lake.tables.read import get_row, get_rows, read_plan, read_split, require_key, result_schema
 from headwater.lake.tables.rewrite import Edit, rewrite_where
 from headwater.lake.tables.rows import RowWriter
 from headwater.lake.tables.state import TableState
@@ -179,7 +179,7 @@ class Table:
 
     def get(self, key: Any, at: At | None = None) -> Row | None:
         """The row of a key. A key of several columns is a tuple."""
-        return get_rows(self.store, self._state(at), [key])[0]
+        return get_row(self.store, self._state(at), key)
 
     def multi_get(self, keys: Iterable[Any], at: At | None = None) -> list[Row | None]:
         """The rows of many keys, in their order."""

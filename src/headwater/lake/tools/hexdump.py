@@ -53,32 +53,53 @@ def _header(data: bytes) -> list[Part]:
 
 
 def _block(data: bytes, entry: IndexEntry) -> list[Part]:
-    at, end = entry.handle.offset, entry.handle.end
-    rows, keys_size, columns_at = _number(data, at, 4), _number(data, at + 8, 4), _number(data, at + 12, 4)
-    flags, width, trailer = data[at + 5], data[at + 24], end - 16
-    kinds_at = at + 16 + keys_size
-    kinds = rows if flags & 1 else 0
+    at, trailer = entry.handle.offset, entry.handle.end - 16
+    rows, chunks, flags = _number(data, trailer, 4), _number(data, trailer + 4, 4), data[trailer + 9]
+    directory = trailer - 13 * chunks
+    parts: list[Part] = [(at, 0, f"data block of {entry.handle.size} bytes")]
+    names = ["keys", *(["kinds: 0 put, 1 delete, 2 replace"] if flags & 1 else [])]
+    for number in range(chunks):
+        size = _number(data, directory + 4 * number, 4)
+        columns = number - len(names)
+        parts += _chunk(data, at, size, names[number] if columns < 0 else f"column {columns}")
+        at += size + -size % 8
     return [
-        (at, 0, f"data block of {entry.handle.size} bytes"),
-        (at, 4, f"{rows} rows"),
-        (at + 4, 1, "key form 1: numbers"),
-        (at + 5, 1, f"flags {flags}" + (": kinds follow the keys" if kinds else "")),
-        (at + 6, 2, "zeros"),
-        (at + 8, 4, f"the key section has {keys_size} bytes"),
-        (at + 12, 4, f"the columns begin {columns_at} bytes into the block"),
-        (at + 16, 8, "base: the first key"),
-        (at + 24, 1, f"width of a difference: {width} byte"),
-        (at + 25, 7, "zeros"),
-        (at + 32, keys_size - 16, "differences to the base"),
-        *([(kinds_at, kinds, "kinds: 0 put, 1 delete, 2 replace")] if kinds else []),
-        (kinds_at + kinds, at + columns_at - kinds_at - kinds, "zeros up to a multiple of 8"),
-        (at + columns_at, trailer - at - columns_at, "columns: an Arrow record batch message"),
-        (trailer, 4, f"raw size {_number(data, trailer, 4)}"),
-        (trailer + 4, 1, f"codec {Compression(data[trailer + 4]).name.lower()}"),
-        (trailer + 5, 1, f"{data[trailer + 5]} zeros were added to the payload"),
-        (trailer + 6, 2, "zeros"),
-        (trailer + 8, 4, f"{_number(data, trailer + 8, 4)} rows"),
-        (trailer + 12, 4, "CRC-32 of the block up to here"),
+        *parts,
+        (directory, 4 * chunks, "directory: stored size of each chunk"),
+        (directory + 4 * chunks, 4 * chunks, "raw size of each"),
+        (directory + 8 * chunks, 4 * chunks, "CRC-32 of each with the zeros after it"),
+        (directory + 12 * chunks, chunks, "codec of each: 0 none"),
+        (trailer, 4, f"{rows} rows"),
+        (trailer + 4, 4, f"{chunks} chunks"),
+        (trailer + 8, 1, "key form 1: numbers"),
+        (trailer + 9, 1, f"flags {flags}" + (": kinds follow the keys" if flags & 1 else "")),
+        (trailer + 10, 2, "zeros"),
+        (trailer + 12, 4, "CRC-32 of the directory up to here"),
+    ]
+
+
+def _chunk(data: bytes, at: int, size: int, what: str) -> list[Part]:
+    zeros: list[Part] = [(at + size, -size % 8, "zeros up to a multiple of 8")] if size % 8 else []
+    if what == "keys":
+        width, step = data[at + 8], _number(data, at + 12, 4)
+        apart = f"width 0: all keys are {step} apart" if not width else f"width of a difference: {width} byte"
+        head: list[Part] = [
+            (at, 8, "keys: base, the first key"),
+            (at + 8, 1, apart),
+            (at + 9, 3, "zeros"),
+            (at + 12, 4, f"step {step}"),
+        ]
+        return [*head, *([(at + 16, size - 16, "differences to the base")] if size > 16 else []), *zeros]
+    if what.startswith("kinds"):
+        return [(at, size, what), *zeros]
+    forms = ("nothing but nulls", "fixed", "numbers", "text", "arrow", "bits")
+    return [
+        (at, 1, f"{what}, form {data[at]}: {forms[data[at]]}"),
+        (at + 1, 1, f"flags {data[at + 1]}" + (": validity follows" if data[at + 1] & 1 else "")),
+        (at + 2, 1, f"width {data[at + 2]}"),
+        (at + 3, 5, "zeros"),
+        *([(at + 8, size - 8, "the values")] if size > 8 else []),
+        *zeros,
     ]
 
 

@@ -25,7 +25,6 @@ from headwater.model.types import DataType
 from headwater.spark.source.types import lake_schema
 
 KEY = "primary-key"
-_BLOCKS = "128 KB"  # a table that is made on Spark is scanned more than it is looked up in
 _SPARKS_OWN: tuple[str, ...] = (
     "provider",
     "owner",
@@ -71,8 +70,6 @@ def table_schema(
                 hint="add a column with that value and partition by it",
             )
     key = keys or tuple(key.strip() for key in properties.get(KEY, "").split(",") if key.strip())
-    if key:
-        options.setdefault("file.block-size", _BLOCKS)
     schema = lake_schema(columns)
     return replace(
         schema,

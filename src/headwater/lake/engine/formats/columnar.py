@@ -18,7 +18,7 @@ import pyarrow as pa
 from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.files.protocol import Buffer
-from headwater.lake.engine.batch import Kind, SortedBatch, no_columns, to_rows
+from headwater.lake.engine.batch import Kind, SortedBatch, to_rows, without_columns
 from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.file_stats import Statistic
 from headwater.lake.engine.formats.facts import FileFacts
@@ -56,13 +56,12 @@ class BatchBlock:
     def values(self, index: int) -> tuple[Any, ...]:
         return tuple([cell(index) for cell in self._cells])
 
-    @property
-    def stored(self) -> pa.RecordBatch:
-        return self._batch.columns
+    def select(self, names: Sequence[str]) -> pa.RecordBatch:
+        return self._batch.columns.select(list(names))
 
-    @property
-    def columns(self) -> pa.RecordBatch:
-        return self._batch.columns
+    def live(self) -> npt.NDArray[np.bool_]:
+        kinds = self._batch.kinds
+        return np.ones(self.rows, np.bool_) if kinds is None else kinds != Kind.DELETE
 
     @property
     def has_kinds(self) -> bool:
@@ -71,8 +70,8 @@ class BatchBlock:
     def keys(self) -> Keys:
         return self._batch.keys
 
-    def batch(self) -> SortedBatch:
-        return self._batch
+    def batch(self, names: Sequence[str] | None = None) -> SortedBatch:
+        return self._batch if names is None else self._batch.select(names)
 
 
 class ColumnarReader:
@@ -121,11 +120,10 @@ class ColumnarReader:
         return concat_keys([first for first, _ in self._ends])
 
     def load(self, number: int) -> BatchBlock:
-        return self._load(number, [field.name for field in self.fields])
+        return BatchBlock(GroupBlock(self, number).batch())
 
-    def load_many(self, numbers: range, columns: Sequence[str] | None = None) -> Iterator[BatchBlock]:
-        names = [field.name for field in self.fields] if columns is None else list(columns)
-        return (self._load(number, names) for number in numbers)
+    def load_many(self, numbers: range) -> Iterator["GroupBlock"]:
+        return (GroupBlock(self, number) for number in numbers)
 
     def check_for(self, names: Iterable[str], where: list[Statistic]) -> bool:
         """Check what another engine reads of the file: columns of the groups that predicates leave.
@@ -138,23 +136,26 @@ class ColumnarReader:
         groups.check(groups.matching(where), names)
         return True
 
-    def _load(self, number: int, names: list[str]) -> BatchBlock:
-        has_kinds = KIND_COLUMN in self._groups.columns and not self._groups.is_zero(number, KIND_COLUMN)
-        keys = [] if self._is_numbered else [name for name in self._key if name not in names]
-        rows = self._read(number, [*names, *keys, *([KIND_COLUMN] if has_kinds else [])])
-        kinds = rows.column(KIND_COLUMN).to_numpy().astype(np.uint8) if has_kinds else None
-        whole = SortedBatch(self._keys(number, rows), kinds, rows.select(names))
-        return BatchBlock(whole if kinds is None or kinds.any() else SortedBatch(whole.keys, None, whole.columns))
+    def rows_of(self, number: int) -> int:
+        return self._groups.counts[number]
 
-    def _keys(self, number: int, rows: pa.RecordBatch) -> Keys:
+    def keys_of(self, number: int) -> Keys:
+        """The keys of a group."""
         if self._is_numbered:
             return row_keys(self._starts[number], self._groups.counts[number])
-        return self._codec.encode(rows)
+        return self._codec.encode(self.columns_of(number, self._key))
 
-    def _read(self, number: int, names: list[str]) -> pa.RecordBatch:
+    def kinds_of(self, number: int) -> npt.NDArray[np.uint8] | None:
+        """The kind of each row of a group, None if all are puts."""
+        if KIND_COLUMN not in self._groups.columns or self._groups.is_zero(number, KIND_COLUMN):
+            return None
+        kinds = self.columns_of(number, [KIND_COLUMN]).column(0).to_numpy().astype(np.uint8)
+        return kinds if kinds.any() else None
+
+    def columns_of(self, number: int, names: Sequence[str]) -> pa.RecordBatch:
         """Columns of a group in the types of the table."""
         if not names:
-            return no_columns(self._groups.counts[number])
+            return without_columns(self._groups.counts[number])
         with _reading(self.path):
             table = self._groups.read(number, names).combine_chunks()
             return table.cast(pa.schema([self._types[name] for name in names])).to_batches()[0]
@@ -164,7 +165,7 @@ class ColumnarReader:
         """The first and the last key of each group."""
         found = []
         for number, count in enumerate(self._groups.counts):
-            keys = self._keys(number, self._read(number, [] if self._is_numbered else self._key))
+            keys = self.keys_of(number)
             found.append((keys.slice(0, 1), keys.slice(count - 1, count)))
         return found
 
@@ -175,6 +176,63 @@ class ColumnarReader:
     @cached_property
     def _last(self) -> list[NativeKey]:
         return [last.native(0) for _, last in self._ends]
+
+
+class GroupBlock:
+    """A group of rows of an open file as a block; keys, kinds and columns are read when they are first asked for."""
+
+    def __init__(self, file: ColumnarReader, number: int) -> None:
+        self._file = file
+        self._number = number
+        self._columns: dict[str, pa.Array] = {}
+        self.rows = file.rows_of(number)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of what was read so far."""
+        return sum(column.nbytes for column in self._columns.values())
+
+    @cached_property
+    def _keys(self) -> Keys:
+        return self._file.keys_of(self._number)
+
+    @cached_property
+    def _kinds(self) -> npt.NDArray[np.uint8] | None:
+        return self._file.kinds_of(self._number)
+
+    @cached_property
+    def _whole(self) -> BatchBlock:
+        return BatchBlock(self.batch())
+
+    def find(self, key: NativeKey, /) -> int:
+        return self._whole.find(key)
+
+    def kind(self, index: int) -> int:
+        return self._whole.kind(index)
+
+    def values(self, index: int) -> tuple[Any, ...]:
+        return self._whole.values(index)
+
+    def select(self, names: Sequence[str]) -> pa.RecordBatch:
+        missing = [name for name in names if name not in self._columns]
+        if missing:
+            self._columns |= zip(missing, self._file.columns_of(self._number, missing).columns)
+        return pa.RecordBatch.from_arrays([self._columns[name] for name in names], names=list(names))
+
+    def live(self) -> npt.NDArray[np.bool_]:
+        return np.ones(self.rows, np.bool_) if self._kinds is None else self._kinds != Kind.DELETE
+
+    @property
+    def has_kinds(self) -> bool:
+        return self._kinds is not None
+
+    def keys(self) -> Keys:
+        return self._keys
+
+    def batch(self, names: Sequence[str] | None = None) -> SortedBatch:
+        wanted = [field.name for field in self._file.fields] if names is None else names
+        columns = self.select(wanted) if wanted else without_columns(self.rows)
+        return SortedBatch(self._keys, self._kinds, columns)
 
 
 @contextmanager

@@ -37,14 +37,8 @@ class DataBlock(Protocol):
         """The stored values of one row, in the order of the file's fields."""
         ...
 
-    @property
-    def stored(self) -> pa.RecordBatch:
-        """The stored columns of all rows; whoever reads values of one checks it first."""
-        ...
-
-    @property
-    def columns(self) -> pa.RecordBatch:
-        """The stored columns of all rows, checked."""
+    def select(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Some of the stored columns of all rows."""
         ...
 
     @property
@@ -52,9 +46,15 @@ class DataBlock(Protocol):
         """Whether some rows are not puts."""
         ...
 
+    def live(self) -> npt.NDArray[np.bool_]:
+        """For each row, whether it is not a delete; the caller may change it."""
+        ...
+
     def keys(self) -> Keys: ...
 
-    def batch(self) -> SortedBatch: ...
+    def batch(self, names: Sequence[str] | None = None) -> SortedBatch:
+        """All rows, with all stored columns or some of them."""
+        ...
 
 
 class DataReader(Protocol):
@@ -86,11 +86,8 @@ class DataReader(Protocol):
 
     def load(self, number: int) -> DataBlock: ...
 
-    def load_many(self, numbers: range, columns: Sequence[str] | None = None) -> Iterator[DataBlock]:
-        """Several blocks in a row; of a format that can read columns apart, perhaps with only the `columns` named.
-
-        The columns are the file's, by its own names.
-        """
+    def load_many(self, numbers: range) -> Iterator[DataBlock]:
+        """Several blocks in a row, whose columns may be read when they are asked for."""
         ...
 
 

@@ -1,17 +1,19 @@
-"""A data block: some hundred rows, their keys searchable, their values column-wise.
+"""A data block: some thousand rows, their keys searchable, their values by column.
 
-    raw block   rows (4) · key form (1) · flags (1) · zeros (2) · size of the keys (4) · offset of the columns (4)
-                · key section · kinds, one byte per row, if flag 1 · zeros up to a multiple of 8
-                · columns: one Arrow record batch message without its schema
-    stored      payload (the raw block, perhaps compressed) · zeros up to a multiple of 8
-                · raw size (4) · codec (1) · zeros added (1) · zeros (2) · rows (4) · CRC-32 of all before (4)
+    block      chunk of the keys · chunk of the kinds, if flag 1 · chunk of each column, each filled up with zeros to
+               a multiple of 8 · directory
+    directory  stored size of each chunk (4 each) · raw size of each (4) · CRC-32 of each with its zeros (4)
+               · codec of each (1) · rows (4) · chunks (4) · key form (1) · flags (1) · zeros (2)
+               · CRC-32 of the directory before it (4)
 
-A scan turns the columns into Arrow arrays without copying them; a point read finds its row by bisection and decodes
-that row only.
+Each chunk is compressed and checked on its own, so a scan of one column reads, checks and unpacks that column only.
+The keys of a block are a key section (`keysection.py`), kinds are one byte per row, and columns are chunks of
+`chunks.py`. A chunk stays as it is where compressing saves less than an eighth: then it is read from where it lies.
 """
 
 import struct
 import zlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,148 +22,153 @@ import pyarrow as pa
 
 from headwater.lake.engine.batch import Kind, SortedBatch
 from headwater.lake.engine.cells import Cell, cell_of
-from headwater.lake.engine.keys import Keys, NumberKeys
+from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys
+from headwater.lake.engine.sst.chunks import decode_chunk, encode_chunk
+from headwater.lake.engine.sst.codecs import CODECS, unpacked
 from headwater.lake.engine.sst.format import Compression, corrupt, decoding
 from headwater.lake.engine.sst.keysection import BytesSection, NumberSection, encode_keys
 
-_RAW = struct.Struct("<IBBHII")
-_TRAILER = struct.Struct("<IBBHII")
+_TRAILER = struct.Struct("<IIBBHI")
 _NUMBER_KEYS, _BYTE_KEYS = 1, 2
 _HAS_KINDS = 1
-MOST_BYTES = 1 << 31
-"""No block is larger: a writer closes one at some kilobytes, and one row fits into Arrow's 32-bit offsets."""
-_MOST_FOLD = {Compression.LZ4: 256, Compression.ZSTD: 100_000, Compression.SNAPPY: 64}  # bytes made of one
-_CODECS = {
-    Compression.LZ4: pa.Codec("lz4_raw"),
-    Compression.ZSTD: pa.Codec("zstd", compression_level=1),
-    Compression.SNAPPY: pa.Codec("snappy"),
-}
+_FACTS = 13  # bytes of the directory for each chunk
 
 
-def encode_block(batch: SortedBatch) -> bytes:
-    """The raw form of a block. REQUIRES: at least one row."""
-    form = _NUMBER_KEYS if isinstance(batch.keys, NumberKeys) else _BYTE_KEYS
-    keys = encode_keys(batch.keys)
-    kinds = b"" if batch.kinds is None or not batch.kinds.any() else batch.kinds.tobytes()
-    before = _RAW.size + len(keys) + len(kinds)
-    padding = -before % 8
-    flags = _HAS_KINDS if kinds else 0
-    head = _RAW.pack(len(batch), form, flags, 0, len(keys), before + padding)
-    return b"".join((head, keys, kinds, bytes(padding), memoryview(batch.columns.serialize()).cast("B")))
+def encode_block(batch: SortedBatch, compression: Compression) -> list[bytes | memoryview]:
+    """The pieces of a block. REQUIRES: at least one row."""
+    is_number = isinstance(batch.keys, NumberKeys)
+    kinds = [] if batch.kinds is None or not batch.kinds.any() else [batch.kinds.tobytes()]
+    raw: list[list[bytes | memoryview]] = [[encode_keys(batch.keys)]]
+    raw += [[each] for each in kinds]
+    raw += [encode_chunk(column) for column in batch.columns.columns]
+    pieces: list[bytes | memoryview] = []
+    sizes, raw_sizes, sums, codecs = [], [], [], []
+    for number, parts in enumerate(raw):
+        whole = parts[0] if len(parts) == 1 else b"".join(parts)
+        codec, packed = _pack(whole, Compression.NONE if is_number and number == 0 else compression)
+        padding = bytes(-len(packed) % 8)
+        pieces += [packed, padding]
+        sizes.append(len(packed))
+        raw_sizes.append(len(whole))
+        sums.append(zlib.crc32(padding, zlib.crc32(packed)))
+        codecs.append(codec)
+    columns = (np.array(each, "<u4").tobytes() for each in (sizes, raw_sizes, sums))
+    form, flags = _NUMBER_KEYS if is_number else _BYTE_KEYS, _HAS_KINDS if kinds else 0
+    directory = b"".join((*columns, bytes(codecs), _TRAILER.pack(len(batch), len(raw), form, flags, 0, 0)[:-4]))
+    return [*pieces, directory, zlib.crc32(directory).to_bytes(4, "little")]
 
 
-def seal_block(raw: bytes, rows: int, compression: Compression) -> tuple[bytes | memoryview, bytes]:
-    """Payload and trailer of a stored block; it stays uncompressed where compressing saves less than a quarter.
-
-    So little is not worth a copy of the block each time that it is read.
-    """
-    payload: bytes | memoryview = raw
-    if compression is not Compression.NONE:
-        packed = memoryview(_CODECS[compression].compress(raw)).cast("B")
-        if len(packed) <= len(raw) - len(raw) // 4:
-            payload = packed
-        else:
-            compression = Compression.NONE
-    padding = -len(payload) % 8
-    trailer = bytes(padding) + _TRAILER.pack(len(raw), compression, padding, 0, rows, 0)[:-4]
-    checksum = zlib.crc32(trailer, zlib.crc32(payload))
-    return payload, trailer + checksum.to_bytes(4, "little")
-
-
-def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:
-    """The raw block in a stored one.
-
-    RAISES: CorruptFileError when a single bit is wrong.
-    """
-    end = len(stored) - _TRAILER.size
-    if end < 0:
-        raise corrupt(path, "block", offset)
-    raw_size, codec, padding, _, _, checksum = _TRAILER.unpack(stored[end:])
-    if checksum != zlib.crc32(stored[:-4]):
-        raise corrupt(path, "block", offset)
-    payload = pa.py_buffer(stored[: max(0, end - padding)])
-    if codec == Compression.NONE:
-        return payload
-    if raw_size > min(
-        MOST_BYTES, payload.size * _MOST_FOLD.get(codec, 0)
-    ):  # no writer makes it: it would fill memory
-        raise corrupt(path, "block", offset)
-    with decoding(path, "block", offset):
-        return _CODECS[Compression(codec)].decompress(payload, raw_size)
+def _pack(raw: bytes | memoryview, compression: Compression) -> tuple[Compression, bytes | memoryview]:
+    """A chunk as it is stored, and by which codec: none, where compressing saves less than an eighth."""
+    if compression is not Compression.NONE and len(raw) > 64:
+        packed = memoryview(CODECS[compression].compress(raw)).cast("B")
+        if len(packed) <= len(raw) - len(raw) // 8:
+            return compression, packed
+    return Compression.NONE, raw
 
 
 class Block:
-    """A block in memory; keys, columns and cells are decoded when they are first asked for.
+    """A block in memory; keys and columns are checked and decoded when they are first asked for.
 
     RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for.
     """
 
-    def __init__(self, raw: pa.Buffer, schema: pa.Schema, place: tuple[str, int], *, number_keys: bool) -> None:
+    def __init__(self, stored: memoryview, schema: pa.Schema, place: tuple[str, int], *, number_keys: bool) -> None:
         """`place` is the file and the offset in it."""
         self._at = (place[0], "block", place[1])
-        view = memoryview(raw).cast("B")
-        with decoding(*self._at):
-            self.rows, form, flags, _, key_size, columns_at = _RAW.unpack(view[: _RAW.size])
-            keys_end = _RAW.size + key_size
-            kinds_end = keys_end + (self.rows if flags & _HAS_KINDS else 0)
-            if not kinds_end <= columns_at <= len(view) or form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
-                raise corrupt(*self._at)
-            section = NumberSection if number_keys else BytesSection
-            self.section = section(view[_RAW.size : keys_end], self.rows, self._at)
-            self._message = raw.slice(columns_at)
-        self.find = self.section.find
-        self._kinds = view[keys_end:kinds_end] if flags & _HAS_KINDS else None
         self._schema = schema
-        self.nbytes = int(raw.size)
-
-    @cached_property
-    def stored(self) -> pa.RecordBatch:
-        """The columns, each of which is to be checked by `check_column` before its values are read."""
-        with decoding(*self._at):
-            found = pa.ipc.read_record_batch(self._message, self._schema)
-            found.validate()
-        if found.num_rows != self.rows and self._schema.names:  # without columns a batch has no rows either
+        self._stored = pa.py_buffer(stored)
+        end = len(stored) - _TRAILER.size
+        if end < 0:
             raise corrupt(*self._at)
-        return found
+        self.rows, chunks, form, flags, _, checksum = _TRAILER.unpack(stored[end:])
+        start = end - _FACTS * chunks
+        expected = 1 + (flags & _HAS_KINDS) + len(schema.names)
+        if start < 0 or chunks != expected or zlib.crc32(stored[start:-4]) != checksum or not self.rows:
+            raise corrupt(*self._at)
+        if form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
+            raise corrupt(*self._at)
+        facts = stored[start:end]
+        self._sizes = np.frombuffer(facts, "<u4", chunks).tolist()
+        self._raw_sizes = np.frombuffer(facts, "<u4", chunks, 4 * chunks).tolist()
+        self._sums = np.frombuffer(facts, "<u4", chunks, 8 * chunks).tolist()
+        self._codecs = bytes(facts[12 * chunks :])
+        self._starts = np.append(0, np.cumsum([-(-size // 8) * 8 for size in self._sizes])).tolist()
+        if self._starts[-1] != start:
+            raise corrupt(*self._at)
+        self._section = NumberSection if number_keys else BytesSection
+        self.has_kinds = bool(flags & _HAS_KINDS)
+        self._first = 1 + self.has_kinds  # the chunk of the first column
+        self._columns: dict[int, pa.Array] = {}
+        self.nbytes = sum(self._raw_sizes)
 
     @cached_property
-    def columns(self) -> pa.RecordBatch:
-        """The columns, checked."""
-        for column in self.stored.columns:
-            check_column(column, self._at)
-        return self.stored
+    def section(self) -> NumberSection | BytesSection:
+        """The keys, searchable."""
+        with decoding(*self._at):
+            return self._section(memoryview(self._chunk(0)).cast("B"), self.rows, self._at)
+
+    def find(self, key: NativeKey, /) -> int:
+        return self.section.find(key)
+
+    def keys(self) -> Keys:
+        return self.section.keys()
+
+    @cached_property
+    def kinds(self) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+        """The kind of each row, None if all are puts."""
+        if not self.has_kinds:
+            return None
+        kinds = np.frombuffer(self._chunk(1), np.uint8)
+        if len(kinds) != self.rows:
+            raise corrupt(*self._at)
+        return kinds
+
+    def live(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """For each row, whether it is not a delete."""
+        return np.ones(self.rows, np.bool_) if self.kinds is None else self.kinds != Kind.DELETE
+
+    def kind(self, index: int) -> int:
+        return Kind.PUT if self.kinds is None else int(self.kinds[index])
 
     @cached_property
     def _cells(self) -> list[Cell]:
-        return [cell_of(column) for column in self.columns.columns]
-
-    def kind(self, index: int) -> int:
-        return Kind.PUT if self._kinds is None else self._kinds[index]
+        return [cell_of(self.column(at)) for at in range(len(self._schema.names))]
 
     def values(self, index: int) -> tuple[Any, ...]:
         """The stored values of one row."""
         return tuple([cell(index) for cell in self._cells])
 
+    def column(self, at: int) -> pa.Array:
+        """One stored column, by its position."""
+        found = self._columns.get(at)
+        if found is None:
+            with decoding(*self._at):
+                type = self._schema.field(at).type
+                found = self._columns[at] = decode_chunk(self._chunk(self._first + at), type, self.rows, self._at)
+                if pa.types.is_nested(type):
+                    found.validate(full=True)
+        return found
+
+    def select(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Some of the stored columns."""
+        columns = [self.column(self._schema.get_field_index(name)) for name in names]
+        return pa.RecordBatch.from_arrays(columns, names=list(names))
+
     @property
-    def has_kinds(self) -> bool:
-        return self._kinds is not None
+    def columns(self) -> pa.RecordBatch:
+        """All stored columns."""
+        return self.select(self._schema.names)
 
-    def keys(self) -> Keys:
-        return self.section.keys()
+    def batch(self, names: Sequence[str] | None = None) -> SortedBatch:
+        """The rows, with all stored columns or some of them."""
+        return SortedBatch(self.keys(), self.kinds, self.columns if names is None else self.select(names))
 
-    def batch(self) -> SortedBatch:
-        kinds = None if self._kinds is None else np.frombuffer(self._kinds, np.uint8)
-        return SortedBatch(self.section.keys(), kinds, self.columns)
-
-
-def check_column(column: pa.Array | pa.ChunkedArray, place: tuple[str, str, int]) -> None:
-    """Make sure that no value is read from outside of its buffer, and that each is one of its type.
-
-    A number can be any bits, so a hostile file has nothing to lie about there.
-
-    RAISES: CorruptFileError naming the place.
-    """
-    type = column.type
-    if not (pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_timestamp(type)):
-        with decoding(*place):
-            column.validate(full=True)
+    def _chunk(self, number: int) -> pa.Buffer:
+        """The bytes of a chunk, checked and unpacked."""
+        start, end = self._starts[number], self._starts[number + 1]
+        padded = self._stored.slice(start, end - start)
+        if zlib.crc32(padded) != self._sums[number]:
+            raise corrupt(*self._at)
+        stored = padded.slice(0, self._sizes[number])
+        return unpacked(stored, self._codecs[number], self._raw_sizes[number], self._at)

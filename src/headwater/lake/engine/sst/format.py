@@ -18,7 +18,7 @@ from headwater.errors import CorruptFileError
 from headwater.lake.engine.format_version import check_format_version
 
 MAGIC = b"HWST"
-VERSION = 1
+VERSION = 2
 HEADER_SIZE = 32
 FOOTER_SIZE = 48
 
@@ -64,6 +64,7 @@ class Header:
 
     compression: Compression
     created_millis: int
+    version: int = VERSION
 
     def encode(self) -> bytes:
         body = _HEADER.pack(MAGIC, VERSION, self.compression, self.created_millis, 0, 0)[:-4]
@@ -76,12 +77,12 @@ class Header:
             raise CorruptFileError(f"{path} is not an SSTable: it begins with {magic!r}")
         if checksum != zlib.crc32(data[: HEADER_SIZE - 4]) or zeros:
             raise corrupt(path, "header", 0)
-        if version != VERSION:
-            check_format_version(path, version, VERSION)
-            raise CorruptFileError(f"{path} has format version {version}, which there never was")
+        check_format_version(path, version, VERSION)
+        if not version:
+            raise CorruptFileError(f"{path} has format version 0, which there never was")
         if compression not in Compression.__members__.values():
             raise corrupt(path, "header", 0)
-        return cls(Compression(compression), created)
+        return cls(Compression(compression), created, version)
 
 
 @dataclass(frozen=True, slots=True)

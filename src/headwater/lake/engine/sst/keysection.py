@@ -1,7 +1,8 @@
 """The keys of a block, searchable without decoding them.
 
-Number keys: base (8) · width (1) · zeros (7) · the difference of each key to the base in `width` bytes. Keys in a
-block are close together, so a difference mostly takes one or two bytes, and bisection runs on them directly.
+Number keys: base (8) · width (1) · zeros (3) · step (4) · the difference of each key to the base in `width` bytes.
+Keys in a block are close together: a difference mostly takes one or two bytes, and bisection runs on them directly.
+Keys that are all `step` apart take no bytes: their width is 0.
 
 Byte keys: size of the lengths (4) · shared length of each key · unshared length of each key (varints) · the unshared
 bytes · offset of each restart key in them (4 each) · restart count (4). Every sixteenth key is a restart key, stored
@@ -24,7 +25,7 @@ from headwater.lake.engine.sst.varints import decode_varints, encode_varints
 Place = tuple[str, str, int]
 """The file, the part of it and its offset, for those who must say that it is damaged."""
 RESTART_INTERVAL = 16
-_NUMBERS = struct.Struct("<QB7x")
+_NUMBERS = struct.Struct("<QB3xI")
 _FORMATS: dict[int, Any] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _MATRIX_LIMIT = 1 << 24  # bytes; a block with one giant key is encoded key by key
 
@@ -34,9 +35,12 @@ def encode_keys(keys: Keys) -> bytes:
     if isinstance(keys, NumberKeys):
         values = keys.values
         spread = int(values[-1] - values[0])
+        step = int(values[1] - values[0]) if len(values) > 1 else 1
+        if step < 1 << 32 and spread == step * (len(values) - 1) and (np.diff(values) == step).all():
+            return _NUMBERS.pack(int(values[0]), 0, step)
         width = next(width for width in _FORMATS if spread < 1 << (8 * width))
         deltas: bytes = (values - values[0]).astype(f"<u{width}").tobytes()
-        return _NUMBERS.pack(int(values[0]), width) + deltas
+        return _NUMBERS.pack(int(values[0]), width, 0) + deltas
     shared, data = _prefixes(keys)
     unshared = np.diff(keys.offsets) - shared
     lengths = encode_varints(shared) + encode_varints(unshared)
@@ -49,22 +53,30 @@ def encode_keys(keys: Keys) -> bytes:
 class NumberSection:
     """The keys of a block of numbers."""
 
-    __slots__ = ("_base", "_deltas", "_rows", "_width")
+    __slots__ = ("_base", "_deltas", "_rows", "_step", "_width")
 
     def __init__(self, data: memoryview, rows: int, at: Place) -> None:
-        self._base, self._width = _NUMBERS.unpack(data[: _NUMBERS.size])
+        self._base, self._width, self._step = _NUMBERS.unpack(data[: _NUMBERS.size])
         self._rows = rows
-        if self._width not in _FORMATS or len(data) != _NUMBERS.size + rows * self._width:
+        known = self._width in _FORMATS or (self._width == 0 and self._step > 0)
+        last = self._base + self._step * (rows - 1)
+        if not known or last >= 1 << 64 or len(data) != _NUMBERS.size + rows * self._width:
             raise corrupt(*at)
-        self._deltas = data[_NUMBERS.size :].cast(_FORMATS[self._width])
+        self._deltas = data[_NUMBERS.size :].cast(_FORMATS[self._width]) if self._width else data
 
     def find(self, key: NativeKey) -> int:
         """The position of a key, -1 if it is not there."""
         delta = key - self._base
+        if not self._width:
+            at, rest = divmod(delta, self._step)
+            return at if not rest and 0 <= at < self._rows else -1
         at = bisect_left(self._deltas, delta)
         return at if at < self._rows and self._deltas[at] == delta else -1
 
     def keys(self) -> NumberKeys:
+        if not self._width:
+            steps = np.arange(self._rows, dtype=np.uint64) * np.uint64(self._step)
+            return NumberKeys(steps + np.uint64(self._base))
         deltas = np.frombuffer(self._deltas, f"<u{self._width}")
         return NumberKeys(deltas.astype(np.uint64) + np.uint64(self._base))
 

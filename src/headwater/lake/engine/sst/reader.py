@@ -1,7 +1,7 @@
 """Reading an SSTable: footer, meta, index and Bloom filter at open, blocks when they are needed."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,8 @@ import numpy.typing as npt
 from headwater.errors import CorruptFileError
 from headwater.files import Files, open_reader
 from headwater.lake.engine.keys import Keys, NativeKey
-from headwater.lake.engine.sst.block import Block, open_block
+from headwater.lake.engine.sst.block import Block
+from headwater.lake.engine.sst.block_v1 import BlockV1, open_block
 from headwater.lake.engine.sst.bloom import BloomFilter
 from headwater.lake.engine.sst.format import FOOTER_SIZE, HEADER_SIZE, Footer, Header, corrupt
 from headwater.lake.engine.sst.index import IndexBlock
@@ -31,8 +32,7 @@ class SSTableReader:
         self._reader = open_reader(files, path, size)
         if self._reader.size != size or size < HEADER_SIZE + FOOTER_SIZE:
             raise CorruptFileError(f"{path} has {self._reader.size} bytes instead of {size}")
-        if self._reader.in_place:
-            Header.decode(self._reader.read(0, HEADER_SIZE), path)
+        self.version = Header.decode(self._reader.read(0, HEADER_SIZE), path).version
         tail = self._reader.read(size - FOOTER_SIZE, FOOTER_SIZE)
         self.footer = Footer.decode(tail, path, size)
         rest = self._reader.read(self.footer.meta.offset, size - FOOTER_SIZE - self.footer.meta.offset)
@@ -78,12 +78,12 @@ class SSTableReader:
     def firsts(self) -> Keys:
         return self.index.firsts()
 
-    def load(self, number: int) -> Block:
+    def load(self, number: int) -> Block | BlockV1:
         """Read, check and open one block."""
         handle = self.index.handle(number)
         return self._open(self._reader.read(handle.offset, handle.size), handle.offset)
 
-    def load_many(self, numbers: range, columns: Sequence[str] | None = None) -> Iterator[Block]:
+    def load_many(self, numbers: range) -> Iterator[Block | BlockV1]:
         """Read several blocks in a row, ahead of their use where every request costs."""
         handles = self.index.handles(numbers)
         at, released = 0, handles[0].offset if handles else 0
@@ -102,9 +102,11 @@ class SSTableReader:
                 released = start
 
     def check_header(self) -> Header:
-        """Read the header, which opening a remote file leaves out to save a request."""
+        """Read the header."""
         return Header.decode(self._reader.read(0, HEADER_SIZE), self.path)
 
-    def _open(self, stored: memoryview, offset: int) -> Block:
-        raw = open_block(stored, self.path, offset)
-        return Block(raw, self._schema, (self.path, offset), number_keys=self.meta.number_keys)
+    def _open(self, stored: memoryview, offset: int) -> Block | BlockV1:
+        place, number_keys = (self.path, offset), self.meta.number_keys
+        if self.version == 1:
+            return BlockV1(open_block(stored, *place), self._schema, place, number_keys=number_keys)
+        return Block(stored, self._schema, place, number_keys=number_keys)

@@ -7,18 +7,20 @@ from itertools import pairwise
 import numpy as np
 
 from headwater.files.protocol import Buffer
-from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.batch import SortedBatch, concat
 from headwater.lake.engine.formats.facts import FileFacts
-from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys
+from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys, concat_keys
 from headwater.lake.engine.keys.murmur import Hashes
-from headwater.lake.engine.sst.block import encode_block, seal_block
+from headwater.lake.engine.sst.block import encode_block
 from headwater.lake.engine.sst.bloom import BloomFilter
 from headwater.lake.engine.sst.format import HEADER_SIZE, Compression, Footer, Handle, Header
 from headwater.lake.engine.sst.index import IndexBlock, IndexEntry, shortest_separator
 from headwater.lake.engine.sst.meta import META_TRAILER, Checksums, TableMeta, encode_meta, seal_meta
 
-DEFAULT_BLOCK_SIZE = 32 << 10
-_MOST_ROWS = 65_536
+DEFAULT_BLOCK_SIZE = 1 << 20
+_MOST_ROWS = 16_384
+_LEAST_ROWS = 4_096  # of a block of the default size: columns are compressed apart, and short ones not well
+_MOST_BYTES = 64 << 20  # but of rows that are very large a block has fewer
 _CHUNK = 4 << 20
 _WIDE = 4  # blocks
 
@@ -78,6 +80,7 @@ class SSTableWriter:
         self._blocks: list[tuple[NativeKey, NativeKey, Handle, int]] = []
         self._hashes: list[Hashes] = []
         self._end = HEADER_SIZE
+        self._rest: SortedBatch | None = None  # rows of the block that is not full yet
 
     @property
     def size(self) -> int:
@@ -93,10 +96,17 @@ class SSTableWriter:
             return
         self._facts.add(batch)
         self._hashes.append(batch.keys.hashes())
-        step = min(_MOST_ROWS, max(1, self._block_size * len(batch) // max(1, batch.nbytes)))
-        for begin, end in pairwise((0, *_gaps(batch.keys, step), len(batch))):
+        step = self._rows_in_a_block(batch)
+        begin = self._fill_up(batch, step)
+        gaps = [at for at in _gaps(batch.keys, step) if at > begin]
+        ends = (begin, *gaps, len(batch))
+        for begin, end in pairwise(ends):
             for start in range(begin, end, step):
-                self._append_block(batch.slice(start, min(start + step, end)))
+                rows = batch.slice(start, min(start + step, end))
+                if start + step > end == len(batch):
+                    self._rest = rows  # more may follow
+                else:
+                    self._append_block(rows)
 
     def drain(self) -> list[Buffer]:
         """The pieces of the file that are done, beyond those given before."""
@@ -104,6 +114,7 @@ class SSTableWriter:
 
     def finish(self) -> tuple[list[Buffer], TableMeta]:
         """The last pieces of the file and what it holds. REQUIRES: at least one row."""
+        self._close_rest()
         index = self._index().encode()
         hashes = np.concatenate(self._hashes)
         bloom = BloomFilter.build(hashes, bits_per_key=self._bits_per_key)
@@ -116,12 +127,36 @@ class SSTableWriter:
         sums = Checksums(zlib.crc32(self._header), zlib.crc32(footer), zlib.crc32(bloom))
         return [*self.drain(), self._content.rest(), seal_meta(body, sums), index, bloom, footer], meta
 
+    def _rows_in_a_block(self, batch: SortedBatch) -> int:
+        row = max(1, batch.nbytes // len(batch))
+        least = _LEAST_ROWS if self._block_size >= DEFAULT_BLOCK_SIZE else 1
+        return max(1, min(_MOST_ROWS, max(self._block_size // row, least), _MOST_BYTES // row))
+
+    def _fill_up(self, batch: SortedBatch, step: int) -> int:
+        """Bring the block that is not full to `step` rows; returns how many rows of the batch that took."""
+        rest = self._rest
+        if rest is None:
+            return 0
+        if len(rest) >= step or _gaps(concat_keys([rest.keys, batch.keys.slice(0, 1)]), step):
+            self._close_rest()
+            return 0
+        taken = min(step - len(rest), len(batch))
+        self._rest = concat([rest, batch.slice(0, taken)])
+        if len(self._rest) >= step:
+            self._close_rest()
+        return taken
+
+    def _close_rest(self) -> None:
+        if self._rest is not None:
+            self._append_block(self._rest)
+            self._rest = None
+
     def _append_block(self, batch: SortedBatch) -> None:
-        payload, trailer = seal_block(encode_block(batch), len(batch), self._compression)
-        handle = Handle(self._end, len(payload) + len(trailer))
+        pieces = encode_block(batch, self._compression)
+        handle = Handle(self._end, sum(map(len, pieces)))
         self._blocks.append((batch.keys.native(0), batch.keys.native(-1), handle, len(batch)))
-        self._content.append(payload)
-        self._content.append(trailer)
+        for piece in pieces:
+            self._content.append(piece)
         self._end = handle.end
 
     def _index(self) -> IndexBlock:
