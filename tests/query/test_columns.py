@@ -31,7 +31,8 @@ def test_a_table_that_is_large_in_memory_is_not_kept(wide, monkeypatch):
         read = []
         monkeypatch.setattr("headwater.query.columns.read_plan", _noting(read))
         assert session.sql("SELECT max(length(text)) FROM t").scalar() == len(TEXT)
-        assert sum(read) < 20_000  # it was given up before all of it was read
+        assert sum(read) == 20_000  # what was read before that was known is not read again
+        assert cache._size == 0
         del read[:]
         assert session.sql("SELECT min(length(text)) FROM t").scalar() == len(TEXT)
         assert read == []  # and not tried again
@@ -49,12 +50,24 @@ def test_nothing_is_kept_for_the_first_rows(wide):
         assert session._cache._size > 0
 
 
-def test_small_tables_are_kept_whole(wide):
+def test_columns_are_kept_apart(wide):
     table = headwater.Warehouse(wide).table("t")
     pinned = Pinned(table, table.store.latest())
     cache = ColumnCache()
-    assert cache.table(pinned, ["id"]).num_rows == plan_scan(table.store, pinned.state).rows
+    assert sum(map(len, cache.batches(pinned, ["id"]))) == plan_scan(table.store, pinned.state).rows
+    assert len(cache._columns) == 1
+    both = pa.Table.from_batches(cache.batches(pinned, ["text", "id"]))
+    assert both.equals(table.to_arrow(["text", "id"]))
     assert len(cache._columns) == 2
+
+
+def test_what_proves_too_large_is_given_all_the_same(wide):
+    table = headwater.Warehouse(wide).table("t")
+    pinned = Pinned(table, table.store.latest())
+    cache = ColumnCache(16 << 20)
+    assert pa.Table.from_batches(cache.batches(pinned, ["text"])).equals(table.to_arrow(["text"]))
+    assert cache._size == 0
+    assert cache.batches(pinned, ["text"]) is None  # and not tried again
 
 
 def _noting(read):

@@ -20,7 +20,7 @@ from headwater.lake.metadata.evolution import AddColumn, DropColumn, RenameColum
 from headwater.model import types
 from headwater.model.types import Primitive, parse_type
 from headwater.query.bounds import Bounds
-from headwater.query.dataset import LakeDataset
+from headwater.query.dataset import LakeTable
 from headwater.query.mentioned import mentioned_names
 
 UTC = datetime.UTC
@@ -272,17 +272,17 @@ def test_no_column_is_read_that_is_not_mentioned(tmp_path_factory, query, monkey
         session._cache.capacity = 0
         session.warehouse.create_table("t", ROWS.schema, primary_key="id").write(ROWS)
         asked, named = set(), []
-        original, prepare = LakeDataset.scanner, mentioned_names
+        original, prepare = LakeTable.scanned, mentioned_names
 
-        def scanner(self, columns=None, filter=None, **options):
-            asked.update(self.schema.names if columns is None else columns)
-            return original(self, columns=columns, filter=filter, **options)
+        def scanned(self, names):
+            asked.update(names)
+            return original(self, names)
 
         def mentioned(tree, refs):
             named.append(prepare(tree, refs))
             return named[-1]
 
-        monkeypatch.setattr(LakeDataset, "scanner", scanner)
+        monkeypatch.setattr(LakeTable, "scanned", scanned)
         monkeypatch.setattr("headwater.query.select.mentioned_names", mentioned)
         session.sql(query)
         assert all(names is None or {name.casefold() for name in asked} <= names for names in named)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from headwater.query.counted import find_count
-from headwater.query.dataset import LakeDataset
+from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edited
 from headwater.query.handed import ParquetView
 from headwater.query.result import Result, listing
@@ -52,7 +52,7 @@ def _duckdb_plan(run: Execution, query: Query, tables: dict[str, Any]) -> list[d
     return plan
 
 
-def _scan_lines(name: str, dataset: LakeDataset, columns: tuple[str, ...] | None, *, by_duckdb: bool) -> list[str]:
+def _scan_lines(name: str, dataset: LakeTable, columns: tuple[str, ...] | None, *, by_duckdb: bool) -> list[str]:
     plan = dataset.plan(columns)
     pruned = {
         "partition": plan.pruned_by_partition,
@@ -62,7 +62,7 @@ def _scan_lines(name: str, dataset: LakeDataset, columns: tuple[str, ...] | None
     }
     by = ", ".join(f"{count} by {what}" for what, count in pruned.items() if count)
     all_columns = len(dataset.schema.names)
-    kept = ["  kept    whole, in the memory of the session"] if dataset.is_kept else []
+    kept = ["  kept    in the memory of the session"] if dataset.keeps(columns) and not by_duckdb else []
     kept += ["  read    by DuckDB, which is given the files"] if by_duckdb else []
     return [
         f"scan {name} @ snapshot {plan.snapshot_id}",

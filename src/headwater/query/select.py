@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from headwater.errors import EngineError, HeadwaterError, SqlError
 from headwater.query.columns import ColumnCache
-from headwater.query.dataset import LakeDataset
+from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.engine import Engine
 from headwater.query.handed import ParquetView
@@ -34,8 +34,8 @@ class Query:
     mentioned: frozenset[str] | None = None  # names in it, folded; None: any column may be read
 
     @property
-    def datasets(self) -> list[tuple[str, LakeDataset]]:
-        return [(name, table) for name, table in self.tables.items() if isinstance(table, LakeDataset)]
+    def datasets(self) -> list[tuple[str, LakeTable]]:
+        return [(name, table) for name, table in self.tables.items() if isinstance(table, LakeTable)]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Execution:
                 readers = self.engine.readers
                 first_rows = takes_first_rows(ref)
                 where = pushed.get(index, ())
-                tables[name] = LakeDataset(ref.pinned, where, self.cache, readers, first_rows=first_rows)
+                tables[name] = LakeTable(ref.pinned, where, self.cache, readers, first_rows=first_rows)
         return tables
 
     def run(self, query: Query, *, shown: bool = False) -> pa.Table:
@@ -104,7 +104,7 @@ class Execution:
                 return self.engine.rows(text, tables, statement, self.parameters, shown=shown)
         except HeadwaterError as err:
             for table in tables.values():
-                if isinstance(table, LakeDataset) and table.reading.failure is not None:
+                if isinstance(table, LakeTable) and table.reading.failure is not None:
                     raise table.reading.failure from err
             for view in views if isinstance(err, EngineError) else ():
                 view.recheck()
@@ -134,7 +134,7 @@ _ALONE = re.compile(r"\b(summarize|table)\s+$", re.IGNORECASE)  # words that tak
 
 
 def _sources(tables: dict[str, Any], mentioned: frozenset[str] | None) -> dict[str, Any]:
-    return {name: each.source(mentioned) if isinstance(each, LakeDataset) else each for name, each in tables.items()}
+    return {name: each.source(mentioned) if isinstance(each, LakeTable) else each for name, each in tables.items()}
 
 
 def _told_as_written(column: str, query: Query) -> str:

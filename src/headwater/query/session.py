@@ -14,7 +14,7 @@ from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.bounds import Bounds
-from headwater.query.columns import ColumnCache
+from headwater.query.columns import ColumnCache, capacity
 from headwater.query.counted import find_count
 from headwater.query.engine import Engine
 from headwater.query.names import Names
@@ -53,7 +53,7 @@ class Session:
         self.database = database
         self._bounds = bounds
         self._engine = Engine(bounds)
-        self._cache = ColumnCache()
+        self._cache = ColumnCache(capacity()) if bounds is None else ColumnCache()
 
     def __repr__(self) -> str:
         return f"Session({self.warehouse.url!r}, database={self.database!r})"
