@@ -71,6 +71,12 @@ class ColumnCache:
         table = pa.Table.from_arrays([found[key] for key in keys], schema=schema)
         return _taken(table.to_batches())
 
+    def column(self, pinned: Pinned, name: str) -> pa.ChunkedArray | None:
+        """One column, all rows, which is kept; None if it is too large."""
+        batches = self.batches(pinned, [name])
+        with self._lock:
+            return None if batches is None else self._columns.get(_key(pinned, name))
+
     def _read(
         self, pinned: Pinned, names: list[str], found: dict[_Key, pa.ChunkedArray]
     ) -> Iterator[pa.RecordBatch] | None:

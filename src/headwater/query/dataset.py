@@ -21,6 +21,7 @@ from headwater.lake.tables.read import read_plan, result_schema
 from headwater.query.columns import ColumnCache
 from headwater.query.handed import ParquetView, hand_over
 from headwater.query.names import Pinned
+from headwater.query.top import Top
 
 
 @dataclass
@@ -47,14 +48,19 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         readers: Readers | None = None,
         *,
         first_rows: bool = False,
+        top: Top | None = None,
     ) -> None:
-        """DuckDB may read files itself when there are `readers` to check them; `first_rows` are all it will take."""
+        """DuckDB may read files itself when there are `readers` to check them.
+
+        It will take no more than the `first_rows` that come, or those in the order of `top`.
+        """
         self.pinned = pinned
         self.where = tuple(where)
         self.reading = Reading()
         self._cache = cache
         self._readers = readers
         self._first_rows = first_rows
+        self._top = top
         self._schema = result_schema(pinned.state.shape, pinned.schema.names)
 
     def plan(self, columns: Sequence[str] | None = None) -> ScanPlan:
@@ -107,11 +113,19 @@ class LakeTable(pa.Table):  # type: ignore[misc]
 
     def _batches(self, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
         if plan.is_whole and not self._first_rows:
-            kept = self._cache.batches(self.pinned, plan.columns)
+            bound = self._bound()
+            if bound is not None:
+                plan = plan_scan(self.pinned.table.store, self.pinned.state, plan.columns, (*self.where, bound))
+            kept = self._cache.batches(self.pinned, plan.columns) if bound is None else None
             if kept is not None:
                 yield from kept
                 return
         yield from read_plan(self.pinned.table.store, plan, self.pinned.state, past=self.pinned.is_past)
+
+    def _bound(self) -> Predicate | None:
+        """A condition that all rows meet which are taken. REQUIRES: every file is read."""
+        column = self._cache.column(self.pinned, self._top.column) if self._top is not None else None
+        return None if self._top is None or column is None else self._top.bound(column)
 
     def _noted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches, counted; what fails in them is kept."""

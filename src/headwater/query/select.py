@@ -19,6 +19,7 @@ from headwater.query.names import Names, TableRef
 from headwater.query.parse import Node, Statement
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
+from headwater.query.top import asked_top
 from headwater.query.types import quoted
 from headwater.text import Span
 
@@ -79,9 +80,9 @@ class Execution:
                 tables[name] = system_table(ref, self.statement)
             else:
                 readers = self.engine.readers
-                first_rows = takes_first_rows(ref)
+                first_rows, top = takes_first_rows(ref), asked_top(ref)
                 where = pushed.get(index, ())
-                tables[name] = LakeTable(ref.pinned, where, self.cache, readers, first_rows=first_rows)
+                tables[name] = LakeTable(ref.pinned, where, self.cache, readers, first_rows=first_rows, top=top)
         return tables
 
     def run(self, query: Query, *, shown: bool = False) -> pa.Table:
