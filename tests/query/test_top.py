@@ -41,6 +41,7 @@ QUERIES = [
     "SELECT a.id FROM t a, t b WHERE a.id = b.id ORDER BY a.number DESC, a.id LIMIT 3",
     "SELECT max(id) FROM (SELECT * FROM t ORDER BY number DESC, id LIMIT 4) AS best",
     "SELECT id FROM t ORDER BY -number, id LIMIT 3",
+    "SELECT number, day FROM t AS x(number, id) ORDER BY number DESC LIMIT 1",
     "SELECT id FROM t ORDER BY number DESC, id LIMIT 0",
     "SELECT number, id FROM t ORDER BY 1 DESC, 2 LIMIT 3",
     "SELECT number, id FROM t ORDER BY ALL DESC LIMIT 3",

@@ -5,7 +5,7 @@ from sqlglot import exp
 from headwater.query.names import TableRef
 from headwater.query.parse import Node
 
-_ALL_COLUMNS = (exp.Columns, exp.Pivot, exp.Summarize, exp.Describe)
+_ALL_COLUMNS = (exp.Columns, exp.Pivot, exp.Summarize, exp.Describe, exp.PositionalColumn)
 _NEEDS_ALL_ROWS = (
     "where",
     "group",
@@ -22,6 +22,8 @@ _NEEDS_ALL_ROWS = (
 
 def mentioned_names(tree: Node, refs: list[TableRef]) -> frozenset[str] | None:
     """Every name in a query, folded: columns that are not among them are not read. None if any column may be."""
+    if any(ref.renames_columns for ref in refs):
+        return None
     tables = {ref.alias.casefold() for ref in refs}
     for node in tree.walk():
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):

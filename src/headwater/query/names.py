@@ -60,6 +60,12 @@ class TableRef:
     def has_alias(self) -> bool:
         return bool(self.node.alias)
 
+    @property
+    def renames_columns(self) -> bool:
+        """Whether the columns have other names in the query than in the table: `t AS x(a, b)`."""
+        alias = self.node.args.get("alias")
+        return alias is not None and bool(alias.args.get("columns"))
+
 
 @dataclass
 class Names:

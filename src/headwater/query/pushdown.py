@@ -67,6 +67,8 @@ def _select_of(ref: TableRef) -> Node | None:
     parent = node.parent
     if node.args.get("sample") or node.args.get("joins") or node.args.get("pivots") or node.args.get("laterals"):
         return None
+    if ref.renames_columns:
+        return None
     if isinstance(parent, exp.From | exp.Join) and isinstance(parent.parent, exp.Select):
         select = parent.parent
         return select if all(map(_is_plain, select.args.get("joins") or ())) and not _is_odd(select) else None

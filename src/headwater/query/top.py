@@ -75,7 +75,7 @@ def asked_top(ref: TableRef) -> Top | None:
     select = ref.node.parent.parent if isinstance(ref.node.parent, exp.From) else None
     if not isinstance(select, exp.Select) or not {part for part, value in select.args.items() if value} <= _PARTS:
         return None
-    if not {part for part, value in ref.node.args.items() if value} <= _OF_TABLES:
+    if not {part for part, value in ref.node.args.items() if value} <= _OF_TABLES or ref.renames_columns:
         return None
     count = _count(select)
     order = select.args.get("order")
