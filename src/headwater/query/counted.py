@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from headwater.lake.engine.arrays import number_array
 from headwater.lake.engine.predicates import Predicate
 from headwater.lake.tables.count import count_rows, decides_by_partition, plan_count
 from headwater.query.names import Pinned
@@ -29,7 +31,7 @@ class Count:
         """The one row of the result."""
         pinned = self.pinned
         count = count_rows(pinned.table.store, pinned.state, self.where, past=pinned.is_past)
-        return pa.table([pa.array([count], pa.int64())], names=[self.name])
+        return pa.Table.from_arrays([number_array(np.array([count]))], names=[self.name])
 
     def explained(self) -> list[str]:
         """What is read for it."""

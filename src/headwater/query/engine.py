@@ -20,7 +20,12 @@ from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
 _DESCRIBE = "DESCRIBE "
-_SETTINGS = {"errors_as_json": "true", "TimeZone": "UTC", "parquet_metadata_cache": "true"}
+_SETTINGS = {
+    "errors_as_json": "true",
+    "TimeZone": "UTC",
+    "parquet_metadata_cache": "true",
+    "enable_progress_bar": "false",  # on stdout, which is for data
+}
 
 
 class Engine:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from headwater.lake.engine.arrays import numbers_of
 from headwater.lake.engine.predicates import Compare
 from headwater.model.types import BIGINT, DATE, DOUBLE, FLOAT, INT, SMALLINT, TIMESTAMP, TINYINT
 from headwater.query.names import TableRef
@@ -53,7 +54,7 @@ class Top:
         """So many values that come first, in any order; None if there is a NaN, which DuckDB has above all."""
         kept: npt.NDArray[Any] | None = None
         for chunk in chunks:
-            values = chunk.drop_null().to_numpy(zero_copy_only=False)
+            values = numbers_of(chunk)
             if values.dtype.kind == "f" and np.isnan(values).any():
                 return None
             if kept is not None and len(kept) == self.count:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from headwater.lake.engine.arrays import mask_array
 from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.keys import NativeKey
 from headwater.lake.engine.opened import OpenFile
@@ -104,7 +105,7 @@ class _BlockRows:
             found &= np.asarray(kept)
         if found.all():
             return slice(0, self._block.rows)
-        return pa.array(found) if found.any() else None
+        return mask_array(found) if found.any() else None
 
     def columns(self, names: Sequence[str], kept: pa.Array | slice) -> pa.RecordBatch:
         batch = self._file.select(self._block, names)
@@ -127,7 +128,7 @@ def _existing(block: DataBlock, bounds: Bounds | None) -> pa.Array | slice | Non
         return slice(start, stop)
     live = block.live()
     live[:start] = live[stop:] = False
-    return pa.array(live) if live.any() else None
+    return mask_array(live) if live.any() else None
 
 
 class _Small:
