@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.known import KnownTables
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.bounds import Bounds
@@ -53,6 +54,7 @@ class Session:
         self.database = database
         self._bounds = bounds
         self._engine = Engine(bounds)
+        self._tables = KnownTables(warehouse)
         self._cache = ColumnCache(capacity()) if bounds is None else ColumnCache()
 
     def __repr__(self) -> str:
@@ -104,7 +106,7 @@ class Session:
         try:
             return self._retried(statement, parameters)
         except NotFoundError:
-            expanded = expand_views(statement, Names(self.warehouse, self.database, statement))
+            expanded = expand_views(statement, Names(self.warehouse, self.database, statement, self._tables))
             if expanded is None:
                 raise
         if depth == _DEEPEST:
@@ -120,7 +122,7 @@ class Session:
             fresh = statement
             if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
-            names = Names(self.warehouse, self.database, fresh)
+            names = Names(self.warehouse, self.database, fresh, self._tables)
             try:
                 return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
             except CommitConflictError:
