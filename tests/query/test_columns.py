@@ -67,6 +67,8 @@ def test_what_proves_too_large_is_given_all_the_same(wide):
     cache = ColumnCache(16 << 20)
     assert pa.Table.from_batches(cache.batches(pinned, ["text"])).equals(table.to_arrow(["text"]))
     assert cache._size == 0
+    assert cache.column(pinned, "id").to_pylist() == list(range(20_000))
+    assert pa.Table.from_batches(cache.batches(pinned, ["id"])).equals(table.to_arrow(["id"]))
     assert cache.batches(pinned, ["text"]) is None  # and not tried again
 
 
