@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import headwater
-from headwater.query.dataset import LakeDataset
+from headwater.query.dataset import LakeTable
 
 NAN = float("nan")
 ROWS = pa.table(
@@ -55,6 +55,11 @@ QUERIES = [
     "SELECT id, row_number() OVER (PARTITION BY ok ORDER BY id DESC) AS r FROM t QUALIFY r <= 2",
     "SELECT * EXCLUDE (name, at_time) REPLACE (n + 1 AS n) FROM t WHERE id < 3",
     "FROM t SELECT id WHERE id < 3",
+    "SELECT * FROM t AS x(n, id) WHERE id = 5",
+    "SELECT x.n FROM t AS x(n, id) WHERE x.id < -3 AND x.n BETWEEN 20 AND 90",
+    "SELECT count(*) FROM t AS x(n, id) WHERE id = 5",
+    "SELECT y.n FROM t JOIN t AS y(n, id) ON t.id = y.n WHERE y.id = 3",
+    "SELECT #1, #3 FROM t WHERE id < 3",
     "SELECT list_transform([1, 2], lambda x: x + id) FROM t WHERE id = 1",
     "SELECT id FROM t WHERE id < 3 UNION ALL SELECT n FROM t WHERE id = 4",
     "SELECT a.id, b.id FROM t a ASOF JOIN t b ON a.n >= b.id WHERE b.ok AND a.id < 20",
@@ -94,26 +99,26 @@ def test_only_the_columns_that_are_needed_are_read(both, monkeypatch):
     session, _ = both
     monkeypatch.setattr(session._cache, "capacity", 0)  # as for a table that is too large to be kept
     asked = []
-    original = LakeDataset.scanner
+    original = LakeTable.scanned
 
-    def scanner(self, columns=None, filter=None, **options):
-        asked.append(list(columns))
-        return original(self, columns=columns, filter=filter, **options)
+    def scanned(self, names):
+        asked.append(list(names))
+        return original(self, names)
 
-    LakeDataset.scanner = scanner
-    try:
-        session.sql("SELECT sum(n) FROM t WHERE ok")
-    finally:
-        LakeDataset.scanner = original
-    assert asked == [["n"]] or asked == [["ok", "n"]] or asked == [["n", "ok"]]
+    monkeypatch.setattr(LakeTable, "scanned", scanned)
+    session.sql("SELECT sum(n) FROM t WHERE ok")
+    if session.table("t").schema.primary_keys:
+        assert asked in ([["n"]], [["ok", "n"]], [["n", "ok"]])
+    else:
+        assert asked == []  # DuckDB reads the files itself
 
 
 def test_a_small_table_is_read_once_and_kept(tmp_path):
     with headwater.connect(tmp_path) as session:
         session.sql("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
         session.warehouse.table("t").write(pa.table({"id": range(100), "n": range(100)}))
-        assert _line(session.sql("EXPLAIN SELECT n FROM t"), "kept").startswith("whole")
-        assert session.sql("SELECT sum(n) FROM t").fetchall() == [(4950,)]
+        assert _line(session.sql("EXPLAIN SELECT n FROM t"), "kept") == "in the memory of the session"
+        assert session.sql("SELECT sum(n), sum(id) FROM t").fetchall() == [(4950, 4950)]
         (data,) = (tmp_path / "default" / "t" / "data").rglob("*.sst")
         data.unlink()
         assert session.sql("SELECT sum(id) FROM t").fetchall() == [(4950,)]

@@ -11,25 +11,38 @@ import duckdb
 import pyarrow as pa
 
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, SqlError, TimeLimitError
+from headwater.lake.engine.opened import Readers
 from headwater.query.bounds import Bounds
 from headwater.query.edits import Edited
-from headwater.query.parse import DIALECT, Node, Statement
+from headwater.query.handed import MOST_OPEN, ParquetView
+from headwater.query.parse import DIALECT, Node, Statement, quoted
 from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
 _DESCRIBE = "DESCRIBE "
+_SETTINGS = {
+    "errors_as_json": "true",
+    "TimeZone": "UTC",
+    "parquet_metadata_cache": "true",
+    "enable_progress_bar": "false",  # on stdout, which is for data
+}
 
 
 class Engine:
-    """One DuckDB in memory. It holds no tables: those of a query are registered while it runs."""
+    """One DuckDB in memory. It holds no tables: those of a query are registered while it runs.
+
+    Views over files stay, since making one costs more than a small query; SQL cannot name them but through a table.
+    """
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds
         self._connection = duckdb.connect(":memory:")
-        settings = {"errors_as_json": "true", "TimeZone": "UTC"} | (bounds.settings if bounds is not None else {})
+        settings = _SETTINGS | (bounds.settings if bounds is not None else {})
         for name, value in settings.items():
             self._connection.execute(f"SET {name} = '{value}'").fetchall()
         self._lock = RLock()
+        self._views: dict[str, str] = {}
+        self.readers = Readers(MOST_OPEN) if bounds is None else None  # of files that DuckDB reads itself
 
     def close(self) -> None:
         self._connection.close()
@@ -50,13 +63,27 @@ class Engine:
         with self._lock:
             try:
                 for name, table in tables.items():
-                    self._connection.register(name, table)
+                    self._name(name, table)
                 return self._bounded(query.text, parameters, shown=shown)
             except duckdb.Error as err:
                 raise _suggesting(self._told(err, query, statement), tables) from err
             finally:
-                for name in tables:
-                    self._connection.unregister(name)
+                for name, table in tables.items():
+                    self._forget(name, table)
+
+    def _name(self, name: str, table: Any) -> None:
+        """Let SQL see a table by a name."""
+        if not isinstance(table, ParquetView):
+            if self._views.pop(name, None) is not None:
+                self._connection.execute(f"DROP VIEW {quoted(name)}").fetchall()
+            self._connection.register(name, table)
+        elif self._views.get(name) != table.text:
+            self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {table.text}").fetchall()
+            self._views[name] = table.text
+
+    def _forget(self, name: str, table: Any) -> None:
+        if not isinstance(table, ParquetView):
+            self._connection.unregister(name)
 
     def _bounded(self, text: str, parameters: Any, *, shown: bool) -> pa.Table:
         """Run a query, not longer and for not more rows than the bounds say. RAISES: TimeLimitError."""
@@ -117,7 +144,7 @@ def _as_text(relation: Any) -> Any:
     unknown = [bool(_UNKNOWN_TO_ARROW.search(str(type))) for type in relation.types]
     if not any(unknown):
         return relation
-    names = ['"' + name.replace('"', '""') + '"' for name in relation.columns]
+    names = [quoted(name) for name in relation.columns]
     columns = (f"#{at}::VARCHAR" if text else f"#{at}" for at, text in enumerate(unknown, 1))
     return relation.project(", ".join(f"{column} AS {name}" for column, name in zip(columns, names)))
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.query.dataset import LakeDataset
+from headwater.query.counted import find_count
+from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edited
+from headwater.query.handed import ParquetView
 from headwater.query.result import Result, listing
 from headwater.query.select import Execution, Query
 
@@ -23,9 +25,14 @@ def explain(run: Execution) -> Result:
     statement = run.statement
     if not isinstance(statement.tree, exp.Query):
         raise statement.error("EXPLAIN is for queries", hint="explain the SELECT of the statement")
+    count = find_count(run)
+    if count is not None:
+        told = [f"{count.rows().num_rows:,} rows"] if statement.explain == "analyze" else []
+        return listing({"plan": told + count.explained()})
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
-    plan = _duckdb_plan(run, query)
-    columns = _scanned_columns(plan, query)
+    columns = _scanned_columns(_duckdb_plan(run, query, query.tables), query)
+    views = {name: dataset.view(frozenset()) or dataset for name, dataset in query.datasets}
+    plan = _duckdb_plan(run, query, query.tables | views)
     lines: list[str] = []
     if statement.explain == "analyze":
         rows = run.run(query)
@@ -33,19 +40,19 @@ def explain(run: Execution) -> Result:
     for name, dataset in query.datasets:
         asked = dataset.reading.columns
         wanted = columns.get(name) or (asked[0] if asked else None)
-        lines += _scan_lines(name, dataset, wanted)
+        lines += _scan_lines(name, dataset, wanted, by_duckdb=isinstance(views[name], ParquetView))
     lines += ["", *_plan_lines(plan)]
     return listing({"plan": lines})
 
 
-def _duckdb_plan(run: Execution, query: Query) -> list[dict[str, Any]]:
+def _duckdb_plan(run: Execution, query: Query, tables: dict[str, Any]) -> list[dict[str, Any]]:
     text = Edited(_PREFIX + query.text.text, query.text.begin - len(_PREFIX), query.text.edits)
-    table = run.engine.rows(text, query.tables, run.statement, run.parameters)
+    table = run.engine.rows(text, tables, run.statement, run.parameters)
     plan: list[dict[str, Any]] = json.loads(table.column("explain_value")[0].as_py())
     return plan
 
 
-def _scan_lines(name: str, dataset: LakeDataset, columns: tuple[str, ...] | None) -> list[str]:
+def _scan_lines(name: str, dataset: LakeTable, columns: tuple[str, ...] | None, *, by_duckdb: bool) -> list[str]:
     plan = dataset.plan(columns)
     pruned = {
         "partition": plan.pruned_by_partition,
@@ -55,7 +62,8 @@ def _scan_lines(name: str, dataset: LakeDataset, columns: tuple[str, ...] | None
     }
     by = ", ".join(f"{count} by {what}" for what, count in pruned.items() if count)
     all_columns = len(dataset.schema.names)
-    kept = ["  kept    whole, in the memory of the session"] if dataset.is_kept else []
+    kept = ["  kept    in the memory of the session"] if dataset.keeps(columns) and not by_duckdb else []
+    kept += ["  read    by DuckDB, which is given the files"] if by_duckdb else []
     return [
         f"scan {name} @ snapshot {plan.snapshot_id}",
         f"  columns {len(plan.columns)} of {all_columns}: {', '.join(plan.columns)}",

@@ -12,6 +12,7 @@ from sqlglot import exp
 from headwater.errors import HeadwaterError, NotFoundError, SqlError, UsageError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.known import KnownTables
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.lake.tables.state import TableState
 from headwater.model.schema import Schema
@@ -60,6 +61,12 @@ class TableRef:
     def has_alias(self) -> bool:
         return bool(self.node.alias)
 
+    @property
+    def renames_columns(self) -> bool:
+        """Whether the columns have other names in the query than in the table: `t AS x(a, b)`."""
+        alias = self.node.args.get("alias")
+        return alias is not None and bool(alias.args.get("columns"))
+
 
 @dataclass
 class Names:
@@ -68,6 +75,7 @@ class Names:
     warehouse: Warehouse
     database: str
     statement: Statement
+    tables: KnownTables
     _pins: dict[tuple[TableName, object], Pinned] = field(default_factory=dict)
 
     def table_name(self, node: Node) -> TableName:
@@ -100,7 +108,7 @@ class Names:
         return self._pins[key]
 
     def _pinned(self, name: TableName, version: Version | None) -> Pinned:
-        table = self.warehouse.table(name)
+        table = self.tables.get(name)
         store = table.store
         if version is None:
             return Pinned(table, store.latest())

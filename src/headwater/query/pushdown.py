@@ -47,11 +47,27 @@ def pushed_predicates(refs: list[TableRef], evaluate: Evaluate) -> dict[int, tup
     return pushed
 
 
+def exact_predicates(ref: TableRef, evaluate: Evaluate) -> tuple[Predicate, ...] | None:
+    """The whole WHERE of the SELECT that a table stands in, alone, as predicates; None if they would say less."""
+    select = _select_of(ref)
+    if select is None:
+        return None
+    found: list[Predicate] = []
+    for conjunct in _conjuncts(select.args["where"].this) if select.args.get("where") is not None else ():
+        predicates = list(_predicates(conjunct, ref, [ref], evaluate, filled=False))
+        if len(predicates) != (2 if isinstance(conjunct, exp.Between) else 1):
+            return None
+        found += predicates
+    return tuple(found)
+
+
 def _select_of(ref: TableRef) -> Node | None:
     """The SELECT whose WHERE concerns a table: the one in whose FROM or plain JOIN it stands."""
     node = ref.node
     parent = node.parent
     if node.args.get("sample") or node.args.get("joins") or node.args.get("pivots") or node.args.get("laterals"):
+        return None
+    if ref.renames_columns:
         return None
     if isinstance(parent, exp.From | exp.Join) and isinstance(parent.parent, exp.Select):
         select = parent.parent

@@ -1,21 +1,25 @@
 """Queries: DuckDB runs them, over scans of the lake."""
 
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.errors import SqlError
+from headwater.errors import EngineError, HeadwaterError, SqlError
 from headwater.query.columns import ColumnCache
-from headwater.query.dataset import LakeDataset
+from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.engine import Engine
+from headwater.query.handed import ParquetView
+from headwater.query.mentioned import mentioned_names, takes_first_rows
 from headwater.query.names import Names, TableRef
 from headwater.query.parse import Node, Statement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
+from headwater.query.top import asked_top
 from headwater.text import Span
 
 
@@ -27,10 +31,11 @@ class Query:
     text: Edited
     refs: tuple[TableRef, ...]
     tables: dict[str, Any]  # registered name → dataset or Arrow table
+    mentioned: frozenset[str] | None = None  # names in it, folded; None: any column may be read
 
     @property
-    def datasets(self) -> list[tuple[str, LakeDataset]]:
-        return [(name, table) for name, table in self.tables.items() if isinstance(table, LakeDataset)]
+    def datasets(self) -> list[tuple[str, LakeTable]]:
+        return [(name, table) for name, table in self.tables.items() if isinstance(table, LakeTable)]
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ class Execution:
         text = self.statement.source.text
         edits = [Edit(ref.span.start, ref.span.end, _written(ref, name, text)) for ref, name in zip(refs, named)]
         edits += _short_columns(tree, begin, end)
-        return Query(self.statement, apply_edits(text, begin, end, [*edits, *more]), tuple(refs), named)
+        edited = apply_edits(text, begin, end, [*edits, *more])
+        return Query(self.statement, edited, tuple(refs), named, mentioned_names(tree, refs))
 
     def register(self, refs: list[TableRef]) -> dict[str, Any]:
         """A name for DuckDB and a dataset for each reference, in order."""
@@ -72,19 +78,42 @@ class Execution:
             if ref.system is not None:
                 tables[name] = system_table(ref, self.statement)
             else:
-                tables[name] = LakeDataset(ref.pinned, pushed.get(index, ()), self.cache)
+                readers = self.engine.readers
+                first_rows, top = takes_first_rows(ref), asked_top(ref)
+                where = pushed.get(index, ())
+                tables[name] = LakeTable(ref.pinned, where, self.cache, readers, first_rows=first_rows, top=top)
         return tables
 
     def run(self, query: Query, *, shown: bool = False) -> pa.Table:
         """The rows of a query; those that are only `shown` may have values as text that no table could hold."""
-        tables = _sources(query.tables)
-        rows = self.engine.rows(query.text, tables, self.statement, self.parameters, shown=shown)
+        tables = _sources(query.tables, query.mentioned)
+        rows = self._rows(query.text, tables, self.statement, shown=shown)
         return rows.rename_columns([_told_as_written(name, query) for name in rows.column_names])
+
+    def _rows(self, text: Edited, tables: dict[str, Any], statement: Statement, *, shown: bool = False) -> pa.Table:
+        """The rows of a query; files that DuckDB reads itself are kept while it does.
+
+        RAISES: what failed in a scan, rather than what DuckDB makes of it; NotFoundError and CorruptFileError when
+        DuckDB fails because of a file.
+        """
+        views = [table for table in tables.values() if isinstance(table, ParquetView)]
+        try:
+            with ExitStack() as held:
+                for view in views:
+                    held.enter_context(view.reading())
+                return self.engine.rows(text, tables, statement, self.parameters, shown=shown)
+        except HeadwaterError as err:
+            for table in tables.values():
+                if isinstance(table, LakeTable) and table.reading.failure is not None:
+                    raise table.reading.failure from err
+            for view in views if isinstance(err, EngineError) else ():
+                view.recheck()
+            raise
 
     def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:
         """The rows of a query that was put together here; an error is placed by the name it speaks of."""
         try:
-            return self.engine.rows(Edited(text, 0, ()), _sources(tables), self._nowhere(), self.parameters)
+            return self._rows(Edited(text, 0, ()), _sources(tables, None), self._nowhere())
         except SqlError as err:
             raise self.statement.error(err.message, self._named(err.message), hint=err.hint) from err
 
@@ -104,8 +133,8 @@ class Execution:
 _ALONE = re.compile(r"\b(summarize|table)\s+$", re.IGNORECASE)  # words that take a table without an alias
 
 
-def _sources(tables: dict[str, Any]) -> dict[str, Any]:
-    return {name: each.source() if isinstance(each, LakeDataset) else each for name, each in tables.items()}
+def _sources(tables: dict[str, Any], mentioned: frozenset[str] | None) -> dict[str, Any]:
+    return {name: each.source(mentioned) if isinstance(each, LakeTable) else each for name, each in tables.items()}
 
 
 def _told_as_written(column: str, query: Query) -> str:

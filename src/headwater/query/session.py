@@ -11,10 +11,12 @@ from sqlglot import exp
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.known import KnownTables
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.bounds import Bounds
-from headwater.query.columns import ColumnCache
+from headwater.query.columns import ColumnCache, capacity
+from headwater.query.counted import find_count
 from headwater.query.engine import Engine
 from headwater.query.names import Names
 from headwater.query.parse import Node, Statement, parse_statements
@@ -53,7 +55,8 @@ class Session:
         self.database = database
         self._bounds = bounds
         self._engine = Engine(bounds)
-        self._cache = ColumnCache()
+        self._tables = KnownTables(warehouse)
+        self._cache = ColumnCache(capacity()) if bounds is None else ColumnCache()
 
     def __repr__(self) -> str:
         return f"Session({self.warehouse.url!r}, database={self.database!r})"
@@ -104,7 +107,7 @@ class Session:
         try:
             return self._retried(statement, parameters)
         except NotFoundError:
-            expanded = expand_views(statement, Names(self.warehouse, self.database, statement))
+            expanded = expand_views(statement, Names(self.warehouse, self.database, statement, self._tables))
             if expanded is None:
                 raise
         if depth == _DEEPEST:
@@ -120,7 +123,7 @@ class Session:
             fresh = statement
             if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
-            names = Names(self.warehouse, self.database, fresh)
+            names = Names(self.warehouse, self.database, fresh, self._tables)
             try:
                 return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
             except CommitConflictError:
@@ -152,6 +155,9 @@ class Session:
 
 def _select(run: Execution) -> Result:
     statement = run.statement
+    count = find_count(run)
+    if count is not None:
+        return Result(count.rows(), 1)
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
     rows = run.run(query, shown=True)
     return Result(rows, rows.num_rows)

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import CorruptFileError
-from headwater.files import FaultyFiles, Files, MemoryFiles
+from headwater.files import FaultyFiles, Files, LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
 from headwater.lake.engine.batch import Kind, SortedBatch, concat
 from headwater.lake.engine.formats.facts import FileFacts
@@ -103,6 +104,16 @@ def test_every_flipped_byte_is_noticed(schema: Schema, compression: Compression)
             files.put(PATH, bytes(damaged))
             with pytest.raises(CorruptFileError, match="0-00001"):
                 read_everything(files)
+
+
+@pytest.mark.parametrize("compression", Compression)
+def test_arrays_lie_where_other_engines_expect_them(compression: Compression, tmp_path: Path) -> None:
+    written = store(sample(NUMBERS, 500), NUMBERS, compression=compression, block_size=1000)
+    LocalFiles(tmp_path).put(PATH, written.get(PATH))
+    table = open_table(LocalFiles(tmp_path))
+    for block in table.load_many(range(len(table.index))):
+        buffers = [buffer for column in block.batch().columns.columns for buffer in column.buffers()]
+        assert all(buffer is None or buffer.address % 8 == 0 for buffer in buffers)
 
 
 def test_a_cut_or_longer_file_is_noticed() -> None:

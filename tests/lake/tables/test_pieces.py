@@ -48,6 +48,6 @@ def test_a_table_without_a_key_is_cut_between_files(warehouse):
     table = warehouse.create_table("t", {"id": "BIGINT"})
     for start in range(0, 40_000, 10_000):
         table.write(pa.table({"id": pa.array(range(start, start + 10_000), pa.int64())}))
-    parts = pieces(table, 50_000)
+    parts = pieces(table, 25_000)
     assert len(parts) >= 2
     assert sorted(ids(table, parts)) == list(range(40_000))

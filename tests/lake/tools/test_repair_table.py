@@ -64,7 +64,7 @@ def test_a_sound_table_is_left_alone():
 @pytest.mark.parametrize("key", ["k", None])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_damaged_blocks_cost_their_rows_and_no_other(key, number):
-    files = made(key=key)
+    files = made(key=key, **{"file.format": "sst"})
     expected, first = rows(files), rows(files, at="first")
     path = data_file(files, number)
     flip(files, path, 70)  # inside of a column

@@ -93,6 +93,8 @@ def without_columns(rows: int) -> pa.RecordBatch:
 
 def to_rows(batch: SortedBatch, codec: KeyCodec, names: Sequence[str]) -> pa.RecordBatch:
     """The wanted columns of a batch as the user sees them, the key column among them."""
+    if not names:
+        return without_columns(len(batch))
     arrays = []
     for name in names:
         index = batch.columns.schema.get_field_index(name)

@@ -31,9 +31,14 @@ def on_statistics(where: Sequence[Predicate], schema: Schema, old: Mapping[int, 
 
 def file_matches(file: DataFile, where: list[Statistic]) -> bool:
     """Whether, by its statistics, a file can hold a row that satisfies every predicate."""
+    return stats_match(file.stats, file.rows, where)
+
+
+def stats_match(known: Mapping[str, ColumnStats], rows: int, where: list[Statistic]) -> bool:
+    """Whether so many rows, by the statistics of their columns, can hold one that satisfies every predicate."""
     for name, predicate in where:
-        stats = file.stats.get(name)
-        if stats is not None and _ruled_out(stats, predicate, file.rows):
+        stats = known.get(name)
+        if stats is not None and _ruled_out(stats, predicate, rows):
             return False
     return True
 

@@ -75,7 +75,10 @@ class StorageOptions:
         metadata=_said("wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS),
     )
     file_format: FileFormat = field(
-        default=FileFormat.SST, metadata=_said("file.format", "The format of data files.", _WRITES)
+        default=FileFormat.SST,
+        metadata=_said(
+            "file.format", "The format of new data files; of a table without a primary key, `parquet`.", _WRITES
+        ),
     )
     block_size: int = field(
         default=1 << 20,

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from headwater.lake.engine.arrays import mask_array
 from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.keys import NativeKey
 from headwater.lake.engine.opened import OpenFile
@@ -19,6 +20,7 @@ from headwater.lake.engine.predicates import Predicate, columns_of, mask_batch
 Bounds: TypeAlias = tuple[NativeKey | None, NativeKey | None]
 _LARGE = 4_096  # rows of a batch that is handed on as it is
 _ENOUGH = 65_536  # rows of smaller ones put together
+_ENOUGH_BYTES = 16 << 20  # wide rows make a batch sooner
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class _BlockRows:
             found &= np.asarray(kept)
         if found.all():
             return slice(0, self._block.rows)
-        return pa.array(found) if found.any() else None
+        return mask_array(found) if found.any() else None
 
     def columns(self, names: Sequence[str], kept: pa.Array | slice) -> pa.RecordBatch:
         batch = self._file.select(self._block, names)
@@ -126,7 +128,7 @@ def _existing(block: DataBlock, bounds: Bounds | None) -> pa.Array | slice | Non
         return slice(start, stop)
     live = block.live()
     live[:start] = live[stop:] = False
-    return pa.array(live) if live.any() else None
+    return mask_array(live) if live.any() else None
 
 
 class _Small:
@@ -135,7 +137,7 @@ class _Small:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
         self._held: list[pa.RecordBatch] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
 
     def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         if not self._held and len(batch) >= _LARGE:
@@ -143,10 +145,11 @@ class _Small:
             return
         self._held.append(batch)
         self._rows += len(batch)
-        if self._rows >= _ENOUGH:
+        self._bytes += batch.nbytes
+        if self._rows >= _ENOUGH or self._bytes >= _ENOUGH_BYTES:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         if self._rows:
             yield pa.concat_batches(self._held) if len(self._held) > 1 else self._held[0]
-        self._held, self._rows = [], 0
+        self._held, self._rows, self._bytes = [], 0, 0

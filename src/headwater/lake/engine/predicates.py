@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import SchemaError, UsageError
+from headwater.lake.engine.arrays import array_of, is_exactly, mask_of
 from headwater.lake.engine.types import arrow_type
 from headwater.model.schema import Field, Schema
 
@@ -104,8 +105,7 @@ def mask_batch(batch: pa.RecordBatch, where: Sequence[Predicate]) -> npt.NDArray
     """For each row, whether every predicate holds. REQUIRES: checked predicates on columns of the batch."""
     mask = np.ones(len(batch), np.bool_)
     for predicate in where:
-        held = pc.fill_null(_mask(batch.column(predicate.column), predicate), False)
-        mask &= held.to_numpy(zero_copy_only=False)
+        mask &= mask_of(_mask(batch.column(predicate.column), predicate))
     return mask
 
 
@@ -131,7 +131,9 @@ def _mask(column: pa.Array, predicate: Predicate) -> pa.Array:
             return _OPERATORS[op][0](column, _scalar(value, column.type))
         case In(_, values):
             present = [value for value in values if value is not None]
-            return pc.is_in(column, value_set=pa.array(present, column.type))
+            exact = present and all(is_exactly(each, column.type) for each in present) and column.type != pa.bool_()
+            known = array_of(present, column.type) if exact else pa.array(present, column.type)
+            return pc.is_in(column, value_set=known)
         case IsNull(_, negated):
             return pc.is_valid(column) if negated else pc.is_null(column)
         case StartsWith(_, prefix):
@@ -140,6 +142,8 @@ def _mask(column: pa.Array, predicate: Predicate) -> pa.Array:
 
 
 def _scalar(value: Any, type: pa.DataType) -> pa.Scalar:
+    if is_exactly(value, type) and not isinstance(value, bool):
+        return array_of([value], type)[0]
     try:
         return pa.scalar(value, type) if _fits(value, type) else pa.scalar(value)  # compared in a wider type
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as err:
@@ -167,6 +171,8 @@ def _checked(predicate: Predicate, field: Field) -> Predicate:
 
 def _fits(value: Any, type: pa.DataType) -> bool:
     """Whether a column of the type can have exactly this value: Arrow takes 9.5 for an integer, and makes it 9."""
+    if is_exactly(value, type):
+        return True
     try:
         same = pa.scalar(value, type).as_py()
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
@@ -179,6 +185,8 @@ def _fitted(value: Any, field: Field) -> Any:
     if value is None:
         return None
     type = arrow_type(field.type)
+    if is_exactly(value, type):
+        return value
     if _fits(value, type):
         return pa.scalar(value, type).as_py()
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 63:

@@ -43,7 +43,7 @@ def _bound(value: pa.Scalar) -> Any:
     """A bound in the form statistics have, None for a date or time beyond the years 1 to 9999."""
     try:
         found = value.as_py()
-        return found if isinstance(found, decimal.Decimal) else _plain(found)
+        return found if isinstance(found, decimal.Decimal) else plain_value(found)
     except (OverflowError, ValueError):
         return None
 
@@ -85,10 +85,11 @@ def comparable(value: Any, type: DataType) -> Any:
     """A value in the form statistics have, or None if values of this type are not compared."""
     if isinstance(type, Decimal):
         return None  # text does not compare as numbers do
-    return _plain(value) if isinstance(type, Primitive) else None
+    return plain_value(value) if isinstance(type, Primitive) else None
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it: times and decimals as text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

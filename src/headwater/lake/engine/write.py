@@ -7,7 +7,7 @@ from itertools import chain
 from headwater.files import Files
 from headwater.files.protocol import Buffer
 from headwater.lake.engine.batch import SortedBatch
-from headwater.lake.engine.formats.columnar import ColumnarWriter
+from headwater.lake.engine.formats.columnar import ColumnarWriter, ParquetWriter
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.formats.protocol import DataWriter
 from headwater.lake.engine.layout import PathFactory, new_data_file
@@ -59,6 +59,8 @@ class FileWriter:
             return SSTableWriter(
                 facts, compression=compression, block_size=options.block_size, bits_per_key=options.bits_per_key
             )
+        if options.file_format is FileFormat.PARQUET:
+            return ParquetWriter(self._schema, facts, compression.name.lower())
         return ColumnarWriter(options.file_format.value, self._schema, facts, compression.name.lower())
 
     def _write_file(self, batches: Iterator[SortedBatch], level: int, sequence: int) -> DataFile:

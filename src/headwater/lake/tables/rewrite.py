@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from headwater.errors import CommitConflictError
 from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.formats.positions import row_keys
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.predicates import Where, filter_batch, mask_batch
 from headwater.lake.engine.types import conform
@@ -14,7 +15,6 @@ from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.plan import Split, plan_scan
 from headwater.lake.tables.read import file_batches
-from headwater.lake.tables.routing import row_keys
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore

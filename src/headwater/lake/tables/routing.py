@@ -11,15 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.lake.engine.batch import Kind, SortedBatch
-from headwater.lake.engine.keys import NativeKey, NumberKeys, as_bytes
+from headwater.lake.engine.formats.positions import row_keys
+from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.merge import sort_batch
 from headwater.lake.engine.stored import stored_batch
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.tables.partitions import stored_value, stored_values
 from headwater.lake.tables.shape import Shape
 from headwater.model.schema import Field
-
-_ROW_BIAS = 1 << 63  # how a BIGINT key becomes a number that sorts as it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +77,6 @@ def bucket_of(key: NativeKey, buckets: int) -> int:
 def _append_batch(rows: pa.Table, shape: Shape) -> SortedBatch:
     columns = rows.select([field.name for field in shape.codec.stored]).to_batches()[0]
     return SortedBatch(row_keys(0, len(columns)), None, columns)
-
-
-def row_keys(start: int, count: int) -> NumberKeys:
-    """The hidden keys of rows of a file, from position `start` on."""
-    return NumberKeys(np.arange(start, start + count, dtype=np.uint64) + np.uint64(_ROW_BIAS))
 
 
 def _renumbered(batch: SortedBatch) -> SortedBatch:

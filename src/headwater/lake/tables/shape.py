@@ -1,12 +1,13 @@
 """What a schema means for storage: which columns are stored, by which key, in how many buckets.
 
-A table without a primary key has a hidden one, `_row`: the position of a row in its file. Such a key is a number, is
-stored with next to no bytes, and is never compared between files.
+A table without a primary key has a hidden one, `_row`: the position of a row in its file. Its files never merge and
+are never read by key, so they are Parquet, which every engine reads, unless an option says otherwise.
 """
 
 from dataclasses import dataclass, replace
 
 from headwater.errors import SchemaError
+from headwater.lake.engine.formats.positions import ROW_COLUMN
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge import MergeEngine, MergeRule, check_new_rule, merge_rule
 from headwater.lake.engine.options import StorageOptions, check_option_name, storage_options
@@ -14,10 +15,12 @@ from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY, DOUBLE, FLOAT, Decimal, Primitive
 
-ROW_COLUMN = "_row"
 _ROW_FIELD = Field((1 << 31) - 1, ROW_COLUMN, BIGINT, nullable=False)
 UNDECIDED = 0
 """The number of buckets of a table with `bucket = -1` that nothing was written to."""
+
+
+_SCANNED = {"file.format": "parquet"}  # of a table without a key: rows are never looked up one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def shape_of(schema: Schema) -> Shape:
         stored=stored,
         codec=KeyCodec(stored),
         rule=merge_rule(schema, schema.options) if schema.primary_keys else MergeRule(),
-        options=storage_options(schema.options),
+        options=storage_options(schema.options if schema.primary_keys else _SCANNED | schema.options),
         partition_fields=tuple(schema.field(name) for name in schema.partition_keys),
         buckets=_buckets(schema),
     )

@@ -20,6 +20,7 @@ from headwater.lake.tables.at import At, snapshot_at
 from headwater.lake.tables.casts import CastReport, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
 from headwater.lake.tables.convert import need
+from headwater.lake.tables.count import count_rows
 from headwater.lake.tables.history import KeyVersion, key_history
 from headwater.lake.tables.maintenance import (
     Compaction,
@@ -213,6 +214,10 @@ class Table:
         return pa.Table.from_batches(list(read_plan(self.store, plan, state, limit, past=at is not None)), schema)
 
     read = to_arrow
+
+    def count(self, *, where: Where = None, at: At | None = None) -> int:
+        """The number of rows, or of those for which predicates hold; without reading any where manifests know it."""
+        return count_rows(self.store, self._state(at), where, past=at is not None)
 
     def plan_scan(
         self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None

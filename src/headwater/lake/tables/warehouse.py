@@ -177,11 +177,14 @@ class Warehouse:
     def table(self, name: str | TableName) -> Table:
         """Open a table. RAISES: NotFoundError with the nearest name."""
         table = parse_name(name)
+        return Table(TableStore(table, self.files, self.entry(table).folder))
+
+    def entry(self, table: TableName) -> TableEntry:
+        """What the catalog knows of a table. RAISES: NotFoundError with the nearest name."""
         try:
-            entry = read_table_entry(self.files, _entry_path(table))
+            return read_table_entry(self.files, _entry_path(table))
         except NotFoundError as err:
             raise self._no_table(table) from err
-        return Table(TableStore(table, self.files, entry.folder))
 
     def has_table(self, name: str | TableName) -> bool:
         try:

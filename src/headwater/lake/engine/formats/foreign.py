@@ -1,32 +1,86 @@
-"""Tables to bytes and back in formats of others, in groups of rows."""
+"""Data files of others as groups of rows: row groups of Parquet, stripes of ORC, all lines of JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.orc
-import pyarrow.parquet
 
+from headwater.errors import CorruptFileError
+from headwater.files import Files
 from headwater.lake.engine.formats.jsonlines import read_json_lines, write_json_lines
+from headwater.lake.engine.formats.parquet import ParquetGroups
 from headwater.lake.engine.temporal import is_beyond_nanoseconds, with_numbers
-from headwater.lake.engine.types import arrow_schema
-from headwater.model.schema import Schema
 
 KIND_COLUMN = "_kind"
-GROUP_ROWS = 16_384
+_STRIPE = 1 << 20
 
 
-def write_groups(file_format: str, table: pa.Table, compression: str) -> bytes | memoryview:
-    """A whole file. REQUIRES: the format is parquet, orc or json."""
+class Groups(Protocol):
+    """An open file, in groups of rows."""
+
+    columns: frozenset[str]
+    counts: list[int]  # rows of each group
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether a checksum covers every byte of the file."""
+        ...
+
+    def read(self, number: int, names: Sequence[str]) -> pa.Table: ...
+
+    def check(self, numbers: Iterable[int], names: Iterable[str]) -> None: ...
+
+    def is_zero(self, number: int, name: str) -> bool: ...
+
+
+class HeldGroups:
+    """Groups of a file that was read whole."""
+
+    has_checks = False
+
+    def __init__(self, tables: list[pa.Table], columns: Iterable[str]) -> None:
+        self._tables = [table for table in tables if table.num_rows]
+        self.columns = frozenset(columns)
+        self.counts = [table.num_rows for table in self._tables]
+
+    def read(self, number: int, names: Sequence[str]) -> pa.Table:
+        return self._tables[number].select(list(names))
+
+    def check(self, numbers: Iterable[int], names: Iterable[str]) -> None:
+        """Nothing is left to check: all of it was read."""
+
+    def is_zero(self, number: int, name: str) -> bool:
+        return False
+
+
+def open_groups(files: Files, path: str, size: int, wanted: pa.Schema) -> Groups:
+    """Open a file: Parquet by its footer, the others whole. `wanted` has the columns that JSON lines are read as.
+
+    RAISES: CorruptFileError when it has another size than it was written with, errors of Arrow and ValueError when it
+    cannot be read.
+    """
+    file_format = path.rpartition(".")[2]
+    if file_format == "parquet":
+        return ParquetGroups(files, path, size)
+    data = files.get(path)
+    if len(data) != size:  # a JSON file that is cut off at the end of a line reads like a shorter one
+        raise CorruptFileError(f"{path} has {len(data)} bytes instead of {size}")
+    if file_format == "json":
+        return HeldGroups([read_json_lines(data, wanted)], wanted.names)
+    orc = pa.orc.ORCFile(pa.BufferReader(data))
+    stripes = [pa.Table.from_batches([orc.read_stripe(number)]) for number in range(orc.nstripes)]
+    return HeldGroups(stripes, orc.schema.names)
+
+
+def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | memoryview:
+    """A whole file. REQUIRES: the format is orc or json."""
+    if file_format == "json":
+        return write_json_lines(table)
     sink = pa.BufferOutputStream()
-    match file_format:
-        case "parquet":
-            pa.parquet.write_table(table, sink, row_group_size=GROUP_ROWS, compression=compression)
-        case "orc":
-            codec = "uncompressed" if compression == "none" else compression
-            table = _readable_as_orc(table)
-            pa.orc.write_table(table, sink, compression=codec, stripe_size=GROUP_ROWS << 6)
-        case "json":
-            return write_json_lines(table)
+    table = _readable_as_orc(table)
+    codec = "uncompressed" if compression == "none" else compression
+    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
     return memoryview(sink.getvalue()).cast("B")
 
 
@@ -36,21 +90,3 @@ def _readable_as_orc(table: pa.Table) -> pa.Table:
         if is_beyond_nanoseconds(column):
             table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))
     return table
-
-
-def read_groups(file_format: str, data: bytes, schema: Schema) -> Iterator[pa.Table]:
-    """The groups of a file, in the table's types, all columns nullable."""
-    wanted = pa.schema([field.with_nullable(True) for field in arrow_schema(schema.fields)])
-    wanted = wanted.append(pa.field(KIND_COLUMN, pa.int8()))
-    source = pa.BufferReader(data)
-    match file_format:
-        case "parquet":
-            parquet = pa.parquet.ParquetFile(source)
-            for group in range(parquet.num_row_groups):
-                yield parquet.read_row_group(group).select(wanted.names).cast(wanted)
-        case "orc":
-            orc = pa.orc.ORCFile(source)
-            for stripe in range(orc.nstripes):
-                yield pa.Table.from_batches([orc.read_stripe(stripe)]).select(wanted.names).cast(wanted)
-        case "json":
-            yield read_json_lines(data, wanted)

@@ -86,7 +86,9 @@ class DataReader(Protocol):
 
     def load(self, number: int) -> DataBlock: ...
 
-    def load_many(self, numbers: range) -> Iterator[DataBlock]: ...
+    def load_many(self, numbers: range) -> Iterator[DataBlock]:
+        """Several blocks in a row, whose columns may be read when they are asked for."""
+        ...
 
 
 class DataWriter(Protocol):

@@ -185,8 +185,8 @@ def _decode_text(
     _require(data_at + int(offsets[-1]) == len(view), at)
     buffers = [valid, pa.py_buffer(offsets.astype(np.int32)), raw.slice(data_at)]
     found = pa.Array.from_buffers(type, rows, buffers)
-    if pa.types.is_string(type):
-        found.validate(full=True)
+    if pa.types.is_string(type) and np.frombuffer(view[data_at:], np.int8).min(initial=0) < 0:
+        found.validate(full=True)  # ASCII is UTF-8, and is told much faster
     return found
 
 
