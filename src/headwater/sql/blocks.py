@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.heads import Head, cursor_query, declared_name, is_routine, parameters, read_heads
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
@@ -22,7 +23,7 @@ _STATEMENTS = frozenset(
 )
 _JUMPS = (
     *("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL"),
-    *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW"),
+    *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW", "GOTO", "WAITFOR"),
 )
 _HEADS = frozenset(
     {
@@ -49,7 +50,8 @@ def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str
     depth = 0  # of branches and loops around a statement
     for piece in pieces:
         first = _word(piece.tokens, 0)
-        depth = max(0, depth + _opened(piece.tokens))
+        if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
+            depth = max(0, depth + _opened(piece.tokens))
         if depth:
             piece = dataclasses.replace(piece, conditional=True)
         if declaring:
@@ -172,7 +174,8 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
             word = token.text.upper()
             if word in ("THEN", "DO", "LOOP"):
                 return tokens[at + 1 :]
-            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query:
+            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
+            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not is_variable:
                 return tokens[at:]
     return ()
 
@@ -195,7 +198,7 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
             if "BEGIN" not in _words(tokens[at:]):
-                return (), True
+                return (), dialect not in UNSWALLOWED
     return (), False
 
 

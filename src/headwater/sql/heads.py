@@ -103,7 +103,8 @@ def head_end(tokens: Sequence[Any]) -> int:
             depth -= 1
         elif depth == 0:
             word = token.text.upper()
-            if word in _ENDS or (word in _STATEMENTS and not over_query):
+            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
+            if word in _ENDS or (word in _STATEMENTS and not over_query and not is_variable):
                 return at
     return len(tokens)
 
