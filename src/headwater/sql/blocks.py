@@ -5,6 +5,7 @@ words are dropped; a body in quotes is cut into statements of its own.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -28,9 +29,24 @@ _JUMPS = (
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", *_JUMPS),
+        *(
+            "DECLARE",
+            "CREATE",
+            "ALTER",
+            "WHEN",
+            "RETURN",
+            "GO",
+            "DO",
+            "REPLACE",
+            "CASE",
+            "EXECUTE",
+            "OPEN",
+            "FORALL",
+            *_JUMPS,
+        ),
     }
 )
+_WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 _BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
@@ -44,8 +60,10 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         yield dataclasses.replace(piece, names=frozenset(names)) if names else piece
 
 
-def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str]) -> Iterator[Piece]:
-    """The same; parameters and declared variables are added to `names` as they are met."""
+def _enter(
+    pieces: Iterable[Piece], source: Source, dialect: str, names: set[str], *, inside: bool = False
+) -> Iterator[Piece]:
+    """The same, of a script or `inside` a body; parameters and declared variables are added to `names`."""
     declaring = False
     depth = 0  # of branches and loops around a statement
     for piece in pieces:
@@ -62,11 +80,14 @@ def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str
         if first not in _HEADS:
             yield piece
             continue
-        if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
+        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens)):
             declaring = True
             piece = _read_command(piece, source, dialect) if _is_swallowed(piece) else piece
             yield from _declared(piece, piece.tokens[1:], source, names)
             continue
+        names |= {
+            _word(piece.tokens, at + 1).lower() for at in range(3) if _word(piece.tokens, at) in ("FOR", "FORALL")
+        }
         whole = piece
         if _is_swallowed(piece):
             piece = _read_command(piece, source, dialect)
@@ -78,15 +99,22 @@ def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str
         body = _quoted_body(piece)
         if body is not None:
             inner = split_inner(source, dialect, start=body[0], end=body[1])
-            yield from _enter(inner, source, dialect, names)
+            yield from _enter(inner, source, dialect, names, inside=True)
             continue
         if first == "EXECUTE":
             yield whole
             continue
         yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
-        if tokens:
+        if declaring:
+            yield from _declared(piece, tokens, source, names)
+        elif tokens:
             yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
+
+
+def _is_cursor(tokens: Sequence[Any]) -> bool:
+    """Whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
+    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
 
 
 def _is_swallowed(piece: Piece) -> bool:
@@ -141,6 +169,9 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             tokens = _after_condition(tokens)
         elif first in _JUMPS:
             return (), False
+        elif first == "FORALL":
+            at = next((at for at, token in enumerate(tokens) if token.text.upper() in _WRITING), len(tokens))
+            return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
         elif first in ("CREATE", "ALTER") and not _BODIES.isdisjoint(_words(tokens[:6])):
@@ -198,7 +229,7 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
             if "BEGIN" not in _words(tokens[at:]):
-                return (), dialect not in UNSWALLOWED
+                return (tokens[at + 1 :], True) if dialect not in UNSWALLOWED else ((), False)
     return (), False
 
 
@@ -222,8 +253,9 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
-    for token in piece.tokens:
-        if token.token_type in _QUOTED:
+    for before, token in itertools.pairwise(piece.tokens):
+        given = first == "DO" or before.text.upper() == "AS"
+        if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin

@@ -39,7 +39,7 @@ from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, parse_piece, split_inner, split_statements
-from headwater.sql.variables import as_condition, keep_record, lower_assignment
+from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -92,6 +92,7 @@ class SqlFrontEnd:
             return Lowered("SET", issues=(given_up(stop),))
         if assigned is not None:
             return _settled(lowering, assigned)
+        statement, taken = without_into(statement, self.dialect)
         try:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
@@ -102,6 +103,8 @@ class SqlFrontEnd:
             return _unread(lowering, statement, unread)
         if tree is None:
             return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
+        if taken and isinstance(tree, exp.Select):
+            tree.set("into", exp.Into(expressions=[exp.Var(this=name) for name in taken]))
         lowered = _lower_tree(lowering, tree, statement)
         if statement.record is not None:
             keep_record(lowering, statement.record, tree)

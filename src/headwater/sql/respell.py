@@ -4,6 +4,7 @@ The parsers are compiled and cannot be extended, so their input is. Only a state
 each rule is a pattern over tokens and what stands in its place. In both, a word is itself, `?` one token, `()` a pair
 of brackets with all inside, `{}` one of braces, `...` anything up to the next element, outside brackets. In the
 replacement, `?`, `()`, `{}` and `...` are what they matched, in their order; what is not repeated there is dropped.
+`$2` is the second of them, for another order, and `$-2` the second without its brackets.
 `~` before a replacement says that columns may be lost by it, so that the statement's lineage is approximate.
 """
 
@@ -148,8 +149,10 @@ def _replaced(replacement: Sequence[str], parts: list[Sequence[Any]], head: Any,
         if element in ("?", "()", "{}", "..."):
             result += parts[taken]
             taken += 1
-        elif element == "_":  # what was matched here is dropped
-            taken += 1
+        elif element.startswith("$-"):
+            result += parts[int(element[2:]) - 1][1:-1]
+        elif element.startswith("$"):
+            result += parts[int(element[1:]) - 1]
         else:
             kind = _kinds(element, dialect)
             result.append(type(head)(kind, element, head.line, head.col, head.start, head.end))
@@ -163,7 +166,7 @@ def _kinds(word: str, dialect: str) -> Any:
 
 
 def _word(token: Any) -> str:
-    return "" if token.token_type in _NAMES else token.text.upper()
+    return "" if token.token_type in _NAMES else token.text.upper().replace(" ", "_")
 
 
 def _written_out(tokens: Sequence[Any]) -> Iterator[Any]:

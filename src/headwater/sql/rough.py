@@ -97,7 +97,7 @@ def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
     while True:
         while _word(tokens, at) in _BETWEEN or (_word(tokens, at) == "(" and _word(tokens, at - 1) == "STREAM"):
             at += 1
-        name, end = _name(tokens, at)
+        name, end = read_name(tokens, at)
         if not name:
             return
         if written or _word(tokens, end) != "(":  # else it is a function
@@ -111,7 +111,7 @@ def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
         at = end + 1
 
 
-def _name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
+def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
     """The parts of the name that begins at a token, and where it ends."""
     parts: list[str] = []
     while at < len(tokens):
