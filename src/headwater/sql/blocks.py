@@ -47,6 +47,7 @@ _HEADS = frozenset(
     }
 )
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
+_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 _BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
@@ -67,6 +68,7 @@ def _enter(
     declaring = False
     depth = 0  # of branches and loops around a statement
     for piece in pieces:
+        piece = _without_label(piece, source)
         first = _word(piece.tokens, 0)
         if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
             depth = max(0, depth + _opened(piece.tokens))
@@ -112,6 +114,16 @@ def _enter(
             yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
 
 
+def _without_label(piece: Piece, source: Source) -> Piece:
+    """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
+    words = [_word(piece.tokens, at) for at in range(6)]
+    if words[1] == ":" and words[2] in _LABELLED:
+        return _cut(piece, piece.tokens[2:], source)
+    if words[0] == "<<" and words[2] == ">>" and words[3]:
+        return _cut(piece, piece.tokens[3:], source)
+    return piece
+
+
 def _is_cursor(tokens: Sequence[Any]) -> bool:
     """Whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
     return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
@@ -155,7 +167,9 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """A statement without the control words before and after it; True if declarations follow instead of one."""
     while tokens:
         first, second = _word(tokens, 0), _word(tokens, 1)
-        if first == "BEGIN":
+        if second == ":" and _word(tokens, 2) in _LABELLED:
+            tokens = tokens[2:]
+        elif first == "BEGIN":
             if second in _TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in _TRANSACTION else ((), False)
             tokens = tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH") else tokens[1:]

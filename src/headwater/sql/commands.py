@@ -29,7 +29,7 @@ _SILENT = frozenset(
     }
 )
 _CHANGES = frozenset({"CREATE", "ALTER", "DROP", "UNDROP"})
-_WITH_ROWS = frozenset({"TABLE", "VIEW", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "MODEL"})
+_WITH_ROWS = frozenset({"TABLE", "VIEW", "PROCEDURE", "PROC", "TRIGGER", "MODEL"})
 _OBJECTS = frozenset(
     {
         *("INDEX", "SEQUENCE", "SCHEMA", "DATABASE", "ROLE", "USER", "TYPE", "DOMAIN", "OPERATOR", "AGGREGATE"),
@@ -51,6 +51,10 @@ def kind_without_lineage(tokens: Sequence[Any]) -> str | None:
         return "SET"
     if words[0] not in _CHANGES:
         return None
+    if words[0] == "DROP" and words[1:2] not in (["TABLE"], ["VIEW"]):
+        return "_".join(words[:2])
+    if "FUNCTION" in words:  # what its body reads is asked for where it is called
+        return f"{words[0]}_FUNCTION"
     named = next((word for word in words[1:] if word in _OBJECTS or word in _WITH_ROWS), None)
     return None if named is None or named in _WITH_ROWS else f"{words[0]}_{named}"
 

@@ -153,8 +153,11 @@ def _unread(lowering: Lowering, statement: Piece, lowered: Lowered) -> Lowered:
     kind = kind_without_lineage(statement.tokens)
     if kind is not None:
         return Lowered(kind)
-    if statement.tokens and statement.tokens[0].text.upper() in ("EXEC", "EXECUTE", "CALL"):
+    first = statement.tokens[0].text.upper() if statement.tokens else ""
+    if first in ("EXEC", "EXECUTE", "CALL"):
         return _unsupported(lowering, exp.Execute(), statement)
+    if first in ("GRAPH", "ASSERT", "DEFINE", "IMPORT", "EXPORT", "RUN"):
+        return _unsupported(lowering, exp.Command(this=first), statement)
     return dataclasses.replace(lower_tokens(lowering, statement.tokens, "UNKNOWN"), issues=lowered.issues)
 
 

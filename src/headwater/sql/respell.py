@@ -88,24 +88,23 @@ def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int,
     parts: list[Sequence[Any]] = []
     for index, element in enumerate(pattern):
         if element == "...":
-            after = pattern[index + 1] if index + 1 < len(pattern) else None
-            end = _find(tokens, at, after)
-            if end is None:
-                return None
-            parts.append(tokens[at:end])
-            at = end
-            continue
+            rest = pattern[index + 1 :]
+            for end in _ends(tokens, at, last=not rest):
+                found = _match(rest, tokens, end)
+                if found is not None:
+                    return found[0], [*parts, tokens[at:end], *found[1]]
+            return None
         if at >= len(tokens):
             return None
         if element == "?":
             parts.append(tokens[at : at + 1])
             at += 1
         elif element in ("()", "{}"):
-            end = group_end(tokens, at) if tokens[at].text == element[0] else None
-            if end is None:
+            closed = group_end(tokens, at) if tokens[at].text == element[0] else None
+            if closed is None:
                 return None
-            parts.append(tokens[at:end])
-            at = end
+            parts.append(tokens[at:closed])
+            at = closed
         elif _word(tokens[at]) == element:
             at += 1
         else:
@@ -113,21 +112,16 @@ def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int,
     return at, parts
 
 
-def _find(tokens: Sequence[Any], at: int, wanted: str | None) -> int | None:
-    """The next token outside brackets that an element of a pattern can begin with; without one, the end."""
-    while at < len(tokens):
-        if wanted is not None and (_word(tokens[at]) == wanted or (wanted == "()" and tokens[at].text == "(")):
-            return at
-        if tokens[at].token_type in _OPEN:
-            end = group_end(tokens, at)
-            if end is None:
-                return None
-            at = end
-        elif tokens[at].token_type in (TokenType.R_PAREN, TokenType.R_BRACE):
-            return at if wanted is None else None
-        else:
-            at += 1
-    return at if wanted is None else None
+def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
+    """Where something that begins at a token may end, outside brackets: anywhere, or, if nothing follows, at the end."""
+    while at < len(tokens) and tokens[at].token_type not in _OPEN.values():
+        if not last:
+            yield at
+        closed = group_end(tokens, at) if tokens[at].token_type in _OPEN else at + 1
+        if closed is None:
+            return
+        at = closed
+    yield at
 
 
 def group_end(tokens: Sequence[Any], at: int) -> int | None:

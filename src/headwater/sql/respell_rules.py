@@ -10,6 +10,24 @@ _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _TERADATA = frozenset({"teradata"})
 _VIOLATIONS = ("ON VIOLATION DROP ROW", "ON VIOLATION FAIL UPDATE", "")
 
+_PIPES = _GOOGLE | _SPARK
+
+
+def _piped(operator: str, instead: str) -> tuple[tuple[frozenset[str], str, str], ...]:
+    """The rules of a pipe operator, before another and at the end."""
+    lossy, instead = ("~", instead[1:]) if instead.startswith("~") else ("", instead)
+    made = f"|> {instead}" if instead else ""
+    return (_PIPES, f"|> {operator} |>", f"{lossy}{made} |>"), (_PIPES, f"|> {operator}", f"{lossy}{made}")
+
+
+_AGGREGATES = ("SUM", "AVG", "MIN", "MAX", "COUNT", "ARRAY_AGG", "STRING_AGG", "ANY_VALUE", "CORR", "COUNTIF")
+_WRAPPERS = tuple(
+    f"{how} {kind}{array}".strip()
+    for how in ("WITH", "WITHOUT")
+    for kind in ("CONDITIONAL ", "UNCONDITIONAL ", "")
+    for array in ("ARRAY", "")
+)
+
 OPERATORS = _POSTGRES | {"duckdb", ""}
 """The dialects in which signs that stand together are one operator, whatever they are."""
 
@@ -66,6 +84,86 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_TERADATA, "( FORMAT ? )", ""),
     (_TERADATA, "( NAMED ? )", "AS ?"),
     (_TERADATA, "TITLE ?", ""),
+    # Spark
+    (_SPARK, "MATCH_CONDITION () ON", "ON () AND"),
+    (_SPARK, "MATCH_CONDITION () USING", "~USING"),
+    (_SPARK, "MATCH_CONDITION ()", "ON ()"),
+    (_SPARK, "ASOF JOIN", "JOIN"),
+    (_SPARK, "APPROX NEAREST", "NEAREST"),
+    (_SPARK, "EXACT NEAREST", "NEAREST"),
+    *((_SPARK, f"NEAREST {count} BY {by}", "ON") for count in ("?", "") for by in ("SIMILARITY", "DISTANCE")),
+    (_SPARK, "BIN BY ()", "~"),
+    (_SPARK, "WINDOW ()", "TIME_WINDOW ()"),
+    (_SPARK, "GEOGRAPHY ( ANY )", "GEOGRAPHY"),
+    (_SPARK, "GEOMETRY ( ANY )", "GEOMETRY"),
+    (_SPARK, ">> >", ">>"),
+    (_SPARK, "MAX RECURSION LEVEL ?", ""),
+    (_SPARK, "TABLE () PARTITION_BY ...", "~TABLE ()"),
+    (_SPARK, "TABLE () WITH SINGLE PARTITION ...", "~TABLE ()"),
+    # SQL's functions of JSON
+    *((None, f"{what} ON {when}", "") for what in ("NULL", "ERROR", "DEFAULT ?", "EMPTY ?", "EMPTY", "TRUE", "FALSE", "UNKNOWN") for when in ("EMPTY", "ERROR")),
+    *((None, f"{how} WRAPPER", "") for how in _WRAPPERS),
+    (None, "OMIT QUOTES", ""),
+    (None, "KEEP QUOTES", ""),
+    (None, "FORMAT JSON", ""),
+    (None, "PASSING ... AS ?", ", ..."),
+    (None, "JSON_VALUE ( ... RETURNING ... )", "JSON_VALUE ( $1 )"),
+    (None, "JSON_QUERY ( ... RETURNING ... )", "JSON_QUERY ( $1 )"),
+    # Pipes
+    (_PIPES, "TABLE ? |>", "FROM ? |>"),
+    (_PIPES, "TABLE ? . ? |>", "FROM ? . ? |>"),
+    *((_PIPES, f"{word} TABLE ?", f"{word} ( SELECT * FROM ? )") for word in ("ALL", "DISTINCT", "UNION", "EXCEPT")),
+    (_PIPES, "( TABLE ? )", "( SELECT * FROM ? )"),
+    (_PIPES, "|> STATIC_DESCRIBE", ""),
+    (_PIPES, "|> DESCRIBE", ""),
+    (_PIPES, "|> LOG ()", ""),
+    (_PIPES, "|> LOG", ""),
+    (_PIPES, "|> WINDOW", "|> EXTEND"),
+    (_PIPES, "FROM ... |> CREATE TABLE ?", "CREATE TABLE $2 AS FROM $1"),
+    (_PIPES, "FROM ... |> INSERT INTO ?", "INSERT INTO $2 FROM $1"),
+    *((_PIPES, f"|> TEE {branches}", "") for branches in ("() , () , ()", "() , ()", "()", "")),
+    (_PIPES, "FROM ... |> WITH ? AS ()", "WITH $2 AS $3 FROM $1"),
+    (_PIPES, "SELECT ... |> WITH ? AS ()", "WITH $2 AS $3 SELECT $1"),
+    *_piped("FORK ...", "~"),
+    *_piped("IF ...", "~"),
+    *_piped("RECURSIVE UNION ...", "~"),
+    *_piped("ASSERT ...", "~"),
+    *_piped("EXPORT DATA ...", "~"),
+    *_piped("DROP ...", "SELECT * EXCEPT ( ... )"),
+    *_piped("RENAME ...", "SELECT * RENAME ( ... )"),
+    *_piped("SET ? = ...", "SELECT * REPLACE ( $2 AS $1 )"),
+    # GoogleSQL
+    (_GOOGLE, "SELECT WITH ? OPTIONS ()", "SELECT"),
+    (_GOOGLE, "SELECT WITH ?", "SELECT"),
+    (_GOOGLE, "GRAPH_TABLE ()", "~GRAPH_TABLE_ROWS ( )"),
+    (_GOOGLE, "@ {}", ""),
+    (_GOOGLE, "NEW ? . ? ()", "STRUCT ()"),
+    (_GOOGLE, "NEW ? ()", "STRUCT ()"),
+    (_GOOGLE, "DELETE ? WHERE", "DELETE FROM ? WHERE"),
+    (_GOOGLE, "UINT32", "INT64"),
+    (_GOOGLE, "UINT64", "INT64"),
+    *(
+        (_GOOGLE, f"{cast} ( ... AS {name} )", f"{cast} ( $1 AS STRING )")
+        for cast in ("CAST", "SAFE_CAST")
+        for name in ("? . ? . ? . ?", "? . ? . ?", "? . ?", "ARRAY_FIND_MODE", "?")
+    ),
+    (_GOOGLE, "CLAMPED BETWEEN ... AND ?", ""),
+    (_GOOGLE, "WITH REPORT ()", ""),
+    (_GOOGLE, ", CONTRIBUTION_BOUNDS_PER_GROUP => ()", ""),
+    (_GOOGLE, ", CONTRIBUTION_BOUNDS_PER_ROW => ()", ""),
+    (_GOOGLE, ", REPORT_FORMAT => ?", ""),
+    (_GOOGLE, "THEN RETURN ...", ""),
+    (_GOOGLE, "ASSERT_ROWS_MODIFIED ?", ""),
+    (_GOOGLE, "DELETE ? . ? WHERE", "DELETE FROM ? . ? WHERE"),
+    (_GOOGLE, "DELETE ? ? WHERE", "DELETE FROM ? ? WHERE"),
+    (_GOOGLE, "DELETE ? AS ? WHERE", "DELETE FROM ? AS ? WHERE"),
+    (_GOOGLE, "( TABLE ? ,", "( ( SELECT * FROM ? ) ,"),
+    (_GOOGLE, ", TABLE ?", ", ( SELECT * FROM ? )"),
+    (_GOOGLE, "( MODEL ? ,", "("),
+    (_GOOGLE, ", MODEL ?", ""),
+    *((_GOOGLE, f"{name} ( ... GROUP_BY ... )", f"~{name} ( $1 )") for name in _AGGREGATES),
+    *((_GOOGLE, f"{name} ( ... WHERE ... )", f"~{name} ( $1 )") for name in _AGGREGATES),
+    (_GOOGLE, "EXPORT DATA AS", "EXPORT DATA OPTIONS ( ) AS"),
     # PostgreSQL
     (_POSTGRES, "ON ONLY", "ON"),
     (_POSTGRES, "WITH NO DATA", ""),
