@@ -1,8 +1,9 @@
 """Makes the warehouse that every later version must be able to read: `python tests/upgrade/make.py`.
 
 Run it once for each version of a format, never again for the same one: `v1.zip` is what version 1 wrote. It holds one
-of everything that is stored: keys and none, partitions, buckets, both file formats, changed schemas, deletes, tags,
-compacted levels, a log that nobody finished, a view, origins, lineage, a stray tree.
+of everything that is stored: keys and none, partitions, buckets, file formats, changed schemas, deletes, tags,
+compacted levels, a log that nobody finished, a view, origins, lineage. From version 2 on, every file format, sums,
+numbers of every width, and a tree alone in a folder are there too (`fill_more`).
 """
 
 import sys
@@ -12,12 +13,15 @@ from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 
 import headwater
 from headwater.analysis.door import Request
 from headwater.graph import Change, GraphStore
 from headwater.graph.collect import collect
+from headwater.lake import LSMTree
+from headwater.lake.engine.types import schema_of
 from headwater.lake.metadata.evolution import AddColumn, RenameColumn
 from headwater.lake.tables import Warehouse
 from headwater.model.types import STRING
@@ -90,12 +94,43 @@ def fill(folder: Path) -> None:
     GraphStore(lake).apply(Change(facts, record={"kind": "harvest", "sources": ["a.sql"]}))
 
 
+def numbers(count: int) -> pa.Table:
+    """Numbers of every width, some of them missing; the same in every run."""
+    chance = np.random.default_rng(2)
+    columns: dict[str, object] = {"id": pa.array(chance.permutation(count) * 3)}
+    for bits in (1, 2, 4, 7, 8, 10, 16, 20, 33, 62):
+        columns[f"b{bits}"] = pa.array(chance.integers(0, 1 << bits, count) - 5, mask=chance.random(count) < 0.1)
+    columns["text"] = pa.array([f"value {number % 17}" for number in range(count)])
+    return pa.table(columns)
+
+
+def fill_more(folder: Path) -> None:
+    """Write what version 2 has besides."""
+    lake = Warehouse(folder)
+    for file_format in ("sst", "parquet", "orc", "json"):
+        rows = numbers(600)
+        table = lake.create_table(
+            f"shop.numbers_{file_format}", rows.schema, primary_key="id", options={"file.format": file_format}
+        )
+        table.write(rows)
+        table.delete([3])
+    sums = {"merge-engine": "aggregation", "fields.n.aggregate-function": "sum"}
+    table = lake.create_table("shop.sums", {"k": "STRING NOT NULL", "n": "BIGINT"}, primary_key="k", options=sums)
+    for n in (1, 20, 300):
+        table.write([("a", n), (f"b{n}", n)])
+    with LSMTree(folder / "tree", schema_of(pa.schema([("id", pa.int64()), ("s", pa.string())]), ("id",))) as tree:
+        tree.put_many((id, f"row {id}") for id in range(50))
+        tree.flush()
+        tree.delete(7)
+
+
 def main() -> None:
     target = HERE / f"{sys.argv[1]}.zip"
     if target.exists():
         sys.exit(f"{target} is there: what a version wrote is not written again")
     with TemporaryDirectory() as folder:
         fill(Path(folder))
+        fill_more(Path(folder))
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(Path(folder).rglob("*")):
                 if path.is_file() and path.name != "LOCK":

@@ -4,25 +4,39 @@ import zipfile
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import headwater
 from headwater.errors import CorruptFileError
 from headwater.graph import Change, GraphStore, LineageGraph, why
 from headwater.graph.tables import HARVESTS
+from headwater.lake import LSMTree
+from headwater.lake.engine.types import schema_of
 from headwater.lake.metadata.snapshot import decode_snapshot, encode_snapshot
 from headwater.lake.tables import Warehouse
 
-from .make import row
+from .make import numbers, row
 
 VERSIONS = sorted(Path(__file__).parent.glob("v*.zip"))
 
 
+def unpacked(version, folder):
+    with zipfile.ZipFile(version) as archive:
+        archive.extractall(folder)
+    return Warehouse(folder)
+
+
 @pytest.fixture(params=VERSIONS, ids=lambda path: path.stem)
 def lake(request, tmp_path):
-    with zipfile.ZipFile(request.param) as archive:
-        archive.extractall(tmp_path / "lake")
-    return Warehouse(tmp_path / "lake")
+    return unpacked(request.param, tmp_path / "lake")
+
+
+@pytest.fixture(params=VERSIONS[1:], ids=lambda path: path.stem)
+def since_2(request, tmp_path):
+    """What `fill_more` wrote."""
+    return unpacked(request.param, tmp_path / "lake")
 
 
 def plain(rows):
@@ -81,6 +95,31 @@ def test_states_of_the_graph_are_numbered_on(lake):
     assert [record["number"] for record in store.harvests()] == [*before, len(before) + 1, len(before) + 2]
     stored = store.table(HARVESTS).to_arrow(["number"]).column(0).to_pylist()
     assert sorted(stored, key=lambda number: number or 0)[-2:] == [len(before) + 1, len(before) + 2]
+
+
+@pytest.mark.parametrize("file_format", ["sst", "parquet", "orc", "json"])
+def test_numbers_of_every_width(since_2, file_format):
+    table = since_2.table(f"shop.numbers_{file_format}")
+    rows = numbers(600).sort_by("id")
+    expected = rows.filter(pc.not_equal(rows["id"], 3))
+    assert table.to_arrow().equals(expected.cast(table.arrow_schema))
+    assert {entry.file.format for entry in table.store.latest().entries} == {file_format}
+    assert table.get(3) is None
+    assert table.get(6)["text"] == expected.filter(pc.equal(expected["id"], 6))["text"][0].as_py()
+
+
+def test_sums_go_on(since_2):
+    table = since_2.table("shop.sums")
+    assert table.get("a")["n"] == 321
+    table.write([("a", 4000)])
+    table.compact()
+    assert table.get("a")["n"] == 4321
+
+
+def test_a_tree_alone(since_2, tmp_path):
+    files = tmp_path / "lake" / "tree"
+    with LSMTree(files, schema_of(pa.schema([("id", pa.int64()), ("s", pa.string())]), ("id",))) as tree:
+        assert (tree.get(7), tree.get(8)["s"], tree.to_arrow().num_rows) == (None, "row 8", 49)
 
 
 def test_it_goes_on_from_there(lake):
