@@ -92,7 +92,7 @@ def test_nothing_readable_is_2():
     [
         (("lineage",), "usage", "no SQL was given"),
         (("lineage", "missing.sql"), "bad-input", "No such file"),
-        (("lineage", "binary.sql"), "bad-input", "not UTF-8"),
+        (("lineage", "binary.sql"), "bad-input", "neither UTF-8 nor UTF-16"),
         (("lineage", "empty"), "bad-input", "no .sql files"),
         (("lineage", "-e", "SELECT 1", "-d", "snowflak"), "unknown-dialect", "did you mean `snowflake`?"),
         (("lineage", "-e", "SELECT 1", "-s", "bad.json"), "bad-schema", "schema"),

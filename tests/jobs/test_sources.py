@@ -1,6 +1,7 @@
 """What an estate is read from."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -109,3 +110,24 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     state = GraphStore("lake").state()
     assert set(state.read(EDGES).column("target").to_pylist()) == {"d"}
     assert [row["kind"] for row in GraphStore("lake").harvests()] == ["harvest", "ingest", "harvest"]
+
+
+def test_files_in_other_encodings_stop_nothing(tmp_path):
+    """SQL Server's tools write UTF-16; old files have one byte for each letter; some files are no text at all."""
+    folder = tmp_path / "sql"
+    folder.mkdir()
+    (folder / "a.sql").write_text("CREATE TABLE grüße AS SELECT x FROM t", encoding="utf-16")
+    (folder / "b.sql").write_text("CREATE TABLE b AS SELECT 'für' AS x FROM u", encoding="latin-1")
+    (folder / "c.sql").write_bytes(b"\x80\x00\x01SELECT")
+    (folder / "d.sql").write_text("CREATE TABLE d AS SELECT x FROM grüße", encoding="utf-8-sig")
+    estate = read_estate([str(folder)], "postgres")
+    texts = {Path(script.name).name: script.text for script in estate.scripts}
+    assert texts == {
+        "a.sql": "CREATE TABLE grüße AS SELECT x FROM t",
+        "b.sql": "CREATE TABLE b AS SELECT 'für' AS x FROM u",
+        "d.sql": "CREATE TABLE d AS SELECT x FROM grüße",
+    }
+    assert [warning.replace(f"{folder}/", "") for warning in estate.warnings] == [
+        "b.sql is not UTF-8 (byte 27); it was read as Latin-1",
+        "c.sql is not text: neither UTF-8 nor UTF-16; it was left out",
+    ]

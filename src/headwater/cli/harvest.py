@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headwater.cli.graph import open_graph_store
-from headwater.cli.inputs import complete_dialect, parse_variables
+from headwater.cli.inputs import complete_dialect, parse_variables, say_warning
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
 from headwater.text import counted
@@ -51,6 +51,8 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     from headwater.jobs.harvest.sources import read_estate
 
     estate = read_estate(paths, dialect or flags.settings.dialect)
+    for warning in estate.warnings:
+        say_warning(warning)
     with _shown(flags) as progress:
         summary = run_harvest(
             open_graph_store(flags),
@@ -65,7 +67,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
         )
     refused = _ingest(flags, estate)
     _say(flags, summary, estate)
-    return 1 if strict and (summary.findings or refused) else 0
+    return 1 if strict and (summary.findings or refused or estate.warnings) else 0
 
 
 def _ingest(flags: Flags, estate: "Estate") -> int:
@@ -85,7 +87,10 @@ def _ingest(flags: Flags, estate: "Estate") -> int:
 
 def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
     if flags.json:
-        print_json(dataclasses.asdict(summary) | {"events": [str(file) for file in estate.events]})
+        print_json(
+            dataclasses.asdict(summary)
+            | {"events": [str(file) for file in estate.events], "warnings": estate.warnings}
+        )
         return
     if flags.quiet:
         return

@@ -24,16 +24,21 @@ def sources_of(paths: Sequence[str], expression: str | None) -> list[Source]:
 
 
 def _sources_at(path: Path) -> Iterator[Source]:
-    from headwater.analysis.schemas import read_text
+    from headwater.analysis.schemas import read_sql
 
     if not path.is_dir():
-        yield Source(read_text(path), str(path))
+        yield Source(read_sql(path, say_warning), str(path))
         return
     found = sorted(path.rglob("*.sql"))
     if not found:
         raise InputError(f"there are no .sql files in {path}")
     for file in found:
-        yield Source(read_text(file), str(file))
+        yield Source(read_sql(file, say_warning), str(file))
+
+
+def say_warning(text: str) -> None:
+    """Tell people what was guessed."""
+    click.echo(f"warning: {text}", err=True)
 
 
 def parse_variables(pairs: Sequence[str]) -> dict[str, object]:

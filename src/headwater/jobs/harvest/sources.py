@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from headwater.analysis.schemas import read_text
+from headwater.analysis.schemas import read_sql
 from headwater.errors import InputError
 from headwater.jobs.harvest.units import Script
 from headwater.sql.dialects import dialect_names
@@ -31,6 +31,7 @@ class Estate:
     scripts: tuple[Script, ...]
     roots: tuple[str, ...]  # what was named; what was found there earlier and is there no more, is removed
     events: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()  # files that had to be guessed at
 
 
 def read_estate(names: Sequence[str], dialect: str | None = None) -> Estate:
@@ -41,19 +42,20 @@ def read_estate(names: Sequence[str], dialect: str | None = None) -> Estate:
     scripts: list[Script] = []
     roots: list[str] = []
     events: list[Path] = []
+    warnings: list[str] = []
     for name in names:
         own, path = _parted(name, dialect)
         if _is_events(path):
             events.append(path)
             continue
         roots.append(str(path))
-        scripts += _scripts_at(path, own)
+        scripts += _scripts_at(path, own, warnings)
     seen: dict[str, Script] = {}
     for script in scripts:
         if script.name in seen:
             raise InputError(f"{script.name} was named twice")
         seen[script.name] = script
-    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events))
+    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings))
 
 
 def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
@@ -63,21 +65,25 @@ def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
     return dialect, Path(name)
 
 
-def _scripts_at(path: Path, dialect: str | None) -> Iterator[Script]:
+def _scripts_at(path: Path, dialect: str | None, warnings: list[str]) -> Iterator[Script]:
     if path.is_dir():
         found = sorted(path.rglob("*.sql"))
         models = path / "models" if (path / "dbt_project.yml").is_file() else None
         for file in found:
-            if models is None:
-                yield Script(str(file), read_text(file), dialect, str(path))
-            elif file.is_relative_to(models):  # macros, tests and snapshots are no models
-                yield Script(str(file), read_text(file), dialect, str(path), makes=file.stem)
+            if models is not None and not file.is_relative_to(models):  # macros, tests and snapshots are no models
+                continue
+            try:
+                text = read_sql(file, warnings.append)
+            except InputError as err:
+                warnings.append(f"{err}; it was left out")
+                continue
+            yield Script(str(file), text, dialect, str(path), makes=None if models is None else file.stem)
     elif path.name.endswith("manifest.json"):
         yield from _models(path, dialect)
     elif path.suffix.lower() in _LOGS:
         yield from _entries(path, dialect)
     else:
-        yield Script(str(path), read_text(path), dialect, str(path))
+        yield Script(str(path), read_sql(path, warnings.append), dialect, str(path))
 
 
 # --------------------------------------------------------------------------------------------- dbt manifests
