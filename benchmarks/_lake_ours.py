@@ -64,7 +64,7 @@ class HeadwaterEngine:
 
     def write(self, table: pa.Table) -> None:
         plain = schema_of(table.schema, ("id",))
-        self.tree = LSMTree(self.folder, Schema(plain.fields, plain.primary_keys), cache=BlockCache())
+        self.tree = LSMTree(self.folder, Schema(plain.fields, plain.primary_keys), cache=BlockCache(256 << 20))
         self.upsert(table)
 
     def upsert(self, table: pa.Table) -> None:

@@ -1,7 +1,8 @@
 """Tables at size: planning a scan over 100,000 data files, committing to such a table, and small commits by a peer.
 
 The files are described in manifests and exist nowhere else: planning reads no data. Each measurement that concerns
-memory runs in a process of its own. Peer: deltalake, for commits of a thousand rows, one after the other.
+memory runs in a process of its own. Then tables of unusual shape: many columns, many partitions. Peers: deltalake for
+commits of a thousand rows, one after the other; Parquet, for many columns.
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from _report import Report, arguments
+from _tables_shapes import measure_shapes
 
 from headwater import Warehouse
 from headwater.lake.engine.stats import ColumnStats
@@ -122,6 +124,7 @@ def main() -> None:
             theirs = commit_millis(lambda rows: write_deltalake(scratch / "d", rows, mode="append"), commits)
             rows.append(("a small commit, deltalake", f"{theirs[0]:.1f} ms CPU, {theirs[1]:.1f} ms", "", commits))
             report.ratios["CPU of a small commit: deltalake / headwater"] = theirs[0] / ours[0]
+        rows += measure_shapes(scratch, report, passes)
     finally:
         shutil.rmtree(scratch)
     report.finish(("100,000 files", "time", "peak", "files"), rows)

@@ -108,6 +108,15 @@ class SchemaError(HeadwaterError):
     code = "bad-schema"
 
 
+class ValueOverflowError(SchemaError):
+    """A sum or product that rows of one key are merged to would not fit the type of its column.
+
+    The write is refused and nothing is changed. A wider type (`ALTER TABLE … ALTER COLUMN … TYPE`) makes room.
+    """
+
+    code = "value-overflow"
+
+
 class SchemaChangeError(SchemaError):
     """A change of a table's schema would break a rule: data written before it could no longer be read rightly.
 
@@ -208,7 +217,7 @@ class TimeLimitError(EngineError):
 
 
 class MemoryLimitError(EngineError):
-    """A query needs more memory than it may have.
+    """A query, or a read of a table, needs more memory than there is or than it may have.
 
     The server gives each query so much; DuckDB by itself takes up to four fifths of the machine's. Ask for fewer rows
     or columns, aggregate in steps, or avoid functions that make very large lists and texts.

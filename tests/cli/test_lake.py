@@ -121,3 +121,26 @@ def test_torture_of_a_table(tmp_path: Path) -> None:
     assert json.loads(run.stdout)["problems"] == []
     again = lake("torture", "scratch.rows", "--warehouse", tmp_path / "w")
     assert (again.returncode, "there is a table scratch.rows already" in again.stderr) == (2, True)
+
+
+def test_sst_dump_takes_a_table_and_a_tree(tree: Path, tmp_path: Path) -> None:
+    table = Warehouse(tmp_path / "w").create_table("default.t", {"k": "INT", "v": "STRING"}, primary_key="k")
+    table.write([(1, "one")])
+    table.write([(2, "two")])
+    place = ("--warehouse", tmp_path / "w")
+    facts = json.loads(lake("sst-dump", "default.t", "--json", *place).stdout)
+    assert [each["rows"] for each in facts] == [1, 1]
+    rows = [json.loads(line) for line in lake("sst-dump", "default.t", "--rows", *place).stdout.splitlines()]
+    assert rows == [{"_kind": "PUT", "k": 1, "v": "one"}, {"_kind": "PUT", "k": 2, "v": "two"}]
+    assert lake("sst-dump", tmp_path / "w" / "default" / "t", "--rows").stdout.count("\n") == 2
+    assert "first key" in lake("sst-dump", tree).stdout
+
+
+def test_sst_dump_says_what_reads_other_files(tmp_path: Path) -> None:
+    table = Warehouse(tmp_path / "w").create_table(
+        "default.t", {"k": "INT"}, primary_key="k", options={"file.format": "orc"}
+    )
+    table.write([(1,)])
+    said = lake("sst-dump", "default.t", "--warehouse", tmp_path / "w")
+    assert said.returncode == 2
+    assert "its data files are orc, not SSTables" in said.stderr

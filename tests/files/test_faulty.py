@@ -51,3 +51,12 @@ def test_a_deletion_is_undone_unless_its_folder_was_synced() -> None:
         files.delete(path)
     files.put("b/2", b"syncs b")
     assert [entry.path for entry in files.recover().list(deep=True)] == ["a/1", "b/2"]
+
+
+def test_a_hint_is_empty_after_a_loss_of_power() -> None:
+    files = FaultyFiles(MemoryFiles())
+    files.put("hint", b"7", synced=False)
+    files.put("again", b"7", synced=False)
+    files.put("again", b"8")
+    recovered = files.recover()
+    assert (recovered.get("hint"), recovered.get("again")) == (b"", b"8")

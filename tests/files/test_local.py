@@ -66,3 +66,13 @@ def test_a_closed_log_takes_nothing(tmp_path: Path) -> None:
     log.close()
     with pytest.raises(StorageError, match="closed"):
         log.append(b"x")
+
+
+def test_a_hint_is_not_synced(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    files = LocalFiles(tmp_path)
+    files.put("hint", b"1", synced=False)
+    assert (files.get("hint"), synced) == (b"1", [])
+    files.put("file", b"1")
+    assert len(synced) == 2  # the file and its folder

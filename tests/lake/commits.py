@@ -3,6 +3,8 @@
 import uuid
 from dataclasses import replace
 
+import msgspec
+
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.snapshot import Operation
@@ -31,7 +33,7 @@ def compact(removed, added, base, **more):
 
 
 def at_level(each, level):
-    return replace(each, file=replace(each.file, level=level))
+    return replace(each, file=msgspec.structs.replace(each.file, level=level))
 
 
 def live(committer, snapshot):

@@ -5,7 +5,7 @@ import pytest
 from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.memtable import MemTable
-from headwater.lake.engine.merge import MergeEngine, MergeRule
+from headwater.lake.engine.merge import MergeEngine, MergeRule, sort_batch
 from headwater.lake.tables import Warehouse
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY
@@ -48,3 +48,24 @@ def test_updates_of_keys_that_are_in_memory_are_flushed(tmp_path):
         for key in range(20):
             writer.put((key, b"x" * 200_000))
     assert len(table.snapshots()) >= 3
+
+
+@pytest.mark.parametrize("engine", ["partial-update", "aggregation", "first-row"])
+def test_a_get_between_puts_sorts_the_rows_of_its_key_only(tmp_path, monkeypatch, engine):
+    table = Warehouse(tmp_path).create_table(
+        "t", {"k": "BIGINT", "a": "BIGINT", "b": "STRING"}, primary_key="k", options={"merge-engine": engine}
+    )
+    handled: list[int] = []
+
+    def counting(rows, *rest):
+        handled.append(len(rows))
+        return sort_batch(rows, *rest)
+
+    monkeypatch.setattr("headwater.lake.engine.memtable.sort_batch", counting)
+    with table.writer() as writer:
+        for key in range(300):
+            writer.put((key, key, None))
+            writer.put((key, None, str(key)))
+            assert writer.get(key).values == (key, key, None if engine == "first-row" else str(key))
+        assert [row and row["a"] for row in writer.multi_get([5, 999, 5, 7])] == [5, None, 5, 7]
+        assert max(handled) == 4  # two writes of two keys

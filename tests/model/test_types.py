@@ -8,7 +8,7 @@ from headwater.model.types import Array, Decimal, Foreign, Map, Member, Struct, 
 
 primitives = st.sampled_from(list(types.PRIMITIVES.values()))
 decimals = st.integers(1, 38).flatmap(lambda p: st.builds(Decimal, st.just(p), st.integers(0, p)))
-names = st.text(alphabet="abz_ 9é`:<", min_size=1, max_size=6)
+names = st.text(alphabet="abz_ 9é`:<·", min_size=1, max_size=6)
 
 
 def nest(children):

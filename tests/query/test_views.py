@@ -33,7 +33,7 @@ def test_a_view_means_the_same_wherever_it_is_asked(shop):
     assert rows(shop, "SELECT s.number FROM small s") == [(1,)]
     assert rows(shop, "SHOW VIEWS") == [("small",)]
     assert rows(shop, "SHOW VIEWS IN default LIKE 'b%'") == [("big",)]
-    assert "CREATE VIEW default.big AS SELECT" in rows(shop, "SHOW CREATE VIEW default.big")[0][0]
+    assert 'CREATE VIEW "default"."big" AS SELECT' in rows(shop, "SHOW CREATE VIEW default.big")[0][0]
     with pytest.raises(StorageError, match="0 tables and 1 views"):
         shop.sql("DROP DATABASE other")
     shop.sql("USE default; DROP DATABASE other CASCADE")

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as f
 
@@ -14,6 +15,7 @@ from headwater.spark import connect
 from headwater.spark.source import commits
 
 pytestmark = pytest.mark.spark
+REFUSED = (PySparkException, Py4JJavaError)  # PySpark leaves some of Spark's own exceptions as they come
 
 
 def rows(frame):
@@ -175,6 +177,26 @@ def test_alter_rename_and_drop(keyed):
     keyed.sql("DROP TABLE IF EXISTS db.renamed")
     keyed.sql("DROP NAMESPACE db")
     assert keyed.warehouse.list_databases() == []
+
+
+def test_aggregates_that_cannot_work_and_sums_that_do_not_fit_are_refused(lake):
+    made = (
+        "CREATE TABLE db.a (k INT NOT NULL, v {}, PRIMARY KEY (k)) TBLPROPERTIES ('merge-engine' = 'aggregation'{})"
+    )
+    function = "'fields.v.aggregate-function' = '{}'"
+    for type, name in (("STRING", "sum"), ("INT", "bool_or"), ("TIMESTAMP", "listagg"), ("DECIMAL(9,2)", "product")):
+        with pytest.raises(REFUSED, match=f"which has no `{name}`"):
+            lake.sql(made.format(type, ", " + function.format(name)))
+    lake.sql(made.format("TINYINT", ""))
+    with pytest.raises(REFUSED, match="which has no `listagg`"):
+        lake.sql(f"ALTER TABLE db.a SET TBLPROPERTIES ({function.format('listagg')})")
+    lake.sql(f"ALTER TABLE db.a SET TBLPROPERTIES ({function.format('sum')})")
+    lake.sql("INSERT INTO db.a VALUES (1, 100)")
+    for insert in ("VALUES (1, 28)", "SELECT 2, CAST(64 AS TINYINT) FROM range(0, 2, 1, 2)"):
+        with pytest.raises(REFUSED, match="the sum of column `v` would not fit TINYINT in the row"):
+            lake.sql(f"INSERT INTO db.a {insert}").collect()
+    lake.sql("INSERT INTO db.a SELECT 2, CAST(63 AS TINYINT) FROM range(0, 2, 1, 2)")
+    assert rows(lake.table("db.a")) == [(1, 100), (2, 126)]
 
 
 # -------------------------------------------------------------------------------------------------------- writing

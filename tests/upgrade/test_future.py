@@ -119,7 +119,7 @@ def test_a_file_of_the_future_is_refused_by_number(files, kind):
     part, but, change, read = KINDS[kind]
     now = only(files, part, but)
     read(now)
-    known = 2 if kind == "data file" else 1
+    known = 2 if kind in ("data file", "manifest", "manifest list", "version of a tree") else 1
     with pytest.raises(CorruptFileError, match=f"format version 99, this program knows up to {known}") as caught:
         read(change(now))
     assert caught.value.hint == "install a later Headwater"
@@ -148,3 +148,24 @@ def test_a_journal_of_another_form_is_left_alone(tmp_path):
     intake.drain()
     intake.stop()
     assert [path.name for path in folder.iterdir()] == ["events-1.v2"]
+
+
+def test_a_version_of_a_tree_with_the_first_names_is_read():
+    file = {"name": "0-00001-a.sst", "level": 0, "sequence": 1, "rows": 3, "deletes": 1, "size": 9}
+    file |= {"min_key": "YQ==", "max_key": "eg==", "schema_id": 4, "stats": {"a": {"nulls": 2}}, "created_millis": 5}
+    body = json.dumps(
+        {"number": 1, "files": [file], "wal_floor": 2, "next_sequence": 2, "format_version": 1}
+    ).encode()
+    data = body + b"\n%08x\n" % zlib.crc32(body)
+    version = FileVersionLog(at("version/version-00000001", data), PathFactory("")).latest()
+    assert (version.number, version.wal_floor, version.next_sequence) == (1, 2, 2)
+    (found,) = version.files
+    assert (found.rows, found.min_key, found.max_key, found.schema_id, found.created_millis) == (3, b"a", b"z", 4, 5)
+    assert found.stats["a"].nulls == 2
+
+
+@pytest.mark.parametrize("broken", [{"rows": "three"}, {"min_key": None}, {}])
+def test_a_manifest_with_the_first_names_and_a_broken_file_is_damaged(broken):
+    data = json.dumps({"entries": [{"kind": "ADD", "file": broken}], "version": 1}).encode()
+    with pytest.raises(CorruptFileError, match="not of the expected form"):
+        read_manifest(data)

@@ -73,27 +73,42 @@ def levels(flags: Flags, target: str) -> None:
 
 
 @command(
-    "sst-dump", examples=("headwater lake sst-dump data/0-00001-a1b2c3d4.sst", "headwater lake sst-dump FILE --rows")
+    "sst-dump",
+    examples=("headwater lake sst-dump sales.orders", "headwater lake sst-dump sales.orders --rows --json"),
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("target", metavar="TABLE|FOLDER|FILE")
 @click.option("--rows", is_flag=True, help="Print the rows too, one JSON object to a line.")
 @click.pass_obj
-def sst_dump(flags: Flags, file: Path, rows: bool) -> None:
-    """Show what an SSTable holds: header, meta, blocks, Bloom filter, and with --rows its rows."""
-    from headwater.files import LocalFiles
-    from headwater.lake.tools.dump import describe_table, dump_rows
+def sst_dump(flags: Flags, target: str, rows: bool) -> None:
+    """Show what SSTables hold: header, meta, blocks, Bloom filter, and with --rows their rows.
 
-    if not file.is_file():
+    Of a table or a tree, those of the newest snapshot or version; a FILE by itself.
+    """
+    from headwater.files import LocalFiles
+    from headwater.lake.tools.dump import describe_table, dump_rows, live_tables
+
+    file = Path(target)
+    if target.endswith(".sst") and not file.is_file():
         raise InputError(f"there is no file {file}")
-    files = LocalFiles(file.parent)
+    files, found = (
+        (LocalFiles(file.parent), [(file.name, file.stat().st_size)])
+        if file.is_file()
+        else live_tables(_target(flags, target))
+    )
     if rows:
-        for row in dump_rows(files, file.name, file.stat().st_size):
-            sys.stdout.write(row + "\n")
+        for path, size in found:
+            for row in dump_rows(files, path, size):
+                sys.stdout.write(row + "\n")
         return
-    facts = describe_table(files, file.name, file.stat().st_size)
+    facts = [describe_table(files, path, size) for path, size in found]
     if flags.json:
-        print_json(facts)
+        print_json(facts[0] if file.is_file() else facts)
         return
+    for each in facts:
+        _say_sstable(each)
+
+
+def _say_sstable(facts: dict[str, Any]) -> None:
     blocks = facts.pop("blocks")
     for name, value in facts.items():
         click.echo(f"{name:<14}{value}")

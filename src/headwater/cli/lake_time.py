@@ -57,8 +57,10 @@ def history(flags: Flags, table: str, key: str) -> None:
 @click.pass_obj
 def diff(flags: Flags, table: str, start: str, end: str | None) -> int:
     """Show the keys whose rows differ between two moments, before and after. Exit code 1 when there are any."""
+    from headwater.lake.engine.row import python_rows
+
     source = open_table(flags, table)
-    found = source.diff(start, end).to_pylist()
+    found = python_rows(source.diff(start, end))
     if flags.json:
         print_json(found)
         return 1 if found else 0

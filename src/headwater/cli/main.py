@@ -12,7 +12,7 @@ import click
 
 from headwater.cli.options import Flags, global_options, split_options
 from headwater.cli.render import render_error
-from headwater.errors import HeadwaterError, UsageError
+from headwater.errors import HeadwaterError, MemoryLimitError, UsageError
 from headwater.text import nearest
 
 SECTIONS = {
@@ -119,6 +119,8 @@ def run(args: Sequence[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
+    except MemoryError as err:
+        return _report(MemoryLimitError(f"there is not enough memory: {err or 'an allocation failed'}"), flags)
     except Exception as err:
         if flags.verbose:
             traceback.print_exc()

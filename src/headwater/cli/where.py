@@ -38,7 +38,7 @@ def parse_key(text: str, schema: "Schema") -> Any:
     for field, part in zip(fields, parts):
         try:
             values.append(pa.scalar(part).cast(arrow_type(field.type)).as_py())
-        except pa.ArrowInvalid as err:
+        except (pa.ArrowInvalid, OverflowError, ValueError) as err:
             raise UsageError(f"`{part}` is not a value of `{field.name}`, which is {field.type}") from err
     return tuple(values)
 

@@ -2,7 +2,8 @@
 
 Every call has a number. At one of them the store fails once (the caller goes on), or dies (it and all later calls
 raise `Death`, as if the power went). `recover` then gives the store as a disk would show it after the restart: bytes
-appended but not synced are cut off, deletions not yet synced with their folder are undone.
+appended but not synced are cut off, files put without a sync are empty, deletions not yet synced with their folder
+are undone.
 """
 
 import threading
@@ -45,6 +46,7 @@ class FaultyFiles:
         self._dead = False
         self._deleted: dict[str, bytes] = {}  # deletions a loss of power would undo
         self._logs: dict[str, int] = {}  # log → bytes of it that are synced
+        self._hints: set[str] = set()  # files put without a sync
 
     @property
     def url(self) -> str:
@@ -60,9 +62,12 @@ class FaultyFiles:
     def get_range(self, path: str, start: int, length: int) -> bytes:
         return self._call("get_range", path, lambda: self.inner.get_range(path, start, length))
 
-    def put(self, path: str, data: Data) -> None:
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
         content = b"".join(pieces(data))
-        self._call("put", path, lambda: self._publish(self.inner.put, path, content))
+        if synced:
+            self._call("put", path, lambda: self._publish(self.inner.put, path, content))
+        else:
+            self._call("put", path, lambda: self._hint(path, content))
 
     def put_if_absent(self, path: str, data: Data) -> None:
         content = b"".join(pieces(data))
@@ -87,6 +92,8 @@ class FaultyFiles:
             for path, synced in self._logs.items():
                 self._tear(path, synced, kept)
             if kept < 1.0:
+                for path in self._hints:
+                    self.inner.put(path, b"")
                 for path, content in self._deleted.items():
                     self.inner.put(path, content)
             return self.inner
@@ -112,7 +119,12 @@ class FaultyFiles:
 
     def _publish(self, publish: Callable[[str, bytes], None], path: str, content: bytes) -> None:
         publish(path, content)
+        self._hints.discard(path)
         self._sync_folder(path)
+
+    def _hint(self, path: str, content: bytes) -> None:
+        self.inner.put(path, content, synced=False)
+        self._hints.add(path)
 
     def _sync_folder(self, path: str) -> None:
         """A published file syncs its folder, and with it the folder's deletions."""
@@ -127,6 +139,7 @@ class FaultyFiles:
         except NotFoundError:
             return
         self._logs.pop(path, None)
+        self._hints.discard(path)
         self.inner.delete(path)
 
     def _tear(self, path: str, synced: int, kept: float) -> None:

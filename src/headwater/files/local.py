@@ -16,7 +16,14 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from headwater.errors import AlreadyExistsError, HeadwaterError, NotFoundError, NotWritableError, StorageError
+from headwater.errors import (
+    AlreadyExistsError,
+    HeadwaterError,
+    MemoryLimitError,
+    NotFoundError,
+    NotWritableError,
+    StorageError,
+)
 from headwater.files.paths import check_folder, check_path
 from headwater.files.protocol import Buffer, Data, FileEntry, pieces
 
@@ -53,8 +60,8 @@ class LocalFiles:
                 return memoryview(b"")  # an empty file cannot be mapped
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
-    def put(self, path: str, data: Data) -> None:
-        self._publish(path, data, os.replace)
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
+        self._publish(path, data, os.replace, synced=synced)
 
     def put_if_absent(self, path: str, data: Data) -> None:
         self._publish(path, data, os.link)
@@ -114,7 +121,7 @@ class LocalFiles:
     def _at(self, path: str) -> Path:
         return self.root / check_path(path)
 
-    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None]) -> None:
+    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None], *, synced: bool = True) -> None:
         with _wrapped("write", self._at(path)) as place:
             temporary = place.with_name(f"{_UNPUBLISHED}{uuid.uuid4().hex}")
             try:
@@ -122,11 +129,13 @@ class LocalFiles:
                 try:
                     for piece in pieces(data):
                         _write_all(descriptor, piece)
-                    os.fsync(descriptor)
+                    if synced:
+                        os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
                 publish(temporary, place)
-                _sync_folder(place.parent)
+                if synced:
+                    _sync_folder(place.parent)
             finally:
                 with suppress(FileNotFoundError):  # renamed away, or its folder was never made
                     temporary.unlink()
@@ -242,6 +251,8 @@ def _wrapped(verb: str, place: Path) -> Iterator[Path]:
         yield place
     except OSError as err:
         raise _translated(verb, place, err) from err
+    except MemoryError as err:
+        raise MemoryLimitError(f"cannot {verb} {place}: there is not enough memory") from err
 
 
 def _translated(verb: str, place: Path, err: OSError) -> HeadwaterError:

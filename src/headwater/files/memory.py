@@ -41,7 +41,7 @@ class MemoryFiles:
     def map(self, path: str) -> memoryview:
         return memoryview(self.get(path))
 
-    def put(self, path: str, data: Data) -> None:
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
         content = b"".join(pieces(data))
         with self._lock:
             self._files[check_path(path)] = (content, time.time())

@@ -77,7 +77,7 @@ class ObjectFiles:
                     return b""  # the stores refuse a range that begins at the end or after it
                 raise
 
-    def put(self, path: str, data: Data) -> None:
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
         with _wrapped("write", self._name(path)):
             obstore.put(self._store, path, b"".join(pieces(data)))
 

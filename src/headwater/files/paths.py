@@ -3,7 +3,11 @@
 A path never leaves its store: no leading slash, no empty, `.` or `..` part, no backslash, no control character.
 """
 
+import re
+
 from headwater.errors import UsageError
+
+_FORBIDDEN = re.compile(r"[\x00-\x1f\\]")
 
 
 def check_path(path: str) -> str:
@@ -14,7 +18,7 @@ def check_path(path: str) -> str:
 
     RAISES: UsageError for anything that could leave the root or mean another file elsewhere.
     """
-    if any(part in ("", ".", "..") for part in path.split("/")) or not _printable(path):
+    if any(part in ("", ".", "..") for part in path.split("/")) or _FORBIDDEN.search(path):
         raise UsageError(
             f"`{path!a}` is not a path inside a store",
             hint="paths look like `a/b/c`: no leading slash, no empty, `.` or `..` part, no backslash",
@@ -29,7 +33,3 @@ def check_folder(folder: str) -> str:
     """
     folder = folder.removesuffix("/")
     return check_path(folder) if folder else ""
-
-
-def _printable(path: str) -> bool:
-    return "\\" not in path and all(ord(char) >= 32 for char in path)

@@ -59,8 +59,11 @@ class Files(Protocol):
         """
         ...
 
-    def put(self, path: str, data: Data) -> None:
-        """Write a file, replacing what was there in one step."""
+    def put(self, path: str, data: Data, *, synced: bool = True) -> None:
+        """Write a file, replacing what was there in one step; it is durable when this returns.
+
+        Without `synced` it may be empty or the old one after a loss of power: for hints, which only save time.
+        """
         ...
 
     def put_if_absent(self, path: str, data: Data) -> None:

@@ -6,6 +6,7 @@ refer to ids. The names of the attributes are those of the schema files (`docs/s
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 
 from headwater.errors import SchemaError
 from headwater.model.types import DataType
@@ -24,7 +25,7 @@ class Field:
     default: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """One version of a table's schema."""
 
@@ -37,18 +38,22 @@ class Schema:
     highest_field_id: int = -1
     time_millis: int = 0
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(field.name for field in self.fields)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {field.name: field for field in reversed(self.fields)}
 
     def field(self, name: str) -> Field:
         """The field of that name.
 
         RAISES: SchemaError with the nearest name when there is none.
         """
-        for candidate in self.fields:
-            if candidate.name == name:
-                return candidate
+        found = self._by_name.get(name)
+        if found is not None:
+            return found
         close = nearest(name, self.names)
         raise SchemaError(
             f"there is no column `{name}`",

@@ -5,10 +5,13 @@ Text ↔ value is here; Arrow, Spark and ZetaSQL types are mapped where those li
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from headwater.errors import SchemaError
 from headwater.text import nearest
+
+_WORD = re.compile(r"[^\W\d]\w*")  # a name that `parse_type` reads without quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Member:
     type: "DataType"
 
     def __str__(self) -> str:
-        name = self.name if self.name.isidentifier() else "`" + self.name.replace("`", "``") + "`"
+        name = self.name if _WORD.fullmatch(self.name) else "`" + self.name.replace("`", "``") + "`"
         return f"{name}: {self.type}"
 
 
@@ -145,6 +148,11 @@ def parse_type(text: str, *, foreign: bool = False) -> DataType:
 
     RAISES: SchemaError when the text is not a type.
     """
+    return _parsed(text, foreign)
+
+
+@lru_cache(1024)  # a wide table says one type ten thousand times
+def _parsed(text: str, foreign: bool) -> DataType:
     return _Parser(text, foreign).whole()
 
 

@@ -18,11 +18,12 @@ from headwater.lake.metadata.evolution import (
     WidenColumn,
 )
 from headwater.lake.tables.names import TableName
-from headwater.query.create import option_name, read_column
+from headwater.query.create import option_name, option_value, read_column
 from headwater.query.names import Pinned, find_field
 from headwater.query.parse import Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.statements import unknown_statement
 from headwater.query.tags import alter_tag
 from headwater.query.types import column_type
 
@@ -96,7 +97,7 @@ def _options(action: Node) -> list[tuple[str, str | None]]:
         pairs = each.expressions if isinstance(each, exp.Properties) else [each]
         for pair in pairs:
             value = pair.args.get("value") or pair.args.get("expression")
-            found.append((option_name(pair.this), value.name if value is not None else None))
+            found.append((option_name(pair.this), option_value(value) if value is not None else None))
     return found
 
 
@@ -114,7 +115,7 @@ def alter_more(run: Execution) -> Result:
     statement = run.statement
     match = _ALTER.fullmatch(statement.text.strip().rstrip(";"))
     if match is None:
-        raise statement.error("this ALTER cannot be read")
+        raise unknown_statement(statement.tokens, statement.source) or statement.error("this ALTER cannot be read")
     pinned = run.names.pin(exp.to_table(match[1], dialect="duckdb"))
     done_with_tags = alter_tag(pinned.table, match[2].strip())
     if done_with_tags is not None:

@@ -14,7 +14,7 @@ from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import TableName
 from headwater.model.schema import Field, Schema
 from headwater.query.origins import origin_of
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import DIALECT, Node, Statement
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, Query
 from headwater.query.types import column_type, duckdb_type
@@ -31,9 +31,34 @@ def create(run: Execution) -> Result:
         return done(f"database {name} created")
     if kind != "TABLE":
         raise statement.error(f"CREATE {kind} is not something this SQL knows", hint="DATABASE, TABLE or VIEW")
+    refuse_clauses(run)
     if tree.expression is not None and isinstance(tree.expression, exp.Query):
         return _create_as(run)
     return _create_table(run)
+
+
+_KEPT = (exp.PartitionedByProperty, exp.SchemaCommentProperty)
+
+
+def refuse_clauses(run: Execution) -> None:
+    """RAISES: SqlError for a clause of CREATE that would be ignored: TEMP, EXTERNAL, STORED AS, UNIQUE, CHECK …"""
+    tree, statement = run.statement.tree, run.statement
+    properties = tree.args.get("properties")
+    for each in properties.expressions if properties is not None else ():
+        if isinstance(each, exp.TemporaryProperty):
+            hint = "create it without TEMP and DROP it when it is done with, or use WITH … AS in the query"
+            raise statement.error("there are no temporary tables and views: all are kept in the warehouse", hint=hint)
+        if type(each) is not exp.Property and not isinstance(each, _KEPT):
+            raise statement.error(f"`{each.sql(dialect=DIALECT)}` is not kept with a table")
+    body = tree.this.expressions if isinstance(tree.this, exp.Schema) else ()
+    for each in map(_unnamed, body):
+        if not isinstance(each, exp.ColumnDef | exp.PrimaryKey | exp.Identifier):
+            raise statement.error(f"`{each.sql(dialect=DIALECT)}` is a constraint that is not kept", each)
+
+
+def _unnamed(node: Node) -> Node:
+    """What a constraint says, without its name: `CONSTRAINT pk PRIMARY KEY (a)` is a primary key."""
+    return node.expressions[0] if isinstance(node, exp.Constraint) and len(node.expressions) == 1 else node
 
 
 def _create_table(run: Execution) -> Result:
@@ -136,7 +161,7 @@ def default_value(node: Node, type: str, definition: Node, run: Execution) -> An
 def _primary_key(body: Node, statement: Statement) -> dict[str, Node]:
     """The columns of the key and where they are named."""
     found: dict[str, Node] = {}
-    for each in body.expressions:
+    for each in map(_unnamed, body.expressions):
         if isinstance(each, exp.PrimaryKey):
             if found:
                 raise statement.error("a table has one primary key", each)
@@ -177,11 +202,18 @@ def table_options(tree: Node) -> dict[str, str]:
     """The options of WITH (…) or TBLPROPERTIES (…)."""
     properties = tree.args.get("properties")
     found = properties.expressions if properties is not None else ()
-    return {option_name(each.this): each.args["value"].name for each in found if type(each) is exp.Property}
+    return {option_name(each.this): option_value(each.args["value"]) for each in found if type(each) is exp.Property}
 
 
 def option_name(node: Node) -> str:
     return str(node.name or node.sql(dialect="duckdb"))
+
+
+def option_value(node: Node) -> str:
+    """The value of an option as text, however it was written: 'true', true, -1, '-1'."""
+    if isinstance(node, exp.Boolean | exp.Neg):
+        return str(node.sql(dialect="duckdb")).lower()
+    return str(node.name)
 
 
 def table_comment(tree: Node) -> str | None:

@@ -1,5 +1,6 @@
 """DuckDB, embedded: runs queries over datasets, and says what is wrong in our own words and places."""
 
+import datetime
 import json
 import re
 from collections.abc import Mapping
@@ -14,8 +15,7 @@ from headwater.lake.engine.opened import Readers
 from headwater.query.bounds import Bounds
 from headwater.query.edits import Edited
 from headwater.query.handed import MOST_OPEN, ParquetView
-from headwater.query.parse import DIALECT, Node, Statement
-from headwater.query.types import quoted
+from headwater.query.parse import DIALECT, Node, Statement, quoted
 from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
@@ -124,13 +124,16 @@ class Engine:
         return list(zip(described.column("column_name").to_pylist(), described.column("column_type").to_pylist()))
 
     def constant(self, node: Node) -> Any:
-        """The value of a constant expression, None when it has none."""
+        """The value of a constant expression, None when it has none, or none that Python can show."""
+        text = node.sql(dialect=DIALECT)
         with self._lock:
             try:
-                found = self._connection.execute(f"SELECT {node.sql(dialect=DIALECT)}").fetchall()
-            except duckdb.Error:
+                found = self._connection.execute(f"SELECT {text}, CAST({text} AS VARCHAR)").fetchall()
+            except (duckdb.Error, OverflowError, ValueError):
                 return None
-        return found[0][0] if found else None
+        value, shown = found[0] if found else (None, None)
+        is_infinite = isinstance(value, datetime.date) and "infinity" in shown  # comes as the last day of Python
+        return None if is_infinite else value
 
 
 _UNKNOWN_TO_ARROW = re.compile(r"\b(UHUGEINT|BIGNUM|BIT|GEOMETRY|VARIANT|TIME WITH TIME ZONE)\b")
@@ -153,7 +156,8 @@ def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> Headwate
     inner = err.__cause__ or err.__context__
     if isinstance(inner, HeadwaterError):
         return inner
-    if facts.get("exception_type") == "Out of Memory" or isinstance(err, duckdb.OutOfMemoryException):
+    is_short = isinstance(err, duckdb.OutOfMemoryException) or isinstance(inner, MemoryError)
+    if is_short or facts.get("exception_type") == "Out of Memory":
         return MemoryLimitError(
             "the query needs more memory than it may have", span=statement.span, source=statement.source
         )

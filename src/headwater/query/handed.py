@@ -36,7 +36,8 @@ from headwater.model.types import (
     Primitive,
 )
 from headwater.query.names import Pinned
-from headwater.query.types import duckdb_type, quoted
+from headwater.query.parse import quoted
+from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 
 MOST_OPEN = 512

@@ -13,10 +13,10 @@ from headwater.query.create import query_start
 from headwater.query.edits import Edit, Edited
 from headwater.query.names import Pinned, find_field
 from headwater.query.origins import origin_of
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import Node, Statement, quoted
 from headwater.query.result import Result, done
 from headwater.query.select import Execution, Query
-from headwater.query.types import duckdb_type, quoted
+from headwater.query.types import duckdb_type
 from headwater.query.values import Cell, default_text, value_cells
 from headwater.text import counted
 

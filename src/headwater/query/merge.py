@@ -16,15 +16,21 @@ from headwater.model.schema import Field
 from headwater.query.modify import assigned_text, assignments, registered
 from headwater.query.names import find_field
 from headwater.query.origins import origin_of
-from headwater.query.parse import DIALECT, Node
+from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
-from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
-from headwater.query.types import duckdb_type, quoted
+from headwater.query.target import (
+    Target,
+    check_nulls,
+    key_changed,
+    open_target,
+    own_prefix,
+    put_back,
+    rename_tables,
+    twice,
+)
+from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
-
-_ACTION = "#action"
-_SOURCE = "#source"
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,12 @@ def merge(run: Execution) -> Result:
     rename_tables(refs, list(tables), tree)
     columns = _source_columns(run, tables)
     whens = [_when(each, target, columns, run) for each in tree.args["whens"].expressions]
-    joined = run.generated(_join(run, target, whens), tables)
+    joined = run.generated(_join(run, target, whens, own_prefix([*target.pinned.schema.names, *columns])), tables)
     return _carry_out(run, target, whens, joined, origin)
 
 
 def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:
-    action, first = joined.column(_ACTION), joined.column(target.identity[0])
+    action, first = joined.column(0), joined.column(target.identity[0])
     touched = joined.filter(pc.is_valid(first)).select(target.identity)
     if twice(touched):
         raise run.statement.error(
@@ -145,42 +151,46 @@ def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, st
     }
 
 
-def _join(run: Execution, target: Target, whens: list[When]) -> str:
-    """The query that says for every row what becomes of it."""
-    tree = run.statement.tree
+def _join(run: Execution, target: Target, whens: list[When], prefix: str) -> str:
+    """The query that says for every row what becomes of it: first the number of its WHEN, then identity and values.
+
+    The columns that are ours have names that begin with `prefix`, which no other name does.
+    """
+    tree, mark = run.statement.tree, prefix + "source"
     using = tree.args["using"]
     source = quoted(using.alias_or_name)
+    there = f"{source}.{quoted(mark)}"
     inner = using.sql(dialect=DIALECT)
     kinds = {when.kind for when in whens}
     side = {(True, True): "FULL", (True, False): "LEFT", (False, True): "RIGHT"}.get(
         ("left" in kinds, "new" in kinds), "INNER"
     )
     schema = target.pinned.schema
-    columns = ", ".join(_column(field, whens, target, source) for field in schema.fields)
-    action = " ".join(f"WHEN {_holds(when, target, source)} THEN {at}" for at, when in enumerate(whens))
+    columns = ", ".join(_column(field, whens, target, there) for field in schema.fields)
+    action = " ".join(f"WHEN {_holds(when, target, there)} THEN {at}" for at, when in enumerate(whens))
     clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
     return (
-        f"{clause}SELECT {', '.join(target.selected())}, CASE {action} END AS {quoted(_ACTION)}, {columns} "
+        f"{clause}SELECT CASE {action} END AS {quoted(prefix + 'action')}, {', '.join(target.selected())}, {columns} "
         f"FROM {tree.this.sql(dialect=DIALECT)} {side} JOIN "
-        f"(SELECT *, TRUE AS {quoted(_SOURCE)} FROM {inner}) AS {source} ON {tree.args['on'].sql(dialect=DIALECT)} "
+        f"(SELECT *, TRUE AS {quoted(mark)} FROM {inner}) AS {source} ON {tree.args['on'].sql(dialect=DIALECT)} "
         f"WHERE CASE {action} END IS NOT NULL"
     )
 
 
-def _holds(when: When, target: Target, source: str) -> str:
+def _holds(when: When, target: Target, there: str) -> str:
     """The condition under which a WHEN concerns a row of the join."""
     in_target = target.is_there(negated=when.kind == "new")
-    in_source = f"{source}.{quoted(_SOURCE)} IS {'NULL' if when.kind == 'left' else 'NOT NULL'}"
+    in_source = f"{there} IS {'NULL' if when.kind == 'left' else 'NOT NULL'}"
     more = f" AND ({when.condition})" if when.condition else ""
     return f"({in_target} AND {in_source}{more})"
 
 
-def _column(field: Field, whens: list[When], target: Target, source: str) -> str:
+def _column(field: Field, whens: list[When], target: Target, there: str) -> str:
     type = duckdb_type(field.type)
     cases = " ".join(
-        f"WHEN {_holds(when, target, source)} THEN CAST({when.values[field.name]} AS {type})"
+        f"WHEN {_holds(when, target, there)} THEN CAST({when.values[field.name]} AS {type})"
         if when.values is not None
-        else f"WHEN {_holds(when, target, source)} THEN NULL"
+        else f"WHEN {_holds(when, target, there)} THEN NULL"
         for when in whens
     )
     return f"CAST(CASE {cases} END AS {type}) AS {quoted(field.name)}"

@@ -9,12 +9,13 @@ from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field
 from headwater.query.names import Pinned, TableRef, find_field
 from headwater.query.origins import origin_of
-from headwater.query.parse import DIALECT, Node
+from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.statements import unknown_statement
 from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
-from headwater.query.types import duckdb_type, quoted
+from headwater.query.types import duckdb_type
 from headwater.query.values import default_text
 from headwater.text import counted
 
@@ -104,6 +105,11 @@ def registered(run: Execution, refs: list[TableRef], target: Target) -> dict[str
 
 
 def _targeted(run: Execution, node: Node) -> tuple[list[TableRef], Target]:
+    if not isinstance(node, exp.Table):  # DELETE without FROM
+        statement = run.statement
+        raise unknown_statement(statement.tokens, statement.source) or statement.error(
+            "which table is to be changed?"
+        )
     refs = run.names.refs(run.statement.tree)
     pushed = pushed_predicates(refs, run.engine.constant)
     for index, ref in enumerate(refs):

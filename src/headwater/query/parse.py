@@ -7,7 +7,7 @@ position stays what it was in the text.
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from headwater.errors import SqlError
+from headwater.query.statements import unknown_statement
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.text import Source, Span
 
@@ -95,7 +96,7 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     if piece.offset:  # a part of a very long script
         source = Source(piece.text, source.name)
         piece = Piece(source.span(piece.tokens[0].start, piece.tokens[-1].end + 1), piece.text, piece.tokens)
-    tokens, versions = _without_versions(list(piece.tokens), piece, source)
+    tokens, versions = _without_versions(list(_without_colons(piece.tokens)), piece, source)
     text = source.excerpt(piece.span)
     for word in ("SHOW", "ALTER"):  # small languages of their own, read where they are carried out
         if _OWN[word].match(text):
@@ -104,12 +105,13 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     try:
         tree = parse_piece(Piece(piece.span, piece.text, tuple(tokens), piece.offset), DIALECT)
     except ParseError as err:
-        raise _syntax_error(err, piece, source) from err
+        raise unknown_statement(tokens, source) or _syntax_error(err, piece, source) from err
     except Exception as err:
         why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
         raise SqlError(f"the statement cannot be read: {why}", span=piece.span, source=source) from err
     if tree is None or (isinstance(tree, exp.Condition | exp.Alias) and not isinstance(tree, exp.Query)):
-        raise SqlError("this is not a statement", span=piece.span, source=source)
+        no_statement = SqlError("this is not a statement", span=piece.span, source=source)
+        raise unknown_statement(tokens, source) or no_statement
     return Statement(source, piece.span, tree, tuple(tokens), versions)
 
 
@@ -126,6 +128,11 @@ def _syntax_error(err: ParseError, piece: Piece, source: Source) -> SqlError:
     return SqlError(message, span=span, source=source)
 
 
+def quoted(name: str) -> str:
+    """An identifier in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def span_of(node: Node, source: Source) -> Span | None:
     """Where a node stands: from the first to the last name in it."""
     found = [
@@ -136,6 +143,21 @@ def span_of(node: Node, source: Source) -> Span | None:
     if not found:
         return None
     return source.span(min(start for start, _ in found), max(end for _, end in found) + 1)
+
+
+def _without_colons(tokens: Sequence[Any]) -> Iterator[Any]:
+    """The tokens without the colons of `STRUCT<a: INT>`, which sqlglot does not read in this dialect."""
+    open_types: list[str] = []
+    before = ""
+    for token in tokens:
+        kind = token.token_type.name
+        if kind == "LT" and before in ("STRUCT", "ARRAY", "LIST", "MAP"):
+            open_types.append(before)
+        elif kind == "GT" and open_types:
+            open_types.pop()
+        if kind != "COLON" or not open_types or open_types[-1] != "STRUCT":
+            yield token
+        before = kind
 
 
 # ---------------------------------------------------------------------------------------------- time travel

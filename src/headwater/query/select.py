@@ -16,11 +16,10 @@ from headwater.query.engine import Engine
 from headwater.query.handed import ParquetView
 from headwater.query.mentioned import mentioned_names, takes_first_rows
 from headwater.query.names import Names, TableRef
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import Node, Statement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
 from headwater.query.top import asked_top
-from headwater.query.types import quoted
 from headwater.text import Span
 
 

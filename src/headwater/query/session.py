@@ -22,6 +22,7 @@ from headwater.query.names import Names
 from headwater.query.parse import Node, Statement, parse_statements
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
+from headwater.query.statements import unknown_statement
 from headwater.query.views import expand_views, too_deep
 from headwater.text import Source
 
@@ -148,7 +149,8 @@ class Session:
         if isinstance(tree, exp.Query | exp.Pivot | exp.Summarize | exp.Values):
             return _select(run)
         kind = (tree.name if isinstance(tree, exp.Command) else tree.key).upper()
-        raise statement.error(f"{kind} is not a statement of this SQL", hint="docs/reference/sql.md lists them")
+        unknown = statement.error(f"{kind} is not a statement of this SQL", hint="docs/reference/sql.md lists them")
+        raise unknown_statement(statement.tokens, statement.source) or unknown
 
 
 def _select(run: Execution) -> Result:

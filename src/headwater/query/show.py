@@ -7,13 +7,14 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.tables.names import DEFAULT_DATABASE
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.model.schema import Field, Schema
-from headwater.query.parse import Node
+from headwater.query.parse import Node, quoted
 from headwater.query.result import Result, listing
 from headwater.query.select import Execution
-from headwater.query.types import quoted
-from headwater.query.values import default_text
+from headwater.query.statements import unknown_statement
+from headwater.query.types import sql_type
+from headwater.query.values import literal, string_literal
 
 _SHOW = re.compile(
     r"(?P<what>databases|schemas|tables|views|create\s+table|create\s+view|columns|partitions|snapshots|tags)"
@@ -27,7 +28,8 @@ def show(run: Execution) -> Result:
     match = _SHOW.fullmatch(run.statement.tree.args["expression"].strip())
     if match is None:
         hint = "SHOW DATABASES, TABLES, VIEWS [IN d] [LIKE 'a%'], COLUMNS FROM t, SNAPSHOTS FROM t, CREATE TABLE t"
-        raise run.statement.error("this SHOW is not known", hint=hint)
+        unknown = run.statement.error("this SHOW is not known", hint=hint)
+        raise unknown_statement(run.statement.tokens, run.statement.source) or unknown
     what = " ".join(match["what"].lower().split())
     if what in ("databases", "schemas"):
         names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})
@@ -47,14 +49,14 @@ def show(run: Execution) -> Result:
         name = run.names.table_name(node)
         view = run.names.warehouse.views.get(name)
         columns = f" ({', '.join(map(quoted, view.columns))})" if view.columns else ""
-        return listing({"create_view": [f"CREATE VIEW {name}{columns} AS {view.sql}"]})
+        return listing({"create_view": [f"CREATE VIEW {_table(name)}{columns} AS {view.sql}"]})
     return _of_table(run, what, node)
 
 
 def _of_table(run: Execution, what: str, node: Node) -> Result:
     pinned = run.names.pin(node)
     if what == "create table":
-        return listing({"create_table": [create_text(str(pinned.name), pinned.schema)]})
+        return listing({"create_table": [create_text(pinned.name, pinned.schema)]})
     if what == "columns":
         return describe_schema(pinned.schema)
     if what == "snapshots":
@@ -147,29 +149,31 @@ def _key(field: Field, schema: Schema) -> str | None:
     return ", ".join(roles) or None
 
 
-def create_text(name: str, schema: Schema) -> str:
+def create_text(name: TableName, schema: Schema) -> str:
     """The statement that makes a table of this schema."""
     lines = [f"  {_definition(field)}" for field in schema.fields]
     if schema.primary_keys:
         lines.append(f"  PRIMARY KEY ({', '.join(map(quoted, schema.primary_keys))})")
-    text = f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n)"
-    if schema.comment:
-        text += f" COMMENT {_literal(schema.comment)}"
+    text = f"CREATE TABLE {_table(name)} (\n" + ",\n".join(lines) + "\n)"
+    if schema.comment is not None:
+        text += f" COMMENT {string_literal(schema.comment)}"
     if schema.partition_keys:
         text += f" PARTITIONED BY ({', '.join(map(quoted, schema.partition_keys))})"
     if schema.options:
-        pairs = ", ".join(f"{_literal(key)} = {_literal(value)}" for key, value in sorted(schema.options.items()))
+        pairs = ", ".join(
+            f"{string_literal(key)} = {string_literal(value)}" for key, value in sorted(schema.options.items())
+        )
         text += f" WITH ({pairs})"
     return text
 
 
+def _table(name: TableName) -> str:
+    return f"{quoted(name.database)}.{quoted(name.table)}"
+
+
 def _definition(field: Field) -> str:
-    text = f"{quoted(field.name)} {field.type}"
+    text = f"{quoted(field.name)} {sql_type(field.type)}"
     text += "" if field.nullable else " NOT NULL"
     if field.default is not None:
-        text += f" DEFAULT {default_text(field)}"
-    return text + (f" COMMENT {_literal(field.description)}" if field.description else "")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+        text += f" DEFAULT {literal(field.default, field.type)}"
+    return text + (f" COMMENT {string_literal(field.description)}" if field.description is not None else "")

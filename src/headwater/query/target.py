@@ -6,7 +6,7 @@ others stay. Either way it is one commit, made from the state that was read; if 
 between it is refused, and the session carries the statement out again on the new state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,12 +25,17 @@ from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import Node, Statement, quoted
 from headwater.query.select import Execution
-from headwater.query.types import quoted
 
-ROW = "#row"
-OLD = "#old "  # before the name of a key column: its value before the change
+
+def own_prefix(names: Iterable[str]) -> str:
+    """What the names of columns of our own begin with, so that they are none of `names`.
+
+    >>> own_prefix(["id", "#action"])
+    '##'
+    """
+    return "#" * (1 + max((len(name) - len(name.lstrip("#")) for name in names), default=0))
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Target:
     """A table to be changed. `rows` and `plan` are of a table without a key: its rows with a number each."""
 
     ref: TableRef
-    rows: pa.Table | None = None  # all columns, and ROW
+    rows: pa.Table | None = None  # all columns, and `row_column`
     plan: ScanPlan | None = None
 
     @property
@@ -50,19 +55,30 @@ class Target:
         return self.plan is None
 
     @property
+    def old(self) -> str:
+        """What stands before the name of a key column for its value before the change."""
+        return own_prefix(self.pinned.schema.names) + "old "
+
+    @property
     def identity(self) -> list[str]:
         """The columns of a query of ours that tell which row of the target a row came from."""
-        return [OLD + name for name in self.pinned.schema.primary_keys] if self.is_keyed else [ROW]
+        names = self.pinned.schema.primary_keys
+        return [self.old + name for name in names] if self.is_keyed else [row_column(self.pinned)]
 
     def selected(self) -> list[str]:
         """The identity as items of a SELECT."""
         alias = quoted(self.ref.alias)
-        return [f"{alias}.{quoted(name.removeprefix(OLD))} AS {quoted(name)}" for name in self.identity]
+        return [f"{alias}.{quoted(name.removeprefix(self.old))} AS {quoted(name)}" for name in self.identity]
 
     def is_there(self, *, negated: bool = False) -> str:
         """The condition that a row of a join has a row of the target."""
-        column = quoted(self.identity[0].removeprefix(OLD))
+        column = quoted(self.identity[0].removeprefix(self.old))
         return f"{quoted(self.ref.alias)}.{column} IS {'NULL' if negated else 'NOT NULL'}"
+
+
+def row_column(pinned: Pinned) -> str:
+    """The name of the column with the number of a row, in a table without a key."""
+    return own_prefix(pinned.schema.names) + "row"
 
 
 def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()) -> Target:
@@ -88,7 +104,7 @@ def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()
     plan = replace(plan, where=(), splits=tuple(replace(split, where=()) for split in plan.splits))
     batches = list(read_plan(pinned.table.store, plan, pinned.state))
     rows = pa.Table.from_batches(batches, result_schema(shape, pinned.schema.names))
-    return Target(ref, rows.append_column(ROW, pa.array(range(rows.num_rows), pa.int64())), plan)
+    return Target(ref, rows.append_column(row_column(pinned), pa.array(range(rows.num_rows), pa.int64())), plan)
 
 
 def put_back(
@@ -102,14 +118,15 @@ def put_back(
     """
     if target.is_keyed:
         store, state = target.pinned.table.store, target.pinned.state
-        keys = gone.rename_columns([name.removeprefix(OLD) for name in target.identity])
+        keys = gone.rename_columns([name.removeprefix(target.old) for name in target.identity])
         kept, facts = changed.filter(pc.invert(fresh)), CommitFacts(operation, origin)
         snapshot = change_rows(store, state, deletes=keys, kept=kept, fresh=changed.filter(fresh), facts=facts)
         compact_if_due(store, snapshot)
         return snapshot
     assert target.rows is not None
-    removed = pc.is_in(target.rows.column(ROW), value_set=gone.column(ROW).combine_chunks())
-    remaining = target.rows.filter(pc.invert(removed)).drop_columns([ROW])
+    row = row_column(target.pinned)
+    removed = pc.is_in(target.rows.column(row), value_set=gone.column(row).combine_chunks())
+    remaining = target.rows.filter(pc.invert(removed)).drop_columns([row])
     return _rewritten(target, pa.concat_tables([remaining, changed]), operation, origin)
 
 
@@ -120,7 +137,7 @@ def key_changed(rows: pa.Table, target: Target) -> pa.Array:
     """
     changed = pa.array([False] * rows.num_rows)
     for name in target.pinned.schema.primary_keys:
-        same = pc.equal(rows.column(OLD + name), rows.column(name))
+        same = pc.equal(rows.column(target.old + name), rows.column(name))
         changed = pc.or_(changed, pc.invert(pc.fill_null(same, False)))
     return changed
 

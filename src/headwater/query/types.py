@@ -15,11 +15,12 @@ from headwater.model.types import (
     Decimal,
     Foreign,
     Map,
+    Member,
     Primitive,
     Struct,
     parse_type,
 )
-from headwater.query.parse import Node, Statement
+from headwater.query.parse import Node, Statement, quoted
 
 _DUCKDB = {
     STRING: "VARCHAR",
@@ -27,11 +28,6 @@ _DUCKDB = {
     TIMESTAMP: "TIMESTAMP",
     TIMESTAMP_LTZ: "TIMESTAMP WITH TIME ZONE",
 }
-
-
-def quoted(name: str) -> str:
-    """An identifier in quotes."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def duckdb_type(type: DataType) -> str:
@@ -50,10 +46,27 @@ def duckdb_type(type: DataType) -> str:
         case Map(key, value):
             return f"MAP({duckdb_type(key)}, {duckdb_type(value)})"
         case Struct(members):
-            inner = ", ".join(f'"{each.name}" {duckdb_type(each.type)}' for each in members)
+            inner = ", ".join(f"{quoted(each.name)} {duckdb_type(each.type)}" for each in members)
             return f"STRUCT({inner})"
         case Foreign(text):
             return text
+
+
+def sql_type(type: DataType) -> str:
+    """A type of the lake as our SQL reads it back.
+
+    >>> sql_type(parse_type("struct<`a b`: array<timestamp_ltz>>"))
+    'STRUCT<"a b": ARRAY<TIMESTAMP_LTZ>>'
+    """
+    match type:
+        case Array(element):
+            return f"ARRAY<{sql_type(element)}>"
+        case Map(key, value):
+            return f"MAP<{sql_type(key)}, {sql_type(value)}>"
+        case Struct(members):
+            return f"STRUCT<{', '.join(f'{quoted(each.name)}: {sql_type(each.type)}' for each in members)}>"
+        case _:
+            return str(type)
 
 
 def column_type(node: Node, statement: Statement, at: Node) -> DataType:
@@ -86,8 +99,12 @@ def _map(node: Node) -> DataType:
 
 
 def _struct(node: Node) -> DataType:
-    from_text = [f"`{each.name}` {_lake_type(each.args['kind'])}" for each in node.expressions]
-    return parse_type(f"STRUCT<{', '.join(from_text)}>")
+    members = []
+    for each in node.expressions:
+        if not isinstance(each, exp.ColumnDef) or each.args.get("kind") is None:
+            raise SchemaError(f"`{node.sql(dialect='duckdb')}` is not a type", hint="STRUCT<a: INT, b: STRING>")
+        members.append(Member(each.name, _lake_type(each.args["kind"])))
+    return Struct(tuple(members))
 
 
 _T = exp.DataType.Type

@@ -1,11 +1,12 @@
 """The rows of a VALUES clause, value by value, with their places in the text."""
 
+import decimal
 from dataclasses import dataclass
-
-from sqlglot import exp
+from typing import Any
 
 from headwater.model.schema import Field
-from headwater.query.parse import DIALECT, Statement
+from headwater.model.types import Array, DataType, Map, Struct
+from headwater.query.parse import Statement, quoted
 from headwater.query.types import duckdb_type
 from headwater.text import Span
 
@@ -52,9 +53,38 @@ def _cell(statement: Statement, first: object, last: object, count: int) -> Cell
 
 def default_text(field: Field) -> str:
     """The default of a column, as SQL."""
-    type = duckdb_type(field.type)
-    if field.default is None:
-        return f"CAST(NULL AS {type})"
-    value = field.default
-    literal = exp.convert(value) if isinstance(value, bool | int | float) else exp.Literal.string(str(value))
-    return f"CAST({literal.sql(dialect=DIALECT)} AS {type})"
+    return _typed(field.default, field.type)
+
+
+def _typed(value: Any, type: DataType) -> str:
+    return f"CAST({literal(value, type)} AS {duckdb_type(type)})"
+
+
+def literal(value: Any, type: DataType) -> str:
+    """A value of Python as SQL that becomes the same value when it is cast to its type."""
+    match type:
+        case _ if value is None:
+            return "NULL"
+        case Array(element):
+            return f"[{', '.join(_typed(each, element) for each in value)}]"
+        case Map(key, item):
+            keys, items = (_typed(each, key) for each in value), (_typed(each, item) for each in value.values())
+            return f"MAP([{', '.join(keys)}], [{', '.join(items)}])"
+        case Struct(members):
+            given = (f"{quoted(each.name)} := {_typed(value[each.name], each.type)}" for each in members)
+            return f"struct_pack({', '.join(given)})"
+    match value:
+        case bool():
+            return str(value).lower()
+        case decimal.Decimal():
+            return string_literal(format(value, "f"))
+        case bytes():
+            return string_literal("".join(f"\\x{byte:02X}" for byte in value))
+        case int() if abs(value) < 1 << 63:
+            return str(value)
+    return string_literal(str(value))  # a float, too: as a number DuckDB would round it by way of a decimal
+
+
+def string_literal(text: str) -> str:
+    """A text in quotes."""
+    return "'" + text.replace("'", "''") + "'"

@@ -12,13 +12,12 @@ from sqlglot import exp
 from headwater.errors import AlreadyExistsError, HeadwaterError, SqlError
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.views import View
-from headwater.query.create import prepare_tail, query_start, table_comment
+from headwater.query.create import prepare_tail, query_start, refuse_clauses, table_comment
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
-from headwater.query.parse import Node, Statement, parse_statements
+from headwater.query.parse import Node, Statement, parse_statements, quoted
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
-from headwater.query.types import quoted
 from headwater.text import Source
 
 
@@ -41,6 +40,7 @@ class Expanded:
 def create_view(run: Execution) -> Result:
     """Carry out a CREATE VIEW; its query must be one that can be run now."""
     tree, statement = run.statement.tree, run.statement
+    refuse_clauses(run)
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     columns = tuple(each.name for each in tree.this.expressions) if isinstance(tree.this, exp.Schema) else ()
     warehouse, name = run.names.warehouse, run.names.table_name(node)

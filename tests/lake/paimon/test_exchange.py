@@ -14,10 +14,10 @@ from headwater.errors import (
     SchemaError,
     UsageError,
 )
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.evolution import AddColumn, RenameColumn, WidenColumn
 from headwater.lake.paimon import import_paimon, publish
 from headwater.lake.tables import Warehouse
-from headwater.model.types import STRING
+from headwater.model.types import BOOLEAN, STRING, TIMESTAMP, parse_type
 
 TYPES = pa.schema(
     [
@@ -139,6 +139,31 @@ def test_schemas_evolve_by_id(seen_by_both, keyed, tmp_path):
     keyed.write(pa.Table.from_pylist([row(1) | {"number": 7, "note": "new"}], keyed.arrow_schema))
     publish(keyed, location)
     assert seen_by_both(location) == ordered(keyed.to_arrow().to_pylist())
+
+
+@pytest.mark.parametrize("key", ["id", None])
+def test_rows_from_before_a_column_have_its_default(seen_by_both, warehouse, tmp_path, key):
+    location = str(tmp_path / "paimon")
+    table = warehouse.create_table("shop.orders", {"id": "BIGINT", "n": "INT", "d": "DATE"}, primary_key=key)
+    table.write([(1, 1, DAY), (2, 2, None)])
+    publish(table, location)
+    table.alter(
+        AddColumn("word", STRING, default="none"),
+        AddColumn("flag", BOOLEAN, nullable=False, default=True),
+        AddColumn("price", parse_type("DECIMAL(10,2)"), default=decimal.Decimal("1.50")),
+        AddColumn("tags", parse_type("ARRAY<STRING>"), default=["a", "b"]),
+        AddColumn("empty", STRING),
+    )
+    table.write([(3, 3, DAY, "some", False, None, None, "x")])
+    publish(table, location)
+    assert seen_by_both(location) == ordered(table.to_arrow().to_pylist())
+    assert {each["word"] for each in seen_by_both(location)} == {"none", "some"}
+    table.write([(4, 4, DAY, None, False, None, None, None)])
+    assert publish(table, location).rows == 1  # after that, what changed is enough
+    table.alter(WidenColumn("n", parse_type("DECIMAL(20,2)")), WidenColumn("d", TIMESTAMP))
+    table.write([(5, 5, None, None, False, None, None, None)])
+    publish(table, location)
+    assert seen_by_both(location) == ordered(table.to_arrow().to_pylist())
 
 
 def test_append_tables(seen_by_both, warehouse, tmp_path):

@@ -252,7 +252,7 @@ def test_the_age_of_files_is_told_by_the_clock_of_their_store(ahead):
 
 def test_without_a_place_to_write_the_newest_file_tells_the_time(tmp_path):
     class Full(LocalFiles):
-        def put(self, path, data):
+        def put(self, path, data, *, synced=True):
             raise NotWritableError("no space")
 
     (tmp_path / "f").mkdir()

@@ -1,9 +1,12 @@
 """The block cache: decoded blocks of all files of a process, the least recently used one leaves first."""
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 
@@ -14,7 +17,16 @@ class Sized(Protocol):
     def nbytes(self) -> int: ...
 
 
-DEFAULT_CAPACITY = 256 << 20
+_LEAST, _MOST = 256 << 20, 1 << 30  # bytes of the cache that tables share
+_SHARE = 16  # of the memory there is
+
+
+def default_capacity() -> int:
+    """A sixteenth of the memory of the machine or of its control group, 256 MB at least and 1 GB at most."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):  # there is none, or it says "max"
+        memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return max(_LEAST, min(_MOST, memory // _SHARE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,7 @@ class CacheStats:
 class BlockCache:
     """Holds blocks up to `capacity` bytes; shared by threads."""
 
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+    def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self._blocks: OrderedDict[Hashable, Sized] = OrderedDict()
         self._lock = threading.Lock()
@@ -79,4 +91,4 @@ class BlockCache:
             return CacheStats(*counts, len(self._blocks), self._bytes, self.capacity)
 
 
-shared_cache = BlockCache()
+shared_cache = BlockCache(default_capacity())

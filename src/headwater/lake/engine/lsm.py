@@ -30,6 +30,7 @@ from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import merge_rule
 from headwater.lake.engine.opened import Shelf
 from headwater.lake.engine.options import check_option_name, storage_options
+from headwater.lake.engine.overflow import OverflowCheck
 from headwater.lake.engine.predicates import Where, check_where
 from headwater.lake.engine.reads import Reads, ScanRequest
 from headwater.lake.engine.recovery import RecoveredLog, list_logs, read_logs
@@ -88,6 +89,7 @@ class LSMTree:
         self._upkeep = Upkeep(self._home, rule=self._rule, options=self.options)
         self._buckets: dict[Place, Reads] = {}
         self._reads = self._bucket(ONLY)
+        self._overflow = OverflowCheck(self._upkeep, self._home, self.schema, self._rule)
         self._recover()
 
     def put(self, row: Row | Mapping[str, Any] | Sequence[Any]) -> None:
@@ -241,11 +243,11 @@ class LSMTree:
     ) -> FolderHome:
         for name in self.schema.options:
             check_option_name(name)
-        shared = BlockCache(self.options.cache_size) if "cache.size" in self.schema.options else shared_cache
+        own = BlockCache(self.options.cache_size) if self.options.cache_size else shared_cache
         return FolderHome(
             *(self.files, folder, self.schema),
             options=self.options,
-            cache=cache or shared,
+            cache=cache or own,
             schema_of=schema_of or (lambda schema_id: self.schema),
         )
 
@@ -311,6 +313,9 @@ class LSMTree:
         records = b"".join([encode_record(type, as_bytes(key), data) for type, key, data, _ in writes])
         with self._writing:
             self._make_room()
+            if self._overflow.is_needed:
+                puts = [(key, values) for type, key, _, values in writes if type is RecordType.PUT]
+                self._admit(lambda: self._overflow.admits_rows(puts))
             memtable = self._active
             synced_at = memtable.wal.append(records) if memtable.wal is not None else 0
             for type, key, data, values in writes:
@@ -324,8 +329,17 @@ class LSMTree:
         batch = stored_batch(self._codec, rows, kind)
         with self._writing:
             self._make_room()
+            if self._overflow.is_needed and kind is Kind.PUT:
+                batch = self._overflow.merged(batch)
+                self._admit(lambda: self._overflow.admits_batch(batch))
             self._active.add(batch)
             self._rotate_if_full()
+
+    def _admit(self, admits: Callable[[], bool]) -> None:
+        """RAISES: ValueOverflowError when a sum or product would leave the range of its column."""
+        if not admits():
+            self._upkeep.flush_soon(self._rotate())
+            admits()
 
     def _make_room(self) -> None:
         """Wait while there are too many memtables to flush or runs to compact; then begin a new one if it is time."""

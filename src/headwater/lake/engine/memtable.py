@@ -87,6 +87,7 @@ class MemTable:
         self.state = MemTableState.ACTIVE
         self.memory = 0
         self.rows = 0
+        self.sizes: dict[str, int | None] = {}  # how far from zero sums and products of its rows can be
         self._codec = codec
         self._rule = rule
         self._segments: list[_RowSegment | _BatchSegment] = []
@@ -138,6 +139,25 @@ class MemTable:
                         kind = Kind.PUT if run.kinds is None else int(run.kinds[at])
                         return Entry(kind, tuple(cell_of(column)(at) for column in run.columns.columns), None)
         return None
+
+    def find_many(self, wanted: Keys) -> list[SortedBatch]:
+        """The writes of some keys as sorted batches, oldest first; rows of other keys are not sorted for it.
+
+        REQUIRES: sorted keys, each once.
+        """
+        found: list[SortedBatch] = []
+        for segment in list(self._segments):
+            if isinstance(segment, _RowSegment):
+                with self._lock:
+                    keys = (wanted.native(at) for at in range(len(wanted)))
+                    rows = {key: segment.rows[key] for key in keys if key in segment.rows}
+                if rows:
+                    found.append(_rows_to_batch(rows, self._codec, self._rule))
+            else:
+                for run in self._settled(segment):
+                    at = run.keys.find(wanted)
+                    found.append(run.take(at[at >= 0]))
+        return found
 
     def runs(self) -> list[SortedBatch]:
         """All rows as sorted batches, oldest first."""

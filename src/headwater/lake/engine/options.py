@@ -97,7 +97,12 @@ class StorageOptions:
         default=10, metadata=_said("file.bloom.bits-per-key", "Bits of a Bloom filter for each key.", _WRITES)
     )
     cache_size: int = field(
-        default=256 << 20, metadata=_said("cache.size", "Memory for blocks that were read.", _READS)
+        default=0,
+        metadata=_said(
+            "cache.size",
+            "Memory for blocks of this table that were read; 0 is the cache that the tables of a process share.",
+            _READS,
+        ),
     )
     target_file_size: int = field(
         default=128 << 20,
@@ -178,7 +183,8 @@ _OF_TABLES = (
     ),
     OptionFacts(
         "fields.<column>.aggregate-function",
-        "a function",
+        "`first`, `last`, `first_non_null`, `last_non_null`, `sum`, `product`, `min`, `max`, `bool_or`, `bool_and`, "
+        "`listagg` or `collect`",
         "last_non_null",
         "How the values of a column become one, with `merge-engine = aggregation`.",
         "reads and compaction",

@@ -175,7 +175,7 @@ def _fits(value: Any, type: pa.DataType) -> bool:
         return True
     try:
         same = pa.scalar(value, type).as_py()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError, ValueError):
         return False
     return not isinstance(value, int | float) or bool(same == value) or value != value
 

@@ -88,16 +88,20 @@ class Reads:
 
     def rows_of(self, wanted: Keys) -> SortedBatch | None:
         """Return the rows of many keys as one batch, None if there is none. REQUIRES: sorted keys, each once."""
+        parts = self._parts_of(wanted)
+        return merge_batches(parts, self._rule).without_deletes() if parts else None
+
+    def merged_with(self, rows: SortedBatch) -> SortedBatch:
+        """What rows would be merged to if they were written now. REQUIRES: one row of a key."""
+        return merge_batches([*self._parts_of(rows.keys), rows], self._rule)
+
+    def _parts_of(self, wanted: Keys) -> list[SortedBatch]:
+        """The stored rows of many keys, oldest first."""
         with self._source.reading() as state:
             parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
             for memtable in reversed(state.memtables):
-                for run in memtable.runs():
-                    at = run.keys.find(wanted)
-                    parts.append(run.take(at[at >= 0]))
-        parts = [part for part in parts if len(part)]
-        if not parts:
-            return None
-        return merge_batches(parts, self._rule).without_deletes()
+                parts += memtable.find_many(wanted)
+        return [part for part in parts if len(part)]
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""

@@ -148,12 +148,18 @@ def python_value(scalar: pa.Scalar) -> Any:
     try:
         return _with_dicts(scalar.as_py(), scalar.type)
     except (OverflowError, ValueError) as err:
-        raise SchemaError(f"a stored {scalar.type} is outside of what Python can show: {err}") from err
+        raise _beyond_python(str(scalar.type)) from err
 
 
 def python_rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
-    """Arrow data as rows, each a dictionary."""
-    rows: list[dict[str, Any]] = data.to_pylist()
+    """Arrow data as rows, each a dictionary.
+
+    RAISES: SchemaError for a date or time that Python has no value for.
+    """
+    try:
+        rows: list[dict[str, Any]] = data.to_pylist()
+    except (OverflowError, ValueError) as err:
+        raise _beyond_python("date or time") from err
     for field in data.schema:
         if pa.types.is_nested(field.type):
             for row in rows:
@@ -161,11 +167,20 @@ def python_rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     return rows
 
 
+def _beyond_python(what: str) -> SchemaError:
+    return SchemaError(
+        f"a stored {what} is outside of what Python can show: its dates have the years 1 to 9999",
+        hint="`to_arrow` gives it as it is, and `headwater sql` shows it as text",
+    )
+
+
 def _with_dicts(value: Any, type: pa.DataType) -> Any:
     """A Python value with the pairs that Arrow makes of a map turned into a dictionary."""
     if value is None or not pa.types.is_nested(type):
         return value
     if pa.types.is_map(type):
+        if pa.types.is_nested(type.key_type):
+            raise SchemaError(f"a stored {type} has keys that a Python dictionary cannot have")
         return {key: _with_dicts(item, type.item_type) for key, item in value}
     if pa.types.is_struct(type):
         return {field.name: _with_dicts(value[field.name], field.type) for field in type}
@@ -222,6 +237,7 @@ def python_type(type: DataType, *, nullable: bool = True) -> Any:
             python = dict[python_type(key, nullable=False), python_type(value)]  # type: ignore[misc]
         case Struct(members):
             shape = {member.name: python_type(member.type) for member in members}
+            msgspec.json.encode(list(shape))  # has CPython keep the UTF-8 of names, without which msgspec misses them
             python = _typed_dict("Struct", shape)
         case Foreign(text):
             raise SchemaError(f"a lake table cannot store the type {text}")

@@ -134,7 +134,8 @@ def conform(data: pa.Table | pa.RecordBatch, schema: Schema) -> pa.Table:
     A missing nullable column is filled with its default.
     RAISES: SchemaError naming the column that is unknown, missing, null where it must not be, or cannot be cast.
     """
-    unknown = [name for name in data.schema.names if name not in schema.names]
+    known = set(schema.names)
+    unknown = [name for name in data.schema.names if name not in known]
     if unknown:
         close = nearest(unknown[0], schema.names)
         raise SchemaError(

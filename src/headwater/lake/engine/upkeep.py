@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 
-from headwater.errors import CommitConflictError, StorageError
+from headwater.errors import CommitConflictError, StorageError, ValueOverflowError
 from headwater.lake.engine.cache import BlockCache
-from headwater.lake.engine.compaction import CompactionPick, compact_runs, pick_compaction
+from headwater.lake.engine.compaction import CompactionPick, compact_bucket
 from headwater.lake.engine.home import TreeHome
 from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import MergeRule, merge_batches
@@ -125,21 +125,25 @@ class Upkeep:
         RAISES: CommitConflictError when another writer has rewritten the bucket.
         """
         with self._compacting:
-            live, began = self.live, time.perf_counter()
-            pick = pick_compaction(live.of(place).runs(), self._options, full=full)
-            if pick is not None:
-                home = self._home
-                edit = compact_runs(pick, shelf=home.shelf, rule=self._rule, writer=home.writer(place))
-                self._commit({place: edit}, base=live.number)
-                files, seconds = (len(pick.files), len(edit.added)), time.perf_counter() - began
-                _logger.info(
-                    "compaction bucket=%s level=%d files=%d→%d reason=%r seconds=%.3f",
-                    *(place, pick.level, *files, pick.reason, seconds),
-                )
+            live, began, home = self.live, time.perf_counter(), self._home
+            runs, writer = live.of(place).runs(), home.writer(place)
+            done = compact_bucket(runs, self._options, full=full, shelf=home.shelf, rule=self._rule, writer=writer)
+            if done is None:
+                return None
+            pick, edit = done
+            self._commit({place: edit}, base=live.number)
+            files, seconds = (len(pick.files), len(edit.added)), time.perf_counter() - began
+            _logger.info(
+                "compaction bucket=%s level=%d files=%d→%d reason=%r seconds=%.3f",
+                *(place, pick.level, *files, pick.reason, seconds),
+            )
             return pick
 
     def compact_due(self) -> None:
-        """Compact the buckets that flushes have added to, where it is due; one that others cross is given up."""
+        """Compact the buckets that flushes have added to, where it is due; one that others cross is given up.
+
+        So is one with a sum that does not fit, of a table from before such writes were refused.
+        """
         while True:
             with self.changed:
                 if not self._due or not self._may_compact:
@@ -150,7 +154,7 @@ class Upkeep:
             try:
                 while self.compact(full=False, place=place) is not None:
                     pass
-            except CommitConflictError as err:
+            except (CommitConflictError, ValueOverflowError) as err:
                 _logger.info("compaction bucket=%s given up: %s", place, err)
             finally:
                 self._at_work = set()

@@ -8,7 +8,7 @@ their own. The snapshots of a table are a version log too (`lake/tables/rows.py`
 import uuid
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -24,29 +24,46 @@ Place: TypeAlias = tuple[tuple[Any, ...], int]
 """A bucket of a tree: the values of its partition, and its number there."""
 ONLY: Place = ((), 0)
 """The bucket of a tree that has one."""
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # version 1 has other names for the facts of a file
+_RENAMED = {
+    "rows": "rowCount",
+    "min_key": "minKey",
+    "max_key": "maxKey",
+    "schema_id": "schemaId",
+    "created_millis": "createdMillis",
+}
 _KEPT = 2  # versions kept: the newest, and the one before for those who look
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
+class DataFile(msgspec.Struct, frozen=True, rename="camel"):
     """One live data file. Keys are encoded; `sequence` orders files of level 0, the larger is newer."""
 
     name: str
     level: int
     sequence: int
-    rows: int
+    rows: int = msgspec.field(name="rowCount")
     deletes: int
     size: int
     min_key: bytes
     max_key: bytes
     schema_id: int = 0
-    stats: dict[str, ColumnStats] = field(default_factory=dict)
+    stats: dict[str, ColumnStats] = msgspec.field(default_factory=dict)
     created_millis: int = 0
 
     @property
     def format(self) -> str:
         return self.name.rpartition(".")[2]
+
+
+def file_of_version_1(facts: dict[str, Any], path: str) -> DataFile:
+    """A data file as the first version of version files and manifests, read from `path`, describes it.
+
+    RAISES: CorruptFileError when that is not a data file.
+    """
+    try:
+        return msgspec.convert({_RENAMED.get(name, name): value for name, value in facts.items()}, DataFile)
+    except msgspec.ValidationError as err:
+        raise CorruptFileError(f"{path} is not of the expected form: {err}") from err
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,13 @@ class VersionEdit:
             written_bytes=version.written_bytes + size,
             flushed_bytes=version.flushed_bytes + (size if flushed is not None else 0),
         )
+
+
+class _Form(msgspec.Struct):
+    """What a version file of any form has."""
+
+    files: list[dict[str, Any]] = []
+    format_version: int = 1
 
 
 class LiveFiles(Protocol):
@@ -201,9 +225,13 @@ class FileVersionLog:
             raise CorruptFileError(
                 f"{path} is damaged", hint="`headwater lake repair` rebuilds it from the data files"
             )
-        version = decode_json(body, Version, path)
-        check_format_version(path, version.format_version, FORMAT_VERSION)
-        return version
+        form = decode_json(body, _Form, path)
+        check_format_version(path, form.format_version, FORMAT_VERSION)
+        if form.format_version > 1:
+            return decode_json(body, Version, path)
+        files = tuple(file_of_version_1(facts, path) for facts in form.files)
+        emptied = msgspec.json.encode(decode_json(body, dict[str, Any], path) | {"files": []})
+        return replace(decode_json(emptied, Version, path), files=files, format_version=FORMAT_VERSION)
 
 
 def _refused(paths: PathFactory, err: StorageError) -> StorageError:

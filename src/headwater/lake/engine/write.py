@@ -38,8 +38,12 @@ class FileWriter:
         """
         written: list[DataFile] = []
         rest = iter(batches)
-        for first in rest:
-            written.append(self._write_file(chain((first,), rest), level, sequence))
+        try:
+            for first in rest:
+                written.append(self._write_file(chain((first,), rest), level, sequence))
+        except BaseException:
+            self.discard(written)
+            raise
         return written
 
     def discard(self, files: Iterable[DataFile]) -> None:

@@ -8,6 +8,7 @@ order of rows is the order of commits: files get their sequence numbers from the
 commit wins whatever its writer had seen.
 """
 
+import logging
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -21,11 +22,20 @@ from headwater.files import Files
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, ManifestFile, Manifests, Partition
-from headwater.lake.metadata.snapshot import FIRST, Operation, Origin, Snapshot, SnapshotLog, Summary
+from headwater.lake.metadata.snapshot import (
+    FIRST,
+    Operation,
+    Origin,
+    Snapshot,
+    SnapshotLog,
+    Summary,
+    next_sequence,
+)
 
 ATTEMPTS = 100
 """How often a commit is tried. Each lost race means that another writer has succeeded."""
 _FIRST_PAUSE = 0.002
+_logger = logging.getLogger("headwater.lake")
 _LONGEST_PAUSE = 0.5
 _REWRITES = (Operation.COMPACT, Operation.ROLLBACK)  # they change which runs are below which
 
@@ -70,6 +80,7 @@ class Change:
     origin: Origin | None = None
     replayed: bool = False
     guard: Guard | None = None
+    check: Callable[[Snapshot | None], None] | None = None  # looks at the state that the change would be added to
     since: int = 0  # with `replayed`: the earlier attempt, if there was one, landed after this snapshot
 
 
@@ -92,7 +103,7 @@ class Committer:
         """
         pause = _FIRST_PAUSE
         since = change.since if change.replayed else None  # from where on an earlier attempt may have landed
-        for _ in range(attempts):
+        for attempt in range(1, attempts + 1):
             latest = self.log.latest()
             landed = None if since is None else self._landed(change, since)
             if landed is not None:
@@ -105,6 +116,8 @@ class Committer:
             if self._published(snapshot):
                 return snapshot
             self._discard(written)
+            taken = (self._paths.folder, snapshot.snapshot_id, change.operation.value, attempt)
+            _logger.info("commit retry table=%s snapshot=%d operation=%s attempt=%d", *taken)
             time.sleep(pause * random.random())
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise CommitConflictError(
@@ -150,6 +163,8 @@ class Committer:
 
         RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between.
         """
+        if change.check is not None:
+            change.check(latest)
         if change.guard is not None and latest is not None:
             for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
                 between = self.log.get(id)
@@ -196,7 +211,7 @@ class Committer:
         """The next snapshot, with its manifests written; their names go to `written`."""
         added: Sequence[PlacedFile]
         added, removed = files
-        sequence = latest.next_sequence if latest else 1
+        sequence = next_sequence(latest)
         if not change.restores:
             added, sequence = _in_sequence(added, sequence)
         entries = [placed.entry(EntryKind.DELETE) for placed in removed]
@@ -245,7 +260,7 @@ def _in_sequence(added: Sequence[PlacedFile], sequence: int) -> tuple[list[Place
     placed = []
     for each in added:
         if each.file.level == 0:
-            each = replace(each, file=replace(each.file, sequence=sequence))
+            each = replace(each, file=msgspec.structs.replace(each.file, sequence=sequence))
             sequence += 1
         placed.append(each)
     return placed, sequence

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from headwater.errors import SchemaChangeError
-from headwater.lake.engine.options import check_option_name
+from headwater.lake.engine.merge import aggregated_column, check_new_rule
+from headwater.lake.engine.options import check_option_name, storage_options
+from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model import types
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, Decimal
@@ -112,9 +114,12 @@ def apply_changes(schema: Schema, changes: Sequence[SchemaChange]) -> Schema:
 
     RAISES: SchemaChangeError naming the rule a change breaks, SchemaError when the outcome is not sound.
     """
-    schema = check_schema(schema)
+    before = schema = check_schema(schema)
     for change in changes:
         schema = _apply(schema, change)
+    if any(isinstance(change, SetOption | WidenColumn) for change in changes):
+        storage_options(schema.options)
+        check_new_rule(schema, before)
     return check_schema(schema)
 
 
@@ -153,19 +158,21 @@ def _add(schema: Schema, change: AddColumn) -> Schema:
     id = schema.highest_field_id + 1
     new = Field(id, change.name, change.type, change.nullable, change.description, change.default)
     _check_added(new)
+    check_new_columns([new], schema.names)
     fields = _inserted(list(schema.fields), new, change.after)
     return replace(schema, fields=fields, highest_field_id=id)
 
 
 def _rename(schema: Schema, name: str, new_name: str) -> Schema:
+    others = [other for other in schema.names if other != name]
+    check_new_columns([replace(schema.field(name), name=new_name)], others)
     schema = _change_field(schema, name, lambda field: replace(field, name=new_name))
 
     def renamed(keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(new_name if key == name else key for key in keys)
 
-    prefix = f"fields.{name}."
     options = {
-        f"fields.{new_name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key: value
+        f"fields.{new_name}.aggregate-function" if aggregated_column(key) == name else key: value
         for key, value in schema.options.items()
     }
     return replace(
@@ -177,7 +184,7 @@ def _rename(schema: Schema, name: str, new_name: str) -> Schema:
 
 
 def _options_without(options: dict[str, str], column: str) -> dict[str, str]:
-    return {key: value for key, value in options.items() if not key.startswith(f"fields.{column}.")}
+    return {key: value for key, value in options.items() if aggregated_column(key) != column}
 
 
 def _set_option(schema: Schema, name: str, value: str | None) -> Schema:
@@ -303,6 +310,7 @@ def _with_ids(old: Schema, new: Schema) -> Schema:
     for field in new.fields:
         if field.id not in known:
             _check_added(field)
+            check_new_columns([field], [other.name for other in new.fields if other is not field])
             highest += 1
             field = replace(field, id=highest)
         fields.append(field)

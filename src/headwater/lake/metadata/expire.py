@@ -5,6 +5,7 @@ between leaves files that nothing refers to, which the orphan clean-up finds, an
 gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from headwater.lake.metadata.manifest import EntryKind
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 
 DAY = 86_400.0
+_logger = logging.getLogger("headwater.lake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Cleaner:
         if not dry_run:
             log.forget(expired, earliest=kept_from)
             self._delete(paths)
+            removed = (self._paths.folder, expired[0], expired[-1], len(paths))
+            _logger.info("expiry table=%s snapshots=%d..%d files=%d", *removed)
         return Removal(tuple(expired), tuple(paths))
 
     def orphans(

@@ -23,9 +23,9 @@ from headwater.files import Files
 from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, new_manifest, new_manifest_list
 from headwater.lake.engine.stored_json import decode_json
-from headwater.lake.engine.version import DataFile
+from headwater.lake.engine.version import DataFile, file_of_version_1
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # version 1 of manifests has other names for the facts of a file
 _SMALL = 1 << 20  # bytes: a manifest below this can be merged; thirty of them take a commit less than half a second
 _ENTRIES = 5000  # in a manifest that is written anew
 _MANY = 30  # small manifests that make a merge worthwhile
@@ -53,6 +53,21 @@ class ManifestEntry(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 class _Manifest(msgspec.Struct, rename="camel"):
     entries: list[ManifestEntry]
     version: int = FORMAT_VERSION
+
+
+class _OldEntry(msgspec.Struct, rename="camel"):
+    kind: EntryKind
+    file: dict[str, Any]
+    bucket: int = 0
+    partition: Partition = ()
+
+
+class _OldManifest(msgspec.Struct, rename="camel"):
+    entries: list[_OldEntry]
+
+
+class _Form(msgspec.Struct):
+    version: int = 1
 
 
 class ManifestFile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -125,9 +140,16 @@ class Manifests:
         body = self._files.get(path)
         if zlib.crc32(body) != checksum:
             raise CorruptFileError(f"{path} is damaged: its checksum does not hold")
+        form = decode_json(body, _Form, path)
+        check_format_version(path, form.version, FORMAT_VERSION)
         with without_collection():
-            manifest = _decoded(body, _Manifest, path)
-        return tuple(manifest.entries)
+            if form.version > 1:
+                return tuple(decode_json(body, _Manifest, path).entries)
+            old = decode_json(body, _OldManifest, path).entries
+            return tuple(
+                ManifestEntry(each.kind, file_of_version_1(each.file, path), each.bucket, each.partition)
+                for each in old
+            )
 
     def read_list(self, name: str) -> list[ManifestFile]:
         """The manifests of a list, in order.
@@ -138,7 +160,8 @@ class Manifests:
         body, _, checksum = self._files.get(path).rstrip(b"\n").rpartition(b"\n")
         if checksum != b"%08x" % zlib.crc32(body):
             raise CorruptFileError(f"{path} is damaged: its checksum does not hold")
-        decoded: _ManifestList = _decoded(body, _ManifestList, path)
+        decoded = decode_json(body, _ManifestList, path)
+        check_format_version(path, decoded.version, FORMAT_VERSION)
         return decoded.manifests
 
     def live(
@@ -234,9 +257,3 @@ def _few(values: set[Any]) -> tuple[Any, ...] | None:
 
 def _excludes(listed: tuple[Any, ...] | None, wanted: Any) -> bool:
     return wanted is not None and listed is not None and wanted not in listed
-
-
-def _decoded(body: bytes, type: Any, path: str) -> Any:
-    decoded = decode_json(body, type, path)
-    check_format_version(path, decoded.version, FORMAT_VERSION)
-    return decoded

@@ -4,6 +4,7 @@
 """
 
 import base64
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -11,13 +12,15 @@ from time import time
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
-from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError
+from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError, SchemaError
 from headwater.files import Files, Probing
 from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, schema_id
 from headwater.lake.engine.row import python_type
 from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.evolution import SchemaChange, apply_changes, check_evolution
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import parse_type
@@ -90,19 +93,45 @@ def _field(file: _FieldFile, path: str) -> Field:
     default = file.default_value
     if default is not None:
         try:
-            default = msgspec.convert(default, python_type(type))
+            default = msgspec.convert(default, python_type(type), strict=False)  # "nan", and keys of maps
         except msgspec.ValidationError as err:
             raise CorruptFileError(f"{path}: the default of `{file.name}` is not {type}: {err}") from err
     return Field(file.id, file.name, type, file.nullable, file.description, default)
 
 
 def _plain(value: object) -> object:
-    """A default as JSON has it: dates, times, decimals and binaries as text."""
-    if value is None or isinstance(value, bool | int | float | str | list | dict):
+    """A default as JSON has it: dates, times, decimals, binaries, NaN and infinity as text."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            str(key).lower() if isinstance(key, bool) else _plain(key): _plain(each) for key, each in value.items()
+        }
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _check_defaults(schema: Schema) -> None:
+    """RAISES: SchemaError naming the column whose default would not be the same when the schema is read again."""
+    for field in schema.fields:
+        if field.default is not None:
+            try:
+                again = msgspec.json.decode(msgspec.json.encode(_plain(field.default)))
+                kept = msgspec.convert(again, python_type(field.type), strict=False)
+                kept = pa.scalar(kept, arrow_type(field.type)), pa.scalar(field.default, arrow_type(field.type))
+            except (msgspec.MsgspecError, pa.ArrowException, TypeError, ValueError, OverflowError) as err:
+                raise _no_default(field) from err
+            if kept[0] != kept[1] and str(kept[0]) != str(kept[1]):  # NaN is not itself
+                raise _no_default(field)
+
+
+def _no_default(field: Field) -> SchemaError:
+    return SchemaError(f"column `{field.name}` cannot have the default {field.default!r}: it is {field.type}")
 
 
 class SchemaManager:
@@ -202,7 +231,8 @@ class SchemaManager:
 
     def _write(self, schema: Schema) -> Schema:
         schema = replace(schema, time_millis=int(time() * 1000))
+        _check_defaults(schema)
         self._files.put_if_absent(self._paths.schema(schema.id), encode_schema(schema))
-        self._files.put(self._paths.latest_schema, str(schema.id).encode())
+        self._files.put(self._paths.latest_schema, str(schema.id).encode(), synced=False)
         self._cache[schema.id] = schema
         return schema

@@ -116,12 +116,18 @@ def decode_snapshot(data: bytes, path: str) -> Snapshot:
     return plain
 
 
+def next_sequence(latest: Snapshot | None) -> int:
+    """The sequence of the next file of level 0 after a snapshot, None for the empty table."""
+    return 1 if latest is None else latest.next_sequence
+
+
 class SnapshotLog:
     """The snapshots of one table, in order."""
 
     def __init__(self, files: Files, paths: PathFactory) -> None:
         self._files = files
         self._paths = paths
+        self._probing = files if isinstance(files, Probing) else None
         self._seen: dict[int, Snapshot] = {}
         self._newest = NO_SNAPSHOT  # the highest id this log has seen
         self._probes: tuple[int, Probe, Probe] | None = None  # an id, whether it is there, whether the next is
@@ -182,7 +188,7 @@ class SnapshotLog:
         """
         self._files.put_if_absent(self._paths.snapshot(snapshot.snapshot_id), encode_snapshot(snapshot))
         self._newest = max(self._newest, snapshot.snapshot_id)
-        self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode())
+        self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode(), synced=False)
 
     def forget(self, ids: list[int], *, earliest: int) -> None:
         """Remove snapshots, oldest first, then point `EARLIEST` at the oldest that stays.
@@ -197,11 +203,11 @@ class SnapshotLog:
     def _is_newest_still(self) -> bool:
         """Whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
         id, probes = self._newest, self._probes
-        if id < FIRST or not isinstance(self._files, Probing):
-            return False
         if probes is None or probes[0] != id:
+            if id < FIRST or self._probing is None:
+                return False
             here, following = self._paths.snapshot(id), self._paths.snapshot(id + 1)
-            self._probes = probes = (id, self._files.probe(here), self._files.probe(following))
+            self._probes = probes = (id, self._probing.probe(here), self._probing.probe(following))
         return probes[1]() and not probes[2]()
 
     def _exists(self, id: int) -> bool:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
+from headwater.lake.engine.row import python_value
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.buckets import buckets_of
 from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles, now_millis
@@ -102,7 +103,7 @@ class DataWriter:
         for code in np.unique(both):
             at = np.flatnonzero(both == code)
             rows = batch.take(pa.array(at)) if len(at) < len(batch) else batch
-            partition = tuple(rows.column(name)[0].as_py() for name in names)
+            partition = tuple(python_value(rows.column(name)[0]) for name in names)
             yield partition, int(buckets[at[0]]), rows
 
     def _buckets(self, batch: pa.RecordBatch) -> Any:
@@ -138,7 +139,9 @@ class DataWriter:
         folder = partition_folder(self.layout.schema.partition_keys, waiting.partition)
         self.store.files.put(self.store.path(f"{folder}bucket-{waiting.bucket}/{name}"), buffer.getvalue())
         types = [self.layout.schema.field(key).type for key in keys]
-        ends = [encode_row([rows.column(key)[at].as_py() for key in keys], types) for at in (0, rows.num_rows - 1)]
+        ends = [
+            encode_row([python_value(rows.column(key)[at]) for key in keys], types) for at in (0, rows.num_rows - 1)
+        ]
         partition_types = [self.layout.schema.field(key).type for key in self.layout.schema.partition_keys]
         deleted = int(np.count_nonzero(rows.column(VALUE_KIND).to_numpy() == DELETE_KIND))
         return {
@@ -182,5 +185,5 @@ def _key_stats(rows: pa.Table, keys: tuple[str, ...], types: list[Any], ends: li
     """Smallest and largest of each key column; of one column, rows are in its order."""
     if len(keys) > 1:
         spans = [pa.compute.min_max(rows.column(key)) for key in keys]
-        ends = [encode_row([span[end].as_py() for span in spans], types) for end in ("min", "max")]
+        ends = [encode_row([python_value(span[end]) for span in spans], types) for end in ("min", "max")]
     return {"_MIN_VALUES": ends[0], "_MAX_VALUES": ends[1], "_NULL_COUNTS": [0] * len(keys)}

@@ -150,7 +150,7 @@ def paimon_schema(schema: Schema, options: dict[str, str]) -> PaimonSchema:
             name=field.name,
             type=paimon_type(field.type, field.nullable, field.id),
             description=field.description,
-            default_value=None if field.default is None else str(field.default),
+            default_value=_default_text(field.default),
         )
         for field in schema.fields
     )
@@ -164,6 +164,13 @@ def paimon_schema(schema: Schema, options: dict[str, str]) -> PaimonSchema:
         comment=schema.comment,
         time_millis=schema.time_millis or now_millis(),
     )
+
+
+def _default_text(value: object) -> str | None:
+    """A default as Paimon casts it from text; None for one that has no such text."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None or isinstance(value, bytes | list | dict) else str(value)
 
 
 def model_schema(schema: PaimonSchema) -> Schema:

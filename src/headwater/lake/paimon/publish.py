@@ -174,7 +174,12 @@ class _Publication:
             yield batch.append_column(VALUE_KIND, pa.array(np.full(len(batch), INSERT_KIND, np.int8)))
 
     def _step(self) -> Iterable[pa.RecordBatch] | None:
-        """What changed since the last publication; None when everything has to be written anew."""
+        """What changed since the last publication; None when everything has to be written anew.
+
+        Paimon shows null where a file was written before a column came; ours have its default.
+        """
+        if self.latest is not None and self._has_new_default(self.latest.schema_id):
+            return None
         kept = {each.snapshot_id for each in self.table.snapshots()} | {
             each.snapshot_id for each in self.table.tags().values()
         }
@@ -186,6 +191,11 @@ class _Publication:
         if any(pc.any(pc.not_equal(batch.column(KIND), "+I")).as_py() for batch in changed):
             return None  # rows went, and Paimon's append tables cannot say which
         return map(_as_upserts, changed)
+
+    def _has_new_default(self, schema_id: int) -> bool:
+        """Whether a column with a default has come since a schema."""
+        before = {field.id for field in self.table.store.schemas.get_schema(schema_id).fields}
+        return any(field.default is not None and field.id not in before for field in self.layout.schema.fields)
 
     def _commit(self, added: list[dict[str, Any]], gone: list[dict[str, Any]]) -> PaimonSnapshot:
         before = self.latest

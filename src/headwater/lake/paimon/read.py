@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from headwater.errors import InputError, NotFoundError, SchemaError, UsageError
 from headwater.files import Files, open_files
+from headwater.lake.engine.sst.format import out_of_memory
 from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.snapshot import InputVersion, Origin, Snapshot
 from headwater.lake.paimon.data import SEQUENCE, VALUE_KIND
@@ -136,6 +137,8 @@ def _damage_named(name: str) -> Iterator[None]:
     """Say of a data file that it cannot be read, whatever its reader stumbled over."""
     try:
         yield
+    except MemoryError as error:
+        raise out_of_memory(name) from error
     except (KeyError, TypeError, OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"data file {name} of the Paimon table cannot be read: {error}") from error
 
@@ -188,7 +191,7 @@ def _open(name: str, content: bytes) -> pa.Table:
 def _cast(column: pa.ChunkedArray, type: pa.DataType, name: str) -> pa.ChunkedArray:
     try:
         return column.cast(type)
-    except pa.ArrowException as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise SchemaError(f"column `{name}` does not fit {type} without loss: {error}") from error
 
 

@@ -44,8 +44,17 @@ def try_cast(store: TableStore, state: TableState, column: str, type: DataType) 
         rows += len(values)
         lost = values.filter(_lost(values, wanted))
         broken += len(lost)
-        examples += lost.slice(0, _EXAMPLES - len(examples)).to_pylist()
+        examples += _shown(lost.slice(0, _EXAMPLES - len(examples)))
     return CastReport(column, field.type, type, rows, broken, tuple(examples))
+
+
+def _shown(values: pa.Array) -> list[Any]:
+    """Values as Python has them, or as text where it has none."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except (OverflowError, ValueError):
+        found = values.cast(pa.string()).to_pylist()
+    return found
 
 
 def _lost(values: pa.Array, wanted: pa.DataType) -> pa.Array:

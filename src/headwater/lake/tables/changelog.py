@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from headwater.lake.engine.keys import Keys, NativeKey
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.reads import ScanRequest
-from headwater.lake.engine.row import python_rows
 from headwater.lake.engine.scan import cut_points
+from headwater.lake.engine.temporal import in_numbers, with_numbers
 from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
@@ -182,7 +182,8 @@ def _differ(old: pa.Table, new: pa.Table) -> npt.NDArray[np.bool_]:
 
 def _column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
     if pa.types.is_nested(a.type):
-        return np.array([left != right for left, right in zip(a.to_pylist(), b.to_pylist())], np.bool_)
+        plain = [each.cast(with_numbers(each.type)).to_pylist() for each in (a, b)]
+        return np.array([repr(left) != repr(right) for left, right in zip(*plain)], np.bool_)  # NaN equals itself
     unequal = pc.fill_null(pc.not_equal(a, b), False).to_numpy(zero_copy_only=False)
     nulls = [each.is_null().to_numpy(zero_copy_only=False) for each in (a, b)]
     result: npt.NDArray[np.bool_] = unequal | (nulls[0] != nulls[1])
@@ -208,12 +209,12 @@ def _counted(gone: pa.Table, came: pa.Table) -> pa.Table:
     """Rows that there are fewer of, and rows that there are more of."""
     counts: Counter[Any] = Counter()
     for rows, step in ((gone, -1), (came, 1)):
-        for row in python_rows(rows):
+        for row in in_numbers(rows).to_pylist():
             counts[_hashable(row)] += step
     parts = []
     for rows, sign, kind in ((gone, -1, "-D"), (came, 1, "+I")):
         chosen = []
-        for at, row in enumerate(python_rows(rows)):
+        for at, row in enumerate(in_numbers(rows).to_pylist()):
             key = _hashable(row)
             if counts[key] * sign > 0:
                 counts[key] -= sign

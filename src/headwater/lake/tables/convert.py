@@ -12,7 +12,8 @@ from headwater.lake.engine.row import Row, RowCodec, rows_to_arrow
 from headwater.lake.engine.types import arrow_schema, conform
 from headwater.model.schema import Schema
 
-_CHUNK_BYTES = 256 << 20  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
+_TABLE_BYTES = 1 << 30  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
+_STREAM_BYTES = 256 << 20  # of a stream, which needs memory only for what is gathered
 _CHUNK_ROWS = 100_000  # of rows given one by one
 
 
@@ -36,7 +37,7 @@ def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:
     """
     for table in _tables(data, schema):
         whole = conform(table, schema)
-        step = max(1, whole.num_rows * _CHUNK_BYTES // max(1, whole.nbytes))
+        step = max(1, whole.num_rows * _TABLE_BYTES // max(1, whole.nbytes))
         for start in range(0, whole.num_rows, step):
             yield whole.slice(start, step)
 
@@ -58,7 +59,7 @@ def _tables(data: Any, schema: Schema) -> Iterator[pa.Table]:
         )
 
 
-def gathered(batches: Iterable[pa.RecordBatch], most: int = _CHUNK_BYTES) -> Iterator[pa.Table]:
+def gathered(batches: Iterable[pa.RecordBatch], most: int = _STREAM_BYTES) -> Iterator[pa.Table]:
     """Batches put together until they have about so many bytes."""
     pending: list[pa.RecordBatch] = []
     size = 0

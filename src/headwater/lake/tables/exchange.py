@@ -9,8 +9,9 @@ import pyarrow.ipc
 import pyarrow.json
 import pyarrow.parquet
 
-from headwater.errors import InputError, UsageError
+from headwater.errors import InputError, MemoryLimitError, UsageError
 from headwater.lake.engine.formats.jsonlines import write_json_lines
+from headwater.lake.engine.sst.format import out_of_memory
 from headwater.text import nearest
 
 _KINDS = {
@@ -51,6 +52,8 @@ def read_file(path: str | Path, wanted: pa.Schema | None = None) -> Iterator[pa.
         yield from _batches(Path(path), wanted)
     except FileNotFoundError as err:
         raise InputError(f"there is no file {path}") from err
+    except MemoryError as err:
+        raise out_of_memory(str(path)) from err
     except (pa.ArrowException, OSError) as err:
         raise InputError(f"{path} cannot be read: {err}") from err
 
@@ -69,6 +72,8 @@ def write_file(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.S
                 for batch in batches:
                     writer.write_batch(batch)
                     rows += len(batch)
+    except MemoryError as err:
+        raise MemoryLimitError(f"{path} cannot be written: there is not enough memory") from err
     except (pa.ArrowException, OSError) as err:
         raise InputError(f"{path} cannot be written: {err}") from err
     return rows

@@ -11,7 +11,7 @@ import pyarrow as pa
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
 from headwater.lake.engine.bounds import Bounds
-from headwater.lake.engine.compaction import compact_runs, pick_compaction
+from headwater.lake.engine.compaction import compact_bucket
 from headwater.lake.engine.layout import wal_sequence
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.version import DataFile, Version, VersionEdit
@@ -56,15 +56,17 @@ def compact_table(
     """
     state = store.latest()
     edits: dict[Place, VersionEdit] = {}
+    written = 0
     done: list[Compaction] = []
     for place in sorted(state.places, key=repr):
         progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
         edit = _edit(store, state, place, full)
         if edit is not None:
             edits[place] = edit
-        if sum(file.size for each in edits.values() for file in each.added) >= _COMMIT_BYTES:
+            written += sum(file.size for file in edit.added)
+        if written >= _COMMIT_BYTES:
             done += _commit_edits(store, state, edits, full)
-            edits = {}
+            edits, written = {}, 0
     return done + _commit_edits(store, state, edits, full)
 
 
@@ -129,9 +131,7 @@ def rollback(store: TableStore, target: Snapshot) -> Snapshot:
         replaces=True,
         restores=True,
     )
-    snapshot = store.committer.commit(change)  # its files are others' too: whatever happens, they stay
-    store.note(snapshot)
-    return snapshot
+    return store.committer.commit(change)  # its files are others' too: whatever happens, they stay
 
 
 def expire(
@@ -221,12 +221,10 @@ def commit_compaction(store: TableStore, change: Change) -> Snapshot:
     """
     moved = {placed.file.name for placed in change.removed}
     try:
-        snapshot = store.committer.commit(change)
+        return store.committer.commit(change)
     except CommitConflictError:
         discard(store, [placed for placed in change.added if placed.file.name not in moved])
         raise
-    store.note(snapshot)
-    return snapshot
 
 
 def _change(state: TableState, edits: dict[Place, VersionEdit]) -> Change:
@@ -249,10 +247,10 @@ def _edit(store: TableStore, state: TableState, place: Place, full: bool) -> Ver
     if not shape.is_keyed:
         return _pack(store, state, place, full)
     runs = Version(files=state.places.get(place, ())).runs()
-    pick = pick_compaction(runs, shape.options, full=full)
-    if pick is None:
-        return None
-    return compact_runs(pick, shelf=state.shelf, rule=shape.rule, writer=store.writer(shape, *place))
+    writer = store.writer(shape, *place)
+    with store.naming():
+        done = compact_bucket(runs, shape.options, full=full, shelf=state.shelf, rule=shape.rule, writer=writer)
+    return None if done is None else done[1]
 
 
 def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> VersionEdit | None:

@@ -6,7 +6,9 @@ bring an older row back. So files that overlap in keys stand or fall together, a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from headwater.lake.engine.bounds import Bounds, key_bounds
 from headwater.lake.engine.file_stats import file_matches, on_statistics
@@ -37,7 +39,7 @@ class Split:
     bounds: Bounds
 
     def __reduce__(self) -> tuple[type["Split"], tuple[object, ...]]:
-        files = tuple(replace(file, stats={}) for file in self.files)
+        files = tuple(msgspec.structs.replace(file, stats={}) for file in self.files)
         place = (self.partition, self.bucket)
         return Split, (self.schema_id, self.columns, self.where, *place, files, self.bounds)
 

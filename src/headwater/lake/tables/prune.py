@@ -19,7 +19,7 @@ def partition_matches(partition: Partition, where: Sequence[Predicate], shape: S
     fields = shape.partition_fields
     if not fields or not where:
         return True
-    values = dict(zip((field.name for field in fields), python_values(partition, fields)))
+    values = python_values(partition, fields)
     return all(holds(each, values[each.column]) for each in where if each.column in values)
 
 

@@ -16,7 +16,7 @@ from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.merge import sort_batch
 from headwater.lake.engine.stored import stored_batch
 from headwater.lake.metadata.manifest import Partition
-from headwater.lake.tables.partitions import stored_value
+from headwater.lake.tables.partitions import stored_value, stored_values
 from headwater.lake.tables.shape import Shape
 from headwater.model.schema import Field
 
@@ -31,7 +31,10 @@ class Routed:
 
 
 def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kind.PUT) -> Iterator[Routed]:
-    """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema."""
+    """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema.
+
+    RAISES: ValueOverflowError when rows of one key have a sum or product that does not fit its column.
+    """
     if not rows.num_rows:
         return
     whole = rows.combine_chunks()
@@ -42,9 +45,10 @@ def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kin
     if buckets > 1:
         places += (batch.keys.hashes() % np.uint64(buckets)).astype(np.int64)
     for place, positions in _by_place(places):
-        sorted_rows = (
-            sort_batch(batch, shape.rule, positions) if shape.is_keyed else _renumbered(_at(batch, positions))
-        )
+        if shape.is_keyed:
+            sorted_rows = sort_batch(batch, shape.rule.as_strict(shape.codec), positions)
+        else:
+            sorted_rows = _renumbered(_at(batch, positions))
         yield Routed(partitions[place // buckets], place % buckets, sorted_rows)
 
 
@@ -104,7 +108,7 @@ def _partition_codes(rows: pa.Table, fields: tuple[Field, ...]) -> tuple[list[Pa
     codes = np.zeros(rows.num_rows, np.int64)
     for field in fields:
         encoded = rows.column(field.name).combine_chunks().dictionary_encode()
-        known = [*map(stored_value, encoded.dictionary.to_pylist()), None]  # the last one stands for null
+        known = [*stored_values(encoded.dictionary), None]  # the last one stands for null
         own = pc.fill_null(encoded.indices, len(known) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
         codes = codes * len(known) + own
         values.append(known)

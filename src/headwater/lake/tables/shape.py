@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from headwater.errors import SchemaError
 from headwater.lake.engine.formats.positions import ROW_COLUMN
 from headwater.lake.engine.keys import KeyCodec
-from headwater.lake.engine.merge import MergeEngine, MergeRule, merge_rule
+from headwater.lake.engine.merge import MergeEngine, MergeRule, check_new_rule, merge_rule
 from headwater.lake.engine.options import StorageOptions, check_option_name, storage_options
+from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY, DOUBLE, FLOAT, Decimal, Primitive
 
 _ROW_FIELD = Field((1 << 31) - 1, ROW_COLUMN, BIGINT, nullable=False)
-RESERVED = (ROW_COLUMN, "_kind", "_snapshot")
 UNDECIDED = 0
 """The number of buckets of a table with `bucket = -1` that nothing was written to."""
 
@@ -74,9 +74,7 @@ def check_new(schema: Schema) -> Schema:
 
     RAISES: SchemaError.
     """
-    for name in schema.names:
-        if name in RESERVED:
-            raise SchemaError(f"column `{name}` cannot have that name: it is reserved")
+    check_new_columns(schema.fields)
     for name in schema.partition_keys:
         type = schema.field(name).type
         if not isinstance(type, Primitive | Decimal) or type in (FLOAT, DOUBLE, BINARY):
@@ -87,6 +85,7 @@ def check_new(schema: Schema) -> Schema:
         raise SchemaError("there is no option `bucket-key`", hint="rows are placed by the hash of the primary key")
     for name in schema.options:
         check_option_name(name)
+    check_new_rule(schema)
     shape_of(schema)
     return schema
 

@@ -9,7 +9,7 @@ import msgspec
 
 from headwater.errors import NotFoundError, SchemaError, StorageError
 from headwater.files import Files
-from headwater.lake.engine.cache import shared_cache
+from headwater.lake.engine.cache import BlockCache, shared_cache
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.opened import Readers, Shelf
 from headwater.lake.engine.write import FileWriter
@@ -43,6 +43,7 @@ class TableStore:
         self.leases = Leases(files, self.paths)
         self.given_up = 0  # compactions that others crossed
         self._readers = readers
+        self._own_cache: BlockCache | None = None
         self._shapes: dict[int, Shape] = {}
         self._states: OrderedDict[tuple[int, int], TableState] = OrderedDict()
         self._last: TableState | None = None  # that was asked for as the newest
@@ -92,10 +93,19 @@ class TableStore:
             files=self.files,
             path_of=self.paths.data_file,
             codec=shape.codec,
-            cache=shared_cache,
+            cache=self._cache(shape.options.cache_size),
             schema_of=self._stored_schema,
             readers=self._readers,
         )
+
+    def _cache(self, size: int) -> BlockCache:
+        """The cache of the table's own if it asks for one, else the one that tables share."""
+        if not size:
+            return shared_cache
+        own = self._own_cache
+        if own is None or own.capacity != size:
+            own = self._own_cache = BlockCache(size)
+        return own
 
     def writer(self, shape: Shape, partition: Partition, bucket: int) -> FileWriter:
         """A writer of data files of one bucket."""
@@ -107,18 +117,20 @@ class TableStore:
         return {field.id: field for field in self.schemas.get_schema(schema_id).fields}
 
     def metadata(self) -> TableMetadata:
-        """Identity and progress of the table."""
-        return read_metadata(self.files, self.paths) or new_metadata()
+        """Identity and progress of the table: the file has the first, schemas and snapshots tell the second."""
+        known = read_metadata(self.files, self.paths) or new_metadata()
+        schema, snapshot = self.schemas.latest(), self.committer.log.latest()
+        return msgspec.structs.replace(
+            known,
+            modified_millis=max(known.modified_millis, snapshot.timestamp if snapshot else 0),
+            current_schema_id=schema.id,
+            snapshot_id=snapshot.snapshot_id if snapshot else NO_SNAPSHOT,
+        )
 
-    def note(self, snapshot: Snapshot | None = None) -> None:
-        """Say in the metadata file how far the table got; it is a hint, and a failure to write it is none of ours."""
+    def note_schema(self) -> None:
+        """Say in the metadata file which schema is the newest; it is a hint, and may fail."""
         with suppress(StorageError):
-            schema = self.schemas.latest()
-            known = self.metadata()
-            id = max(known.snapshot_id, snapshot.snapshot_id if snapshot else NO_SNAPSHOT)
-            said = msgspec.structs.replace(
-                known, modified_millis=now_millis(), current_schema_id=schema.id, snapshot_id=id
-            )
+            said = msgspec.structs.replace(self.metadata(), modified_millis=now_millis())
             self.files.put(self.paths.metadata, encode_entry(said))
 
     @contextmanager

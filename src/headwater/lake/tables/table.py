@@ -32,6 +32,7 @@ from headwater.lake.tables.maintenance import (
     rollback,
 )
 from headwater.lake.tables.names import TableName
+from headwater.lake.tables.overflow import refuse_new_sums
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import get_row, get_rows, read_plan, read_split, require_key, result_schema
 from headwater.lake.tables.rewrite import Edit, rewrite_where
@@ -48,6 +49,7 @@ from headwater.lake.tables.writes import (
     write_rows,
 )
 from headwater.model.schema import Schema
+from headwater.model.types import DATE
 
 
 class Table:
@@ -316,8 +318,9 @@ class Table:
             for change in changes:
                 if isinstance(change, WidenColumn):
                     self._refuse_lossy(change)
+            refuse_new_sums(self.store, changes)
             schema = self.store.schemas.alter(*changes)
-        self.store.note()
+        self.store.note_schema()
         return schema
 
     def try_cast(self, column: str, type: Any) -> CastReport:
@@ -372,9 +375,12 @@ class Table:
 
     def _refuse_lossy(self, change: WidenColumn) -> None:
         field = self.schema.field(change.name)
-        if field.type == change.type or is_widening(field.type, change.type):
+        widens = field.type == change.type or is_widening(field.type, change.type)
+        if widens and field.type != DATE:
             return
         report = self.try_cast(change.name, change.type)
+        if widens and not report.broken:  # a DATE reaches further than a TIMESTAMP
+            return
         shown = ", ".join(map(repr, report.examples))
         raise SchemaChangeError(
             f"`{change.name}` cannot become {change.type}: not every {field.type} fits; "

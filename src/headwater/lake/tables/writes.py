@@ -16,8 +16,9 @@ from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.predicates import Where
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.manifest import Partition
-from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
+from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot, next_sequence
 from headwater.lake.tables.convert import conforming
+from headwater.lake.tables.overflow import refuse_overflow
 from headwater.lake.tables.partitions import stored_value
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan, require_key
@@ -122,16 +123,19 @@ def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions:
 
 
 def commit(store: TableStore, change: Change) -> Snapshot:
-    """Commit a change; when that is refused, remove the files it brought."""
+    """Commit a change; when that is refused, remove the files it brought.
+
+    RAISES: CommitConflictError, ValueOverflowError when a sum or product would not fit its column.
+    """
     try:
-        snapshot = store.committer.commit(change)
-    except CommitConflictError:
+        with store.naming():
+            snapshot = store.committer.commit(replace(change, check=refuse_overflow(store, change)))
+    except (CommitConflictError, SchemaError):
         discard(store, change.added)
         raise
     if change.replayed and change.added:
         landed = {entry.file.name for entry in store.committer.delta(snapshot)}
         discard(store, [placed for placed in change.added if placed.file.name not in landed])
-    store.note(snapshot)
     return snapshot
 
 
@@ -139,15 +143,19 @@ def add_files(
     store: TableStore, shape: Shape, tables: Iterable[pa.Table], added: list[PlacedFile], *, kind: Kind = Kind.PUT
 ) -> None:
     """Write rows to level 0, one sorted run for each bucket and table; what was written is noted in `added`."""
+    first = next_sequence(store.committer.log.latest())
     for table in tables:
         for routed in route(table, shape, kind):
-            added += write_routed(store, shape, routed)
+            added += write_routed(store, shape, routed, first + len(added))
 
 
-def write_routed(store: TableStore, shape: Shape, routed: Routed) -> list[PlacedFile]:
-    """Write the rows of one bucket as one sorted run."""
+def write_routed(store: TableStore, shape: Shape, routed: Routed, sequence: int) -> list[PlacedFile]:
+    """Write the rows of one bucket as one sorted run.
+
+    Its name has the `sequence` that the file gets if nobody else commits first; the manifest has the one it got.
+    """
     writer = store.writer(shape, routed.partition, routed.bucket)
-    files = writer.write([routed.rows], level=0, sequence=0)
+    files = writer.write([routed.rows], level=0, sequence=sequence)
     return [PlacedFile(file, routed.bucket, routed.partition) for file in files]
 
 

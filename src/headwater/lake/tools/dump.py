@@ -4,12 +4,37 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from headwater.errors import InputError
 from headwater.files import Files
 from headwater.lake.engine.batch import Kind, to_rows
 from headwater.lake.engine.formats.jsonlines import plain
 from headwater.lake.engine.keys import KeyCodec, RowKey
+from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.row import python_rows
 from headwater.lake.engine.sst.reader import SSTableReader
+from headwater.lake.engine.version import FileVersionLog
+from headwater.lake.tables.store import TableStore
+
+
+def live_tables(target: TableStore | Files) -> tuple[Files, list[tuple[str, int]]]:
+    """The store, and path and size of each SSTable of the newest snapshot of a table, or version of a tree.
+
+    RAISES: InputError when the table keeps its rows in another format.
+    """
+    if isinstance(target, TableStore):
+        files, paths = target.files, target.paths
+        live = [entry.file for entry in target.live(target.committer.log.latest())]
+    else:
+        files, paths = target, PathFactory("")
+        live = list(FileVersionLog(files, paths).latest().files)
+    found = [(paths.data_file(file.name), file.size) for file in live if file.format == "sst"]
+    if live and not found:
+        path = paths.data_file(live[0].name)
+        raise InputError(
+            f"its data files are {live[0].format}, not SSTables",
+            hint=f"every tool for {live[0].format} reads them, such as {path}",
+        )
+    return files, found
 
 
 def describe_table(files: Files, path: str, size: int) -> dict[str, Any]:

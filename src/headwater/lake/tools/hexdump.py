@@ -92,12 +92,13 @@ def _chunk(data: bytes, at: int, size: int, what: str) -> list[Part]:
         return [*head, *([(at + 16, size - 16, "differences to the base")] if size > 16 else []), *zeros]
     if what.startswith("kinds"):
         return [(at, size, what), *zeros]
-    forms = ("nothing but nulls", "fixed", "numbers", "text", "arrow", "bits")
+    forms = ("nothing but nulls", "fixed", "numbers", "text", "arrow", "bits", "narrow numbers")
     return [
         (at, 1, f"{what}, form {data[at]}: {forms[data[at]]}"),
         (at + 1, 1, f"flags {data[at + 1]}" + (": validity follows" if data[at + 1] & 1 else "")),
         (at + 2, 1, f"width {data[at + 2]}"),
-        (at + 3, 5, "zeros"),
+        (at + 3, 1, f"{data[at + 3]} high bits"),
+        (at + 4, 4, "zeros"),
         *([(at + 8, size - 8, "the values")] if size > 8 else []),
         *zeros,
     ]

@@ -6,7 +6,8 @@ the report.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+import msgspec
 
 from headwater.errors import CorruptFileError, HeadwaterError, InputError
 from headwater.files import Files, LocalFiles
@@ -131,7 +132,10 @@ def _repair_data(files: Files, paths: PathFactory, schema: Schema, log: FileVers
             continue
         whole, damaged = _whole_blocks(files, path, file)
         if damaged:
-            added = [replace(new, level=file.level) for new in writer.write(whole, level=0, sequence=file.sequence)]
+            added = [
+                msgspec.structs.replace(new, level=file.level)
+                for new in writer.write(whole, level=0, sequence=file.sequence)
+            ]
             log.commit({ONLY: VersionEdit(added=tuple(added), removed=(file,))})
             set_aside(files, path)
             kept = sum(len(batch) for batch in whole)

@@ -15,12 +15,14 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from headwater.errors import CommitConflictError, CorruptFileError, HeadwaterError, NotFoundError
 from headwater.files import Locking
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, apply_entries
-from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary
+from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary, next_sequence
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tools.repair import repair_logs, set_aside
 from headwater.lake.tools.verify import read_blocks
@@ -134,10 +136,9 @@ def _publish(store: TableStore, entries: Sequence[ManifestEntry], last: Snapshot
         operation=Operation.ROLLBACK,
         manifest_list=manifests.write_list([manifests.write(entries)] if entries else []),
         summary=summary,
-        next_sequence=max([last.next_sequence if last else 1, *(entry.file.sequence + 1 for entry in entries)]),
+        next_sequence=max([next_sequence(last), *(entry.file.sequence + 1 for entry in entries)]),
     )
     store.committer.log.publish(snapshot)
-    store.note(snapshot)
     return snapshot
 
 
@@ -177,7 +178,7 @@ def _repair_data(store: TableStore) -> list[str]:
             base=state.snapshot_id,
             guard=_refuse_others,
         )
-        store.note(store.committer.commit(change))
+        store.committer.commit(change)
     return done
 
 
@@ -190,7 +191,7 @@ def _salvaged(store: TableStore, placed: PlacedFile) -> list[PlacedFile] | None:
         return None
     file, writer = placed.file, store.writer(shape, placed.partition, placed.bucket)
     written = writer.write(whole, level=0, sequence=file.sequence)
-    return [replace(placed, file=replace(each, level=file.level)) for each in written]
+    return [replace(placed, file=msgspec.structs.replace(each, level=file.level)) for each in written]
 
 
 def _refuse_others(between: Snapshot, entries: Sequence[ManifestEntry]) -> None:

@@ -22,6 +22,7 @@ from headwater.errors import SchemaError
 from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.types import conform
 from headwater.lake.metadata.commit import PlacedFile
+from headwater.lake.metadata.snapshot import next_sequence
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.convert import conforming, gathered
 from headwater.lake.tables.edits import EditFiles, write_edits
@@ -111,5 +112,6 @@ def _add_changelog(store: TableStore, shape: Shape, table: pa.Table, rows: list[
     whole = conform(plain, replace(shape.schema, fields=loose))
     conform(plain.filter(pc.invert(gone)), shape.schema)  # rows that stay are held to the schema
     kinds = np.where(gone.to_numpy(zero_copy_only=False), Kind.DELETE, Kind.PUT).astype(np.uint8)
+    first = next_sequence(store.committer.log.latest())
     for routed in route(whole, shape, kinds):
-        rows += write_routed(store, shape, routed)
+        rows += write_routed(store, shape, routed, first + len(rows))

@@ -1,28 +1,59 @@
 """Carrying out a compaction: read the picked runs as one, write the result, return the edit."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from headwater.errors import ValueOverflowError
 from headwater.lake.engine.batch import Kind, SortedBatch
-from headwater.lake.engine.compaction.universal import CompactionPick
+from headwater.lake.engine.compaction.pick import pick_compaction
+from headwater.lake.engine.compaction.universal import CompactionPick, pick_all
 from headwater.lake.engine.merge import MergeRule
 from headwater.lake.engine.opened import OpenFile, OpenRun, Shelf, open_runs
+from headwater.lake.engine.options import StorageOptions
 from headwater.lake.engine.scan import FilesCursor, cut_points, merge_cursors
-from headwater.lake.engine.version import DataFile, VersionEdit
+from headwater.lake.engine.version import DataFile, SortedRun, VersionEdit
 from headwater.lake.engine.write import FileWriter
+
+
+def compact_bucket(
+    runs: Sequence[SortedRun],
+    options: StorageOptions,
+    *,
+    full: bool,
+    shelf: Shelf,
+    rule: MergeRule,
+    writer: FileWriter,
+) -> tuple[CompactionPick, VersionEdit] | None:
+    """Carry out the compaction of a bucket that is due, or of everything; None if there is nothing to do.
+
+    A part of the runs can have a sum that does not fit, though all of them together have one: then all are merged.
+    RAISES: ValueOverflowError when all of them do not fit either, in a table from before such writes were refused.
+    """
+    pick = pick_compaction(runs, options, full=full)
+    if pick is None:
+        return None
+    try:
+        return pick, compact_runs(pick, shelf=shelf, rule=rule, writer=writer)
+    except ValueOverflowError:
+        if pick.last and len(pick.files) == sum(len(run.files) for run in runs):
+            raise
+    pick = pick_all(runs, options, "a part of the runs overflows")
+    return pick, compact_runs(pick, shelf=shelf, rule=rule, writer=writer)
 
 
 def compact_runs(pick: CompactionPick, *, shelf: Shelf, rule: MergeRule, writer: FileWriter) -> VersionEdit:
     """Write the picked runs as one run and say what changes; nothing is live or removed yet.
 
     A single file that only changes its level is not rewritten, unless it has deletes that can go.
+    RAISES: ValueOverflowError when a sum or product of these runs does not fit its column.
     """
     files = pick.files
     if len(files) == 1 and not (pick.last and files[0].deletes):
         return _move(files[0], pick.level)
     runs = open_runs(shelf, list(pick.runs), {})
     sequence = max(file.sequence for file in files)
-    added = writer.write(_merged(runs, pick, rule), level=pick.level, sequence=sequence)
+    added = writer.write(_merged(runs, pick, rule.as_strict(shelf.codec)), level=pick.level, sequence=sequence)
     return VersionEdit(added=tuple(added), removed=files)
 
 
@@ -43,4 +74,4 @@ def _batches(files: list[OpenFile]) -> Iterator[SortedBatch]:
 
 
 def _move(file: DataFile, level: int) -> VersionEdit:
-    return VersionEdit(added=(replace(file, level=level),), removed=(file,))
+    return VersionEdit(added=(msgspec.structs.replace(file, level=level),), removed=(file,))

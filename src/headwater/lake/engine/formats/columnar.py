@@ -26,6 +26,7 @@ from headwater.lake.engine.formats.foreign import KIND_COLUMN, open_groups, writ
 from headwater.lake.engine.formats.parquet import ParquetGroups, ParquetSink
 from headwater.lake.engine.formats.positions import ROW_COLUMN, row_keys
 from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, concat_keys
+from headwater.lake.engine.sst.format import out_of_memory
 from headwater.lake.engine.sst.meta import TableMeta
 from headwater.lake.engine.types import arrow_schema
 from headwater.model.schema import Schema
@@ -240,9 +241,11 @@ def _reading(path: str) -> Iterator[None]:
     """Turn errors of Arrow into ours."""
     try:
         yield
-    except MemoryError:
-        raise
+    except MemoryError as err:
+        raise out_of_memory(path) from err
     except (pa.ArrowException, OSError, ValueError, KeyError) as err:
+        if "std::bad_alloc" in str(err):  # of ORC's own allocations
+            raise out_of_memory(path) from err
         raise CorruptFileError(f"{path} cannot be read: {err}") from err
 
 

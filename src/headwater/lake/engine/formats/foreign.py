@@ -10,6 +10,7 @@ from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.lake.engine.formats.jsonlines import read_json_lines, write_json_lines
 from headwater.lake.engine.formats.parquet import ParquetGroups
+from headwater.lake.engine.temporal import is_beyond_nanoseconds, with_numbers
 
 KIND_COLUMN = "_kind"
 _STRIPE = 1 << 20
@@ -78,5 +79,13 @@ def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | 
         return write_json_lines(table)
     sink = pa.BufferOutputStream()
     codec = "uncompressed" if compression == "none" else compression
-    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
+    pa.orc.write_table(_readable_as_orc(table), sink, compression=codec, stripe_size=_STRIPE)
     return memoryview(sink.getvalue()).cast("B")
+
+
+def _readable_as_orc(table: pa.Table) -> pa.Table:
+    """The table with numbers in columns whose timestamps Arrow could write to ORC, and not read back."""
+    for at, column in enumerate(table.columns):
+        if is_beyond_nanoseconds(column):
+            table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))
+    return table

@@ -9,12 +9,27 @@ A delete ends a key in every engine; rows that come after it start from nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from headwater.errors import SchemaError
+from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge.aggregates import AGGREGATES
-from headwater.model.schema import Schema
+from headwater.model.schema import Field, Schema
+from headwater.model.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    Array,
+    DataType,
+    Decimal,
+    Primitive,
+)
 from headwater.text import nearest
 
 
@@ -29,10 +44,26 @@ class MergeEngine(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """An engine and, for aggregation, the function of each column."""
+    """An engine and, for aggregation, the function of each column.
+
+    A strict rule refuses a sum or product that does not fit its column, and names the key by its codec. Writes and
+    compactions merge by one; reads do not, so that nothing which was written can make them fail.
+    """
 
     engine: MergeEngine = MergeEngine.DEDUPLICATE
     functions: Mapping[str, str] = field(default_factory=dict)
+    strict: KeyCodec | None = None
+
+    @property
+    def strict_functions(self) -> dict[str, str]:
+        """The columns whose merged values can leave the range of their type, and their functions."""
+        if self.engine is not MergeEngine.AGGREGATION:
+            return {}
+        return {column: name for column, name in self.functions.items() if name in ("sum", "product")}
+
+    def as_strict(self, codec: KeyCodec) -> "MergeRule":
+        """The rule of writes and compactions."""
+        return replace(self, strict=codec) if self.engine is MergeEngine.AGGREGATION else self
 
     def function(self, column: str) -> str:
         """How the values of one column become one."""
@@ -58,8 +89,8 @@ def merge_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
         raise SchemaError(f"there is no merge engine `{name}`", hint=_suggest(name, engines))
     functions = {}
     for option, function in options.items():
-        if option.startswith("fields.") and option.endswith(".aggregate-function"):
-            column = option.removeprefix("fields.").removesuffix(".aggregate-function")
+        column = aggregated_column(option)
+        if column is not None:
             schema.field(column)
             if column in schema.primary_keys:
                 raise SchemaError(f"key column `{column}` cannot be aggregated")
@@ -67,6 +98,70 @@ def merge_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
                 raise SchemaError(f"there is no aggregate function `{function}`", hint=_suggest(function, AGGREGATES))
             functions[column] = function
     return MergeRule(MergeEngine(name), functions)
+
+
+def aggregated_column(option: str) -> str | None:
+    """The column whose function an option names, None for another option."""
+    if option.startswith("fields.") and option.endswith(".aggregate-function"):
+        return option.removeprefix("fields.").removesuffix(".aggregate-function")
+    return None
+
+
+def can_aggregate(function: str, type: DataType) -> bool:
+    """Whether a function works for all values of a type, in whatever steps rows are merged.
+
+    A product of decimals with places is rounded at every step, and the result depends on the steps.
+    """
+    match function:
+        case "sum":
+            return type in _NUMBERS or isinstance(type, Decimal)
+        case "product":
+            return type in _NUMBERS or (isinstance(type, Decimal) and type.scale == 0)
+        case "min" | "max":
+            return isinstance(type, Primitive | Decimal)
+        case "bool_or" | "bool_and":
+            return type == BOOLEAN
+        case "listagg":
+            return type == STRING
+        case "collect":
+            return isinstance(type, Array)
+    return True
+
+
+_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
+
+
+def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
+    """Hold the merge options of a new table, or of an altered one where they changed, to what works.
+
+    RAISES: SchemaError naming column, type and function, and the functions that the type has.
+    """
+    rule = merge_rule(schema, schema.options)
+    if before is None and not schema.primary_keys and rule.engine is not MergeEngine.DEDUPLICATE:
+        raise SchemaError(f"merge engine `{rule.engine.value}` needs a primary key: rows are merged by it")
+    known = {} if before is None else {each.id: _function_of(before, each) for each in before.fields}
+    for each in schema.fields:
+        function = rule.functions.get(each.name)
+        if function is None or known.get(each.id) == (function, each.type):
+            continue
+        if rule.engine is not MergeEngine.AGGREGATION:
+            raise SchemaError(
+                f"column `{each.name}` has an aggregate function, and the table does not aggregate",
+                hint="tables with the option 'merge-engine' = 'aggregation' do",
+            )
+        _check_function(function, each)
+
+
+def _function_of(schema: Schema, column: Field) -> tuple[str | None, DataType]:
+    return schema.options.get(f"fields.{column.name}.aggregate-function"), column.type
+
+
+def _check_function(function: str, column: Field) -> None:
+    if not can_aggregate(function, column.type):
+        working = [name for name in AGGREGATES if can_aggregate(name, column.type)]
+        raise SchemaError(
+            f"column `{column.name}` is {column.type}, which has no `{function}`", hint=f"it has {', '.join(working)}"
+        )
 
 
 def _suggest(word: str, known: list[str] | tuple[str, ...]) -> str:

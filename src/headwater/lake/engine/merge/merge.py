@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from headwater.errors import SchemaError, ValueOverflowError
 from headwater.lake.engine.batch import Kind, SortedBatch, concat
-from headwater.lake.engine.merge.aggregates import Groups, aggregate
+from headwater.lake.engine.keys import Keys
+from headwater.lake.engine.merge.aggregates import Groups, Overflow, aggregate
 from headwater.lake.engine.merge.engines import MergeEngine, MergeRule
 
 
@@ -65,8 +67,8 @@ def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> So
         starts, kinds = _after_resets(rows.kinds, starts, stops)
     alive = kinds != Kind.DELETE
     merged_positions = stops - 1
-    columns = _combine(rows.columns, starts, stops, rule)
     keys = rows.keys.take(merged_positions)
+    columns = _combine(rows.columns, starts, stops, rule, keys)
     return SortedBatch(keys, None if alive.all() and not kinds.any() else kinds, columns)
 
 
@@ -86,7 +88,11 @@ def _after_resets(
 
 
 def _combine(
-    columns: pa.RecordBatch, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], rule: MergeRule
+    columns: pa.RecordBatch,
+    starts: npt.NDArray[np.int64],
+    stops: npt.NDArray[np.int64],
+    rule: MergeRule,
+    keys: Keys,
 ) -> pa.RecordBatch:
     """Aggregate the rows `starts[i]:stops[i]` of each group; rows between groups are left out."""
     rows = len(columns)
@@ -97,5 +103,28 @@ def _combine(
         columns = columns.take(pa.array(np.flatnonzero(np.cumsum(inside)[:rows])))
         starts = np.append(0, np.cumsum(stops - starts)[:-1])
     groups = Groups(starts, len(columns))
-    arrays = [aggregate(rule.function(name), columns.column(name), groups) for name in columns.schema.names]
+    arrays = [_aggregated(columns.column(name), name, groups, rule, keys) for name in columns.schema.names]
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names)
+
+
+def _aggregated(column: pa.Array, name: str, groups: Groups, rule: MergeRule, keys: Keys) -> pa.Array:
+    """RAISES: ValueOverflowError by a strict rule, when a value does not fit the column.
+
+    SchemaError for a function that the type of the column does not have, in a table from before that was refused.
+    """
+    function = rule.function(name)
+    try:
+        return aggregate(function, column, groups, strict=rule.strict is not None)
+    except Overflow as err:
+        assert rule.strict is not None
+        type = next(field.type for field in rule.strict.stored if field.name == name)
+        key = ", ".join(map(str, rule.strict.values(keys.native(err.group))))
+        raise ValueOverflowError(
+            f"the {function} of column `{name}` would not fit {type} in the row with the key {key}",
+            hint="give the column a wider type, or delete the row and begin anew",
+        ) from err
+    except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as err:
+        raise SchemaError(
+            f"column `{name}` has values that `{function}` does not work for",
+            hint=f"give it another function: ALTER TABLE … SET ('fields.{name}.aggregate-function' = 'last')",
+        ) from err

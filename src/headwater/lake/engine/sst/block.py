@@ -8,13 +8,15 @@
 
 Each chunk is compressed and checked on its own, so a scan of one column reads, checks and unpacks that column only.
 The keys of a block are a key section (`keysection.py`), kinds are one byte per row, and columns are chunks of
-`chunks.py`. A chunk stays as it is where compressing saves less than an eighth: then it is read from where it lies.
+`chunks.py`. A chunk stays as it is, numbers in bits, where compressing saves less than an eighth of that: then it is
+read from where it lies.
 """
 
 import struct
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import pyarrow as pa
 from headwater.lake.engine.batch import Kind, SortedBatch
 from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys
-from headwater.lake.engine.sst.chunks import decode_chunk, encode_chunk
+from headwater.lake.engine.sst.chunks import decode_chunk, decoded_width, encode_chunk, narrowed
 from headwater.lake.engine.sst.codecs import CODECS, unpacked
 from headwater.lake.engine.sst.format import Compression, corrupt, decoding
 from headwater.lake.engine.sst.keysection import BytesSection, NumberSection, encode_keys
@@ -31,6 +33,7 @@ from headwater.lake.engine.sst.keysection import BytesSection, NumberSection, en
 _TRAILER = struct.Struct("<IIBBHI")
 _NUMBER_KEYS, _BYTE_KEYS = 1, 2
 _HAS_KINDS = 1
+_SHORT = 64  # bytes of a chunk that is not worth the work
 _FACTS = 13  # bytes of the directory for each chunk
 
 
@@ -41,15 +44,17 @@ def encode_block(batch: SortedBatch, compression: Compression) -> list[bytes | m
     raw: list[list[bytes | memoryview]] = [[encode_keys(batch.keys)]]
     raw += [[each] for each in kinds]
     raw += [encode_chunk(column) for column in batch.columns.columns]
+    first = 1 + len(kinds)
     pieces: list[bytes | memoryview] = []
     sizes, raw_sizes, sums, codecs = [], [], [], []
     for number, parts in enumerate(raw):
         whole = parts[0] if len(parts) == 1 else b"".join(parts)
-        codec, packed = _pack(whole, Compression.NONE if is_number and number == 0 else compression)
+        least = whole if number < first or len(whole) <= _SHORT else narrowed(whole, len(batch))
+        codec, packed = _pack(whole, least, Compression.NONE if is_number and number == 0 else compression)
         padding = bytes(-len(packed) % 8)
         pieces += [packed, padding]
         sizes.append(len(packed))
-        raw_sizes.append(len(whole))
+        raw_sizes.append(len(packed if codec is Compression.NONE else whole))
         sums.append(zlib.crc32(padding, zlib.crc32(packed)))
         codecs.append(codec)
     columns = (np.array(each, "<u4").tobytes() for each in (sizes, raw_sizes, sums))
@@ -58,13 +63,18 @@ def encode_block(batch: SortedBatch, compression: Compression) -> list[bytes | m
     return [*pieces, directory, zlib.crc32(directory).to_bytes(4, "little")]
 
 
-def _pack(raw: bytes | memoryview, compression: Compression) -> tuple[Compression, bytes | memoryview]:
-    """A chunk as it is stored, and by which codec: none, where compressing saves less than an eighth."""
-    if compression is not Compression.NONE and len(raw) > 64:
+def _pack(
+    raw: bytes | memoryview, least: bytes | memoryview, compression: Compression
+) -> tuple[Compression, bytes | memoryview]:
+    """A chunk as it is stored, and by which codec: none, where compressing saves less than an eighth of `least`.
+
+    `least` is the same chunk in the least room that it takes without compressing.
+    """
+    if compression is not Compression.NONE and len(raw) > _SHORT:
         packed = memoryview(CODECS[compression].compress(raw)).cast("B")
-        if len(packed) <= len(raw) - len(raw) // 8:
+        if len(packed) <= len(least) - len(least) // 8:
             return compression, packed
-    return Compression.NONE, raw
+    return Compression.NONE, least
 
 
 class Block:
@@ -89,18 +99,21 @@ class Block:
         if form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
             raise corrupt(*self._at)
         facts = stored[start:end]
-        self._sizes = np.frombuffer(facts, "<u4", chunks).tolist()
-        self._raw_sizes = np.frombuffer(facts, "<u4", chunks, 4 * chunks).tolist()
-        self._sums = np.frombuffer(facts, "<u4", chunks, 8 * chunks).tolist()
+        numbers = struct.unpack_from(f"<{3 * chunks}I", facts)
+        self._sizes, self._raw_sizes, self._sums = (numbers[at : at + chunks] for at in (0, chunks, 2 * chunks))
         self._codecs = bytes(facts[12 * chunks :])
-        self._starts = np.append(0, np.cumsum([-(-size // 8) * 8 for size in self._sizes])).tolist()
+        self._starts = list(accumulate((-(-size // 8) * 8 for size in self._sizes), initial=0))
         if self._starts[-1] != start:
             raise corrupt(*self._at)
         self._section = NumberSection if number_keys else BytesSection
         self.has_kinds = bool(flags & _HAS_KINDS)
         self._first = 1 + self.has_kinds  # the chunk of the first column
         self._columns: dict[int, pa.Array] = {}
-        self.nbytes = sum(self._raw_sizes)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """The memory it takes when every chunk is unpacked and every column decoded."""
+        return int(sum(self._raw_sizes) + self.rows * decoded_width(self._schema))
 
     @cached_property
     def section(self) -> NumberSection | BytesSection:

@@ -1,31 +1,44 @@
 """A column chunk: the values of one column in one block, as bytes.
 
-    chunk    form (1) · flags (1) · width (1) · zeros (5) · validity: a bit per row, if flag 1 · zeros up to 8 · body
+    chunk    form (1) · flags (1) · width (1) · bits (1) · zeros (4) · validity, if flag 1
+             (a bit per row, zeros up to 8) · body
     nothing  form 0: every value is null; no body
     fixed    form 1: values of fixed width, as Arrow has them
     numbers  form 2: base (8, signed) · the difference of each value to it in `width` bytes (0: all are the base)
     text     form 3: length of each value in `width` bytes (0: one length of 4 bytes for all) · zeros up to 8 · bytes
     arrow    form 4: one Arrow record batch message of one column: lists, maps, structs
     bits     form 5: one bit per row
+    narrow   form 6: base (8) · the low `width` bytes of each difference · zeros up to 8 · the `bits` above them
 
 Numbers are integers, dates, times, and decimals that fit into 64 bits. Differences mostly take fewer bytes than
 values, and one value is read without the others.
 """
 
 import struct
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.lake.engine.sst.format import corrupt
+from headwater.lake.engine.sst.numbers import (
+    WIDTHS,
+    as_column,
+    as_numbers,
+    base_of,
+    bits_size,
+    differences,
+    from_bits,
+    holds_numbers,
+    in_bits,
+    is_bits,
+    target_of,
+)
 
-_HEAD = struct.Struct("<BBB5x")
-_NOTHING, _FIXED, _NUMBERS, _TEXT, _ARROW, _BITS = range(6)
+_HEAD = struct.Struct("<BBBB4x")
+_NOTHING, _FIXED, _NUMBERS, _TEXT, _ARROW, _BITS, _NARROW = range(7)
 _HAS_NULLS = 1
-_WIDTHS = (0, 1, 2, 4, 8)
+_OFFSET = 4  # bytes
 Place = tuple[str, str, int]
 
 
@@ -33,23 +46,38 @@ def encode_chunk(array: pa.Array) -> list[bytes | memoryview]:
     """The bytes of a column, in pieces."""
     rows, type = len(array), array.type
     if array.null_count == rows:
-        return [_HEAD.pack(_NOTHING, 0, 0)]
+        return [_HEAD.pack(_NOTHING, 0, 0, 0)]
     if pa.types.is_nested(type):
         message = pa.RecordBatch.from_arrays([array], names=["c"]).serialize()
-        return [_HEAD.pack(_ARROW, 0, 0), memoryview(message).cast("B")]
+        return [_HEAD.pack(_ARROW, 0, 0, 0), memoryview(message).cast("B")]
     valid = _validity(array)
     flags = 0 if valid is None else _HAS_NULLS
     if pa.types.is_boolean(type):
         bits = np.packbits(np.asarray(pc.fill_null(array, False)), bitorder="little")
-        return [_HEAD.pack(_BITS, flags, 0), *_padded(valid), bits.tobytes()]
-    if pa.types.is_string(type) or pa.types.is_binary(type):
+        return [_HEAD.pack(_BITS, flags, 0, 0), *_padded(valid), bits.tobytes()]
+    if _is_text(type):
         width, lengths, data = _text(array)
-        return [_HEAD.pack(_TEXT, flags, width), *_padded(valid), *_padded(lengths), data]
-    numbers = _as_numbers(array)
+        return [_HEAD.pack(_TEXT, flags, width, 0), *_padded(valid), *_padded(lengths), data]
+    values = _values(array)
+    numbers = as_numbers(array, values)
     if numbers is not None:
-        width, base, deltas = _deltas(numbers, valid, rows)
-        return [_HEAD.pack(_NUMBERS, flags, width), *_padded(valid), struct.pack("<q", base), deltas]
-    return [_HEAD.pack(_FIXED, flags, 0), *_padded(valid), _values(array)]
+        width, base, deltas = differences(numbers, valid, rows)
+        return [_HEAD.pack(_NUMBERS, flags, width, 0), *_padded(valid), struct.pack("<q", base), deltas]
+    return [_HEAD.pack(_FIXED, flags, 0, 0), *_padded(valid), values]
+
+
+def narrowed(chunk: bytes | memoryview, rows: int) -> bytes | memoryview:
+    """The same chunk with numbers in bits, where that takes less room: for numbers that do not compress."""
+    view = memoryview(chunk)
+    form, flags, width, _ = _HEAD.unpack(view[: _HEAD.size])
+    if form != _NUMBERS or not width:
+        return chunk
+    start = _HEAD.size + (-(-rows // 64) * 8 if flags & _HAS_NULLS else 0) + 8
+    found = in_bits(view[start:], width)
+    if found is None:
+        return chunk
+    low, high, body = found
+    return b"".join((_HEAD.pack(_NARROW, flags, low, high), view[_HEAD.size : start], body))
 
 
 def decode_chunk(raw: pa.Buffer, type: pa.DataType, rows: int, at: Place) -> pa.Array:
@@ -58,7 +86,7 @@ def decode_chunk(raw: pa.Buffer, type: pa.DataType, rows: int, at: Place) -> pa.
     RAISES: CorruptFileError, or an error of Arrow's or numpy's, when it is not a chunk of such a column.
     """
     view = memoryview(raw).cast("B")
-    form, flags, width = _HEAD.unpack(view[: _HEAD.size])
+    form, flags, width, bits = _HEAD.unpack(view[: _HEAD.size])
     if form == _NOTHING:
         return pa.nulls(rows, type)
     if form == _ARROW:
@@ -71,13 +99,24 @@ def decode_chunk(raw: pa.Buffer, type: pa.DataType, rows: int, at: Place) -> pa.
         start += -(-rows // 64) * 8
     if form == _TEXT:
         return _decode_text(raw, start, width, type, (rows, valid, at))
-    if form == _NUMBERS:
-        return _decode_numbers(view, start, width, type, (rows, valid, at))
+    if form in (_NUMBERS, _NARROW):
+        return _decode_numbers(view, start, (form, width, bits), type, (rows, valid, at))
     size = (rows + 7) // 8 if form == _BITS else rows * type.bit_width // 8
     is_bits = pa.types.is_boolean(type)
     is_fixed = pa.types.is_primitive(type) or pa.types.is_decimal(type)
     _require((form == _BITS) == is_bits and is_fixed and len(view) == start + size, at)
     return pa.Array.from_buffers(type, rows, [valid, raw.slice(start)])
+
+
+def decoded_width(schema: pa.Schema) -> int:
+    """Bytes of a row that decoding makes besides the unpacked chunks: fixed-width values, offsets of text."""
+    return sum(
+        _OFFSET if _is_text(type) or pa.types.is_nested(type) else -(-type.bit_width // 8) for type in schema.types
+    )
+
+
+def _is_text(type: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type) or pa.types.is_binary(type))
 
 
 def _validity(array: pa.Array) -> bytes | None:
@@ -109,52 +148,24 @@ def _text(array: pa.Array) -> tuple[int, bytes, memoryview]:
     return width, lengths.astype(f"<u{width}").tobytes(), data
 
 
-def _as_numbers(array: pa.Array) -> npt.NDArray[Any] | None:
-    """Integers whose differences are stored instead of the values; None where there are none."""
-    type = array.type
-    if pa.types.is_integer(type) or pa.types.is_temporal(type):
-        return np.frombuffer(_values(array), f"<i{type.bit_width // 8}")
-    if pa.types.is_decimal128(type):
-        words = np.frombuffer(_values(array), "<i8").reshape(-1, 2)
-        low, high = words[:, 0], words[:, 1]
-        fits = high == (low >> 63)
-        if array.null_count:
-            fits = fits | ~np.asarray(array.is_valid())
-        return low if fits.all() else None
-    return None
-
-
-def _deltas(numbers: npt.NDArray[Any], valid: bytes | None, rows: int) -> tuple[int, int, bytes]:
-    if valid is not None:  # what stands where a null is does not matter: it is made the smallest of the others
-        present = np.unpackbits(np.frombuffer(valid, np.uint8), count=rows, bitorder="little").view(np.bool_)
-        numbers = np.where(present, numbers, numbers[present].min())
-    base, spread = int(numbers.min()), int(numbers.max()) - int(numbers.min())
-    width = next(width for width in _WIDTHS if spread < 1 << (8 * width))
-    if not width:
-        return 0, base, b""
-    wide = numbers.astype(np.int64).view(np.uint64) - np.uint64(base & 0xFFFF_FFFF_FFFF_FFFF)
-    return width, base, wide.astype(f"<u{width}").tobytes()
-
-
 def _decode_numbers(
-    view: memoryview, start: int, width: int, type: pa.DataType, rest: tuple[int, pa.Buffer | None, Place]
+    view: memoryview,
+    start: int,
+    form: tuple[int, int, int],
+    type: pa.DataType,
+    rest: tuple[int, pa.Buffer | None, Place],
 ) -> pa.Array:
-    rows, valid, at = rest
-    is_decimal = pa.types.is_decimal128(type)
-    is_number = pa.types.is_integer(type) or pa.types.is_temporal(type)
-    _require(width in _WIDTHS and (is_number or is_decimal) and len(view) == start + 8 + rows * width, at)
-    (base,) = struct.unpack("<q", view[start : start + 8])
-    target = np.uint64 if is_decimal else np.dtype(f"<u{type.bit_width // 8}").type
-    start_value = target(base & ((1 << (8 * np.dtype(target).itemsize)) - 1))
-    if width:
-        numbers = np.frombuffer(view[start + 8 :], f"<u{width}").astype(target)
-        numbers += start_value
+    (rows, valid, at), (kind, width, bits) = rest, form
+    _require(holds_numbers(type), at)
+    target = target_of(type)
+    base, body = base_of(view[start : start + 8]), view[start + 8 :]
+    if kind == _NARROW:
+        _require(is_bits(width, bits, 8 * target().itemsize) and len(body) == bits_size(rows, width, bits), at)
+        numbers = from_bits(body, rows, width, bits, target)
     else:
-        numbers = np.full(rows, start_value)
-    if is_decimal:
-        low = numbers.view(np.int64)
-        numbers = np.stack((low, low >> 63), axis=1)
-    return pa.Array.from_buffers(type, rows, [valid, pa.py_buffer(numbers)])
+        _require(width in WIDTHS and len(body) == rows * width, at)
+        numbers = np.frombuffer(body, f"<u{width}").astype(target) if width else np.zeros(rows, target)
+    return as_column(type, numbers, base, valid)
 
 
 def _decode_text(
@@ -162,7 +173,7 @@ def _decode_text(
 ) -> pa.Array:
     rows, valid, at = rest
     view = memoryview(raw).cast("B")
-    _require(width in (0, 1, 2, 4) and (pa.types.is_string(type) or pa.types.is_binary(type)), at)
+    _require(width in (0, 1, 2, 4) and _is_text(type), at)
     offsets = np.zeros(rows + 1, np.int64)
     if width:
         np.cumsum(np.frombuffer(view[start:], f"<u{width}", rows), out=offsets[1:])

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import pyarrow as pa
 
-from headwater.errors import CorruptFileError
+from headwater.errors import CorruptFileError, MemoryLimitError
 from headwater.lake.engine.format_version import check_format_version
 
 MAGIC = b"HWST"
@@ -127,8 +127,15 @@ class decoding:  # noqa: N801  (it reads as the word that it is used as: `with d
         pass
 
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, _: TracebackType | None) -> None:
+        if kind is not None and issubclass(kind, MemoryError):
+            raise out_of_memory(self._place[0]) from err
         if kind is not None and issubclass(kind, _UNDECODABLE):
             raise corrupt(*self._place) from err
+
+
+def out_of_memory(path: str) -> MemoryLimitError:
+    """The error for a file that is sound, as far as one knows, and does not fit into memory."""
+    return MemoryLimitError(f"{path} cannot be read: there is not enough memory")
 
 
 def corrupt(path: str, part: str, offset: int) -> CorruptFileError:

@@ -18,10 +18,10 @@ from headwater.lake.engine.sst.index import IndexBlock, IndexEntry, shortest_sep
 from headwater.lake.engine.sst.meta import META_TRAILER, Checksums, TableMeta, encode_meta, seal_meta
 
 DEFAULT_BLOCK_SIZE = 1 << 20
-_MOST_ROWS = 16_384
+_MOST_ROWS = 32_768
 _LEAST_ROWS = 4_096  # of a block of the default size: columns are compressed apart, and short ones not well
 _MOST_BYTES = 64 << 20  # but of rows that are very large a block has fewer
-_CHUNK = 4 << 20
+_FIRST_CHUNK, _CHUNK = 64 << 10, 4 << 20  # most files of many partitions are small
 _WIDE = 4  # blocks
 
 
@@ -33,12 +33,12 @@ class _Content:
 
     def __init__(self) -> None:
         self._full: list[bytearray] = []
-        self._chunk = bytearray(_CHUNK)
+        self._chunk = bytearray(_FIRST_CHUNK)
         self._used = 0
 
     def append(self, data: bytes | memoryview) -> None:
-        while len(data) > _CHUNK - self._used:
-            room = _CHUNK - self._used
+        while len(data) > len(self._chunk) - self._used:
+            room = len(self._chunk) - self._used
             self._chunk[self._used :] = data[:room]
             self._full.append(self._chunk)
             self._chunk, self._used = bytearray(_CHUNK), 0

@@ -1,0 +1,101 @@
+"""Whether sums and products of a table with `merge-engine = aggregation` stay within the types of their columns.
+
+A write must not take a value out of its range, or no read could show it. To know that, the rows that are there would
+have to be read with every write. Most writes need not: the statistics of files bound the values in them, and a sum of
+bounds that fits shows that every sum fits.
+"""
+
+import decimal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from headwater.lake.engine.merge import MergeRule
+from headwater.lake.engine.merge.aggregates import largest, magnitude
+from headwater.lake.engine.stats import exact_bound
+from headwater.lake.engine.types import EXACT, arrow_type
+from headwater.lake.engine.version import DataFile, SortedRun
+from headwater.model.schema import Field, Schema
+from headwater.model.types import BIGINT, INT, SMALLINT, TINYINT, Decimal
+
+_INTEGERS = (TINYINT, SMALLINT, INT, BIGINT)
+
+Sizes: TypeAlias = dict[str, int | None]
+"""For each column that can overflow, how far from zero the value of a key can be; None if that is not known."""
+
+
+class Headroom:
+    """The columns of a table whose merged values can overflow, and bounds for them."""
+
+    def __init__(self, schema: Schema, rule: MergeRule) -> None:
+        self._fields = {
+            each.name: each
+            for each in schema.fields
+            if rule.strict_functions.get(each.name) and (isinstance(each.type, Decimal) or each.type in _INTEGERS)
+        }
+        self._functions = rule.strict_functions
+        self._largest = {name: largest(arrow_type(field.type)) for name, field in self._fields.items()}
+        self.is_needed = bool(self._fields)
+
+    def suffices(self, parts: Iterable[Sizes]) -> bool:
+        """Whether values of these sizes, merged in any order, fit their columns for certain."""
+        known = list(parts)
+        for name, most in self._largest.items():
+            total: int | None = 0
+            for part in known:
+                total = self._merged(name, total, part.get(name, 0))
+            if total is None or total > most:
+                return False
+        return True
+
+    def merged(self, one: Sizes, other: Sizes) -> Sizes:
+        """The sizes of values that are merged from values of two sizes."""
+        return {name: self._merged(name, one.get(name, 0), other.get(name, 0)) for name in self._fields}
+
+    def _merged(self, name: str, one: int | None, other: int | None) -> int | None:
+        if one is None or other is None:
+            return None
+        return one + other if self._functions[name] == "sum" else max(one, 1) * max(other, 1)
+
+    def sizes_of_values(self, names: Iterable[str], values: Iterable[Any]) -> Sizes:
+        """The sizes of one row."""
+        return {name: self._size(name, value) for name, value in zip(names, values) if name in self._fields}
+
+    def sizes_of_columns(self, columns: pa.RecordBatch) -> Sizes:
+        """The sizes in rows of which each has another key."""
+        return {name: magnitude(columns.column(name)) for name in self._fields}
+
+    def sizes_of_run(self, run: SortedRun, schema_of: Callable[[int], Schema]) -> Sizes:
+        """The sizes in a run, which has one row of a key, by the statistics of its files."""
+        sizes: Sizes = dict.fromkeys(self._fields, 0)
+        for file in run.files:
+            old = {each.id: each for each in schema_of(file.schema_id).fields}
+            for name, field in self._fields.items():
+                size = self._in_file(file, field, old)
+                known = sizes[name]
+                sizes[name] = None if size is None or known is None else max(known, size)
+        return sizes
+
+    def _in_file(self, file: DataFile, field: Field, old: Mapping[int, Field]) -> int | None:
+        if field.id not in old:
+            return self._size(field.name, field.default)
+        stats = file.stats.get(old[field.id].name)
+        if stats is None:
+            return None
+        if stats.nulls == file.rows:
+            return 0
+        bounds = [exact_bound(bound, old[field.id].type) for bound in (stats.min, stats.max)]
+        if None in bounds:
+            return None
+        return max(self._size(field.name, bound) for bound in bounds)
+
+    def _size(self, name: str, value: Any) -> int:
+        """How far a value is from zero, in units of the last digit of its column."""
+        if value is None:
+            return 0
+        if isinstance(value, int):
+            return abs(value)
+        type = self._fields[name].type
+        scale = type.scale if isinstance(type, Decimal) else 0
+        return int(abs(decimal.Decimal(value)).scaleb(scale, EXACT))
