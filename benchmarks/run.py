@@ -24,7 +24,7 @@ from _kept import Line, keep, lines_of, machine, read_results, versions
 from headwater.text import align
 
 HERE = Path(__file__).parent
-NAMES = sorted(file.stem for file in HERE.glob("[a-z]*.py") if file.stem != "run")
+NAMES = sorted(file.stem for file in HERE.glob("[a-z]*.py") if file.stem not in ("run", "corpora"))
 SECONDS = {"quick": 240, "full": 3_600}  # for one benchmark
 
 

@@ -12,7 +12,8 @@ A file is a header and cases:
 
 Left of `|` are value edges, right of it indirect ones; `d.*` is the table as a whole. A column that nothing flows
 into stands alone. After a kind, `masked` says that the value is hidden and `?` that the edge is approximate. Tables
-without columns (`table-only`) are `--> d <- t, u`. A line `--! CODE` expects an issue. Order does not matter.
+without columns (`table-only`, or of text that cannot be parsed) are `--> d <- t, u`. A line `--! CODE` expects an
+issue. Order does not matter.
 
 The folder is the dialect; `googlesql` goes through ZetaSQL, all others through sqlglot's parser.
 """
@@ -91,7 +92,7 @@ def lineages(source: Source, dialect: str, schema: dict[str, dict[str, str | Non
 def describe(lineage: StatementLineage) -> Iterator[str]:
     """One line per output column, one for the table as a whole, one per issue."""
     table = "" if lineage.output == RESULT else f"{lineage.output}."
-    if lineage.status is Status.TABLE_ONLY and lineage.sources:
+    if lineage.status in (Status.TABLE_ONLY, Status.ERROR) and lineage.sources:
         yield f"--> {lineage.output} <- {', '.join(str(each.name) for each in lineage.sources)}"
     targets = {f"{table}{column.name}": [] for column in lineage.columns}
     inside = {edge.target.column for edge in lineage.edges if edge.target.path}

@@ -15,6 +15,8 @@ FILES = sorted(Path(__file__).parent.glob("*/*.sql"))
 ELSEWHERE = {  # the column takes part without being written where it does: through a record, a whole row, a keyword
     *("natural join", "pivot statement", "pivot in a cte", "dedupe by array_agg"),
     *("a table function of the script", "cursor for loop", "for loop over a query", "a loop over a query"),
+    *("a table of a pivot", "a cursor in a loop", "the row that a condition chooses"),
+    "the row of an unknown table that a condition chooses",
 }
 
 

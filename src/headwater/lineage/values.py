@@ -315,10 +315,9 @@ class Values:
     def _rows_of_cte(self, cte: int) -> Sources:
         known = self._cte_rows.get(cte)
         if known is None:
-            known = {}
+            known = self._cte_rows[cte] = {}  # a recursive one that decides its own rows adds nothing by that
             for kind, expression, _ in self.bindings.conditions(RowScope(ctes=[cte])):
                 add_as(known, self._expression(expression, ()), CODES[kind])
-            self._cte_rows[cte] = known
         return known
 
 

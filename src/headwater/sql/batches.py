@@ -1,9 +1,10 @@
-"""T-SQL, where the semicolon between statements is left out: a new statement is recognised by its first word.
+"""T-SQL, where no semicolon need stand between statements: the words that begin one are told by the grammar.
 
-A word begins a statement when it stands first on its line, outside brackets and CASE, and what is before it is
-complete: UPDATE does not follow THEN, SET does not follow UPDATE, SELECT does not follow INSERT, UNION or AS.
+Most of them are reserved, so outside brackets and CASE they begin a statement unless the statement before can hold
+them: SELECT follows INSERT, UNION or the named queries of WITH; SET follows UPDATE; UPDATE follows THEN.
 """
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -13,60 +14,201 @@ from sqlglot import TokenType
 from headwater.sql.split import Piece
 from headwater.text import Source
 
-_ALWAYS = frozenset(
-    {
-        *("CREATE", "DROP", "TRUNCATE", "DECLARE", "EXEC", "EXECUTE", "PRINT", "MERGE"),
-        *("GO", "IF", "WHILE", "BEGIN", "ELSE", "END"),
-    }
-)
-_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "ALTER"})
 _OPENS = frozenset({TokenType.L_PAREN, TokenType.CASE})
 _CLOSES = frozenset({TokenType.R_PAREN, TokenType.END})
-_UNFINISHED = frozenset(
-    {"THEN", "UNION", "ALL", "EXCEPT", "INTERSECT", "AS", "BEGIN", "ELSE", "OR", "AND", "AFTER", "OF", ","}
+_NAMES = frozenset({TokenType.IDENTIFIER, TokenType.STRING, TokenType.NATIONAL_STRING})
+_ALWAYS = frozenset(
+    {
+        *("TRUNCATE", "DECLARE", "PRINT", "WHILE", "ELSE", "END", "GOTO", "WAITFOR", "RAISERROR", "OPEN"),
+        *("CLOSE", "DEALLOCATE", "BREAK", "CONTINUE", "COMMIT", "ROLLBACK", "SAVE", "USE", "BACKUP", "RESTORE"),
+        *("DBCC", "KILL", "CHECKPOINT", "RECONFIGURE", "REVERT", "BULK", "REVOKE", "DENY", "BEGIN", "RETURN"),
+    }
 )
+_VERBS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
+_RIGHTS = frozenset({"GRANT", "REVOKE", "DENY"})
+_UNFINISHED = frozenset(
+    {
+        *("THEN", "UNION", "ALL", "EXCEPT", "INTERSECT", "OR", "AND", "AFTER", "OF", ",", "FOR", "NOT", "."),
+        *("=", "@", "#", "BULK", "INSTEAD", "+", "-", "*", "<", ">", "BY", "(", "IN", "LIKE", "AT"),
+    }
+)
+_KINDS_OF_OBJECTS = frozenset(
+    {
+        *("TABLE", "VIEW", "PROCEDURE", "PROC", "FUNCTION", "INDEX", "TRIGGER", "SCHEMA", "COLUMN", "CONSTRAINT"),
+        *("DATABASE", "TYPE", "SEQUENCE", "SYNONYM", "USER", "ROLE", "RULE", "STATISTICS", "LOGIN"),
+    }
+)
+_ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
 
 
 def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
-    """The same pieces, those that hold several statements cut apart."""
+    """The same pieces, those that hold several statements cut apart; what IF and WHILE decide is conditional."""
+    blocks: list[bool] = []  # per open BEGIN: whether it is conditional
+    decided = False  # by the head before it
     for piece in pieces:
         cuts = [0, *_beginnings(piece.tokens), len(piece.tokens)]
-        if len(cuts) == 2:
-            yield piece
-            continue
         for start, end in itertools.pairwise(cuts):
             tokens = piece.tokens[start:end]
-            if tokens and not (len(tokens) == 1 and tokens[0].text.upper() == "GO"):
-                span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-                yield Piece(span, piece.text, tokens, piece.offset)
+            if not tokens or _is_label(tokens):
+                continue
+            first = _word(tokens[0])
+            if first == "END" and blocks:
+                blocks.pop()
+            span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
+            yield dataclasses.replace(piece, span=span, tokens=tokens, conditional=decided or any(blocks))
+            if first == "BEGIN" and (len(tokens) == 1 or _word(tokens[1]) in ("TRY", "CATCH")):
+                blocks.append(decided)
+            decided = first in ("IF", "WHILE", "ELSE")
+
+
+def _is_label(tokens: Sequence[Any]) -> bool:
+    return len(tokens) == 2 and tokens[1].token_type is TokenType.COLON
+
+
+class _Statement:
+    """What of a statement has been read: its first word, those outside brackets, and the last."""
+
+    __slots__ = ("depth", "first", "last", "words")
+
+    def __init__(self) -> None:
+        self.first = ""
+        self.last = ""
+        self.words: set[str] = set()
+        self.depth = 0
+
+    def add(self, token: Any) -> None:
+        word, kind = _word(token), token.token_type
+        if not self.words:
+            self.first = word
+        if kind in _CLOSES:
+            self.depth = max(0, self.depth - 1)
+        if self.depth == 0:
+            self.words.add(word)
+        self.depth += kind in _OPENS
+        self.last = word
+
+    @property
+    def is_routine(self) -> bool:
+        return self.first in ("CREATE", "ALTER") and not _ROUTINES.isdisjoint(self.words)
 
 
 def _beginnings(tokens: Sequence[Any]) -> Iterator[int]:
     """The positions at which a statement begins, the first excepted."""
-    depth = 0
-    words: set[str] = {tokens[0].text.upper()} if tokens else set()
-    for at in range(1, len(tokens)):
-        token, before = tokens[at], tokens[at - 1]
-        kind, word = token.token_type, token.text.upper()
-        open_ended = token.line == before.line or before.text.upper() in _UNFINISHED
-        if depth == 0 and not open_ended and _begins(word, words):
+    statement = _Statement()
+    for at, token in enumerate(tokens):
+        if at and statement.depth == 0 and _begins(tokens, at, statement):
             yield at
-            words = set()
-        depth += (kind in _OPENS) - (kind in _CLOSES and depth > 0)
-        if depth == 0:
-            words.add(word)
+            statement = _Statement()
+        statement.add(token)
 
 
-def _begins(word: str, words: set[str]) -> bool:
-    """Whether a word begins a statement after one that holds these words outside brackets."""
+def _begins(tokens: Sequence[Any], at: int, before: _Statement) -> bool:
+    """Whether a token begins a statement after what was read of another."""
+    word, after = _word(tokens[at]), _word(tokens[at + 1]) if at + 1 < len(tokens) else ""
+    if not word or before.last in _UNFINISHED or after in (".", "="):
+        return False
+    if before.last == ":" or (after == ":" and word.isidentifier()):  # a label
+        return True
+    if before.first in _RIGHTS and "TO" not in before.words and "FROM" not in before.words:
+        return False
+    if before.is_routine:
+        return _begins_body(word, before)
     if word in _ALWAYS:
-        return not (word in ("IF", "EXEC", "EXECUTE") and words <= {"INSERT", "INTO"})
-    if word in _WRITES:
-        return "MERGE" not in words or "USING" not in words
-    if word == "SET":
-        return not (words & {"UPDATE", "MERGE", "ALTER"}) or "SET" in words
-    if word == "SELECT":
-        if words & {"INSERT"}:
-            return bool(words & {"SELECT", "VALUES"})
-        return "SELECT" in words or not words & {"WITH", "CREATE"}
-    return word == "WITH" and bool(words & {"SELECT", "UPDATE", "DELETE", "SET", "DECLARE", "DROP", "TRUNCATE"})
+        return True
+    rule = _RULES.get(word)
+    return rule is not None and rule(before, after, tokens, at)
+
+
+def _begins_body(word: str, before: _Statement) -> bool:
+    """The body of a routine begins behind AS, or with BEGIN; a function that returns a query is one statement."""
+    if word == "RETURN" and "FUNCTION" in before.words:
+        return False
+    return (before.last == "AS" or word == "BEGIN") and (word in _ALWAYS or word in _RULES)
+
+
+def _select(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    words = before.words
+    if "INSERT" in words:
+        return bool(words & {"SELECT", "VALUES", "EXEC", "EXECUTE"})
+    if before.first == "WITH":
+        return bool(words & _VERBS)
+    if "VIEW" in words or "CURSOR" in words or before.last == "AS":
+        return "SELECT" in words
+    return True
+
+
+def _write(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    if after in ("(", "JOIN") or before.last == "ON":  # IF UPDATE(column), INNER MERGE JOIN, ON DELETE CASCADE
+        return False
+    return not (before.first == "WITH" and not before.words & _VERBS)
+
+
+def _set(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    if before.last in ("UPDATE", "DELETE") or (
+        before.first == "ALTER" and (after == "(" or "DATABASE" in before.words)
+    ):
+        return False
+    return "UPDATE" not in before.words or "SET" in before.words or "STATISTICS" in before.words
+
+
+def _change(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    """CREATE, ALTER, DROP: some are parts of ALTER."""
+    return not (before.first == "ALTER" and after in ("COLUMN", "CONSTRAINT", "MEMBER", "PERIOD"))
+
+
+def _execute(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    if after == "AS" and before.last in ("WITH", ","):  # WITH EXECUTE AS OWNER
+        return False
+    return not (before.first == "INSERT" and not before.words & {"SELECT", "VALUES", "EXEC", "EXECUTE"})
+
+
+def _with(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    """A list of named queries: WITH x AS (, WITH x (a, b) AS (, WITH XMLNAMESPACES (; not WITH (NOLOCK)."""
+    if before.first in ("CREATE", "ALTER") and (before.last == "AS" or "AS" not in before.words):
+        return False
+    second = _word(tokens[at + 2]) if at + 2 < len(tokens) else ""
+    third = _word(tokens[at + 3]) if at + 3 < len(tokens) else ""
+    return after != "(" and (second == "(" or (second == "AS" and third == "("))
+
+
+def _grant(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    return after != "OPTION"
+
+
+def _fetch(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    return not ("OFFSET" in before.words and before.last in ("ROW", "ROWS"))
+
+
+def _throw(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    """THROW is not reserved: it begins a statement at the end of one, or before the number of an error."""
+    if at + 1 == len(tokens) or after in ("END", "@"):
+        return before.last != "AS"
+    return tokens[at + 1].token_type is TokenType.NUMBER
+
+
+def _if(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
+    return not (after in ("EXISTS", "NOT") and before.last in _KINDS_OF_OBJECTS)
+
+
+_RULES = {
+    "SELECT": _select,
+    "INSERT": _write,
+    "UPDATE": _write,
+    "DELETE": _write,
+    "MERGE": _write,
+    "SET": _set,
+    "CREATE": _change,
+    "ALTER": _change,
+    "DROP": _change,
+    "EXEC": _execute,
+    "EXECUTE": _execute,
+    "WITH": _with,
+    "FETCH": _fetch,
+    "THROW": _throw,
+    "IF": _if,
+    "GRANT": _grant,
+}
+
+
+def _word(token: Any) -> str:
+    return "" if token.token_type in _NAMES else str(token.text).upper()

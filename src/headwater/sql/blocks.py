@@ -5,11 +5,13 @@ words are dropped; a body in quotes is cut into statements of its own.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.heads import Head, cursor_query, declared_name, is_routine, parameters, read_heads
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
@@ -22,14 +24,30 @@ _STATEMENTS = frozenset(
 )
 _JUMPS = (
     *("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL"),
-    *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW"),
+    *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW", "GOTO", "WAITFOR"),
 )
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", *_JUMPS),
+        *(
+            "DECLARE",
+            "CREATE",
+            "ALTER",
+            "WHEN",
+            "RETURN",
+            "GO",
+            "DO",
+            "REPLACE",
+            "CASE",
+            "EXECUTE",
+            "OPEN",
+            "FORALL",
+            *_JUMPS,
+        ),
     }
 )
+_WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
+_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 _BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
@@ -43,13 +61,17 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Itera
         yield dataclasses.replace(piece, names=frozenset(names)) if names else piece
 
 
-def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str]) -> Iterator[Piece]:
-    """The same; parameters and declared variables are added to `names` as they are met."""
+def _enter(
+    pieces: Iterable[Piece], source: Source, dialect: str, names: set[str], *, inside: bool = False
+) -> Iterator[Piece]:
+    """The same, of a script or `inside` a body; parameters and declared variables are added to `names`."""
     declaring = False
     depth = 0  # of branches and loops around a statement
     for piece in pieces:
+        piece = _without_label(piece, source)
         first = _word(piece.tokens, 0)
-        depth = max(0, depth + _opened(piece.tokens))
+        if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
+            depth = max(0, depth + _opened(piece.tokens))
         if depth:
             piece = dataclasses.replace(piece, conditional=True)
         if declaring:
@@ -60,11 +82,14 @@ def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str
         if first not in _HEADS:
             yield piece
             continue
-        if first == "DECLARE" and dialect in _DECLARING and "CURSOR" not in _words(piece.tokens):
+        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens)):
             declaring = True
             piece = _read_command(piece, source, dialect) if _is_swallowed(piece) else piece
             yield from _declared(piece, piece.tokens[1:], source, names)
             continue
+        names |= {
+            _word(piece.tokens, at + 1).lower() for at in range(3) if _word(piece.tokens, at) in ("FOR", "FORALL")
+        }
         whole = piece
         if _is_swallowed(piece):
             piece = _read_command(piece, source, dialect)
@@ -76,15 +101,32 @@ def _enter(pieces: Iterable[Piece], source: Source, dialect: str, names: set[str
         body = _quoted_body(piece)
         if body is not None:
             inner = split_inner(source, dialect, start=body[0], end=body[1])
-            yield from _enter(inner, source, dialect, names)
+            yield from _enter(inner, source, dialect, names, inside=True)
             continue
         if first == "EXECUTE":
             yield whole
             continue
         yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
-        if tokens:
+        if declaring:
+            yield from _declared(piece, tokens, source, names)
+        elif tokens:
             yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
+
+
+def _without_label(piece: Piece, source: Source) -> Piece:
+    """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
+    words = [_word(piece.tokens, at) for at in range(6)]
+    if words[1] == ":" and words[2] in _LABELLED:
+        return _cut(piece, piece.tokens[2:], source)
+    if words[0] == "<<" and words[2] == ">>" and words[3]:
+        return _cut(piece, piece.tokens[3:], source)
+    return piece
+
+
+def _is_cursor(tokens: Sequence[Any]) -> bool:
+    """Whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
+    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
 
 
 def _is_swallowed(piece: Piece) -> bool:
@@ -125,7 +167,9 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """A statement without the control words before and after it; True if declarations follow instead of one."""
     while tokens:
         first, second = _word(tokens, 0), _word(tokens, 1)
-        if first == "BEGIN":
+        if second == ":" and _word(tokens, 2) in _LABELLED:
+            tokens = tokens[2:]
+        elif first == "BEGIN":
             if second in _TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in _TRANSACTION else ((), False)
             tokens = tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH") else tokens[1:]
@@ -139,6 +183,9 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             tokens = _after_condition(tokens)
         elif first in _JUMPS:
             return (), False
+        elif first == "FORALL":
+            at = next((at for at, token in enumerate(tokens) if token.text.upper() in _WRITING), len(tokens))
+            return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
         elif first in ("CREATE", "ALTER") and not _BODIES.isdisjoint(_words(tokens[:6])):
@@ -172,7 +219,8 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
             word = token.text.upper()
             if word in ("THEN", "DO", "LOOP"):
                 return tokens[at + 1 :]
-            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query:
+            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
+            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not is_variable:
                 return tokens[at:]
     return ()
 
@@ -195,7 +243,7 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
             if "BEGIN" not in _words(tokens[at:]):
-                return (), True
+                return (tokens[at + 1 :], True) if dialect not in UNSWALLOWED else ((), False)
     return (), False
 
 
@@ -219,8 +267,9 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
-    for token in piece.tokens:
-        if token.token_type in _QUOTED:
+    for before, token in itertools.pairwise(piece.tokens):
+        given = first == "DO" or before.text.upper() == "AS"
+        if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin

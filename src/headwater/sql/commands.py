@@ -2,6 +2,8 @@
 Redshift's ALTER TABLE … APPEND FROM."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
@@ -14,6 +16,47 @@ from headwater.sql.lowering import Lowering, Node
 _NAME = r"((?:[\w$]+|\"[^\"]+\"|`[^`]+`)(?:\.(?:[\w$]+|\"[^\"]+\"|`[^`]+`))*)"
 _EXCHANGE = re.compile(rf"EXCHANGE\s+(?:TABLES|DICTIONARIES)\s+{_NAME}\s+AND\s+{_NAME}", re.IGNORECASE)
 _APPEND = re.compile(rf"ALTER\s+TABLE\s+{_NAME}\s+APPEND\s+FROM\s+{_NAME}", re.IGNORECASE)
+
+
+_SILENT = frozenset(
+    {
+        *("SAVEPOINT", "RELEASE", "NOTIFY", "LISTEN", "UNLISTEN", "CHECKPOINT", "DISCARD", "REINDEX", "CLUSTER"),
+        *("LOCK", "UNLOCK", "GRANT", "REVOKE", "DENY", "COMMENT", "ANALYZE", "VACUUM", "RESET", "SHOW", "CLOSE"),
+        *("DEALLOCATE", "MOVE", "FETCH", "START", "ABORT", "ROLLBACK", "COMMIT", "END", "SECURITY", "REASSIGN"),
+        *("DETACH", "ATTACH", "INSTALL", "LOAD", "FORCE", "PRAGMA", "USE", "MSCK", "REPAIR", "REFRESH"),
+        *("ADD", "LIST", "CLEAR", "UNCACHE", "DESC", "DESCRIBE", "KILL", "DBCC", "BACKUP", "RESTORE", "PRINT"),
+        *("GOTO", "WAITFOR", "SAVE", "REVERT", "RECONFIGURE", "RAISERROR", "THROW"),
+    }
+)
+_CHANGES = frozenset({"CREATE", "ALTER", "DROP", "UNDROP"})
+_WITH_ROWS = frozenset({"TABLE", "VIEW", "PROCEDURE", "PROC", "TRIGGER", "MODEL"})
+_OBJECTS = frozenset(
+    {
+        *("INDEX", "SEQUENCE", "SCHEMA", "DATABASE", "ROLE", "USER", "TYPE", "DOMAIN", "OPERATOR", "AGGREGATE"),
+        *("POLICY", "PUBLICATION", "SUBSCRIPTION", "STATISTICS", "COLLATION", "CONVERSION", "EXTENSION", "SERVER"),
+        *("CAST", "TRANSFORM", "LANGUAGE", "RULE", "TABLESPACE", "CONSTRAINT", "CONNECTION", "SECRET", "GROUP"),
+        *("PRIVILEGES", "SYSTEM", "SYNONYM", "PROFILE", "CATALOG", "WAREHOUSE", "STAGE", "RESOURCE", "LOGIN", "TEXT"),
+        *("ASSEMBLY", "PARTITION", "CERTIFICATE", "EVENT", "ENDPOINT", "CREDENTIAL", "PROPERTY", "ENTITY", "OBJECT"),
+        *("MACRO", "CONSTANT", "VARIABLE", "ACCESS", "LOCATION", "SHARE", "RECIPIENT", "FULLTEXT"),
+    }
+)
+
+
+def kind_without_lineage(tokens: Sequence[Any]) -> str | None:
+    """The kind of a statement whose first words say that it moves no rows, whatever follows; None for any other."""
+    words = [token.text.upper() for token in tokens[:8]]
+    if not words or (words[0] in _SILENT and words[:2] != ["LOAD", "DATA"]):
+        return words[0] if words else None
+    if words[0] == "SET" and not any(token.text in ("=", ":=") for token in tokens):
+        return "SET"
+    if words[0] not in _CHANGES:
+        return None
+    if words[0] == "DROP" and words[1:2] not in (["TABLE"], ["VIEW"]):
+        return "_".join(words[:2])
+    if "FUNCTION" in words:  # what its body reads is asked for where it is called
+        return f"{words[0]}_FUNCTION"
+    named = next((word for word in words[1:] if word in _OBJECTS or word in _WITH_ROWS), None)
+    return None if named is None or named in _WITH_ROWS else f"{words[0]}_{named}"
 
 
 def lower_exchange(lowering: Lowering, text: str) -> Lowered | None:

@@ -56,3 +56,24 @@ def canonical_dialect(name: str | None) -> str:
 def sqlglot_dialect(name: str) -> Any:
     """sqlglot's object for a canonical dialect name."""
     return Dialect.get_or_raise(name or None)
+
+
+UNSWALLOWED = frozenset({"tsql", "fabric"})
+"""Dialects in which a command is cut into tokens, too: statements follow it without a semicolon."""
+
+
+def tokenize(text: str, dialect: str) -> list[Any]:
+    """The tokens of a text. sqlglot keeps what follows a command, up to a semicolon, as one string.
+
+    RAISES: TokenError and other errors of sqlglot.
+    """
+    known = sqlglot_dialect(dialect)
+    tokens: list[Any] = (_without_commands(dialect) if dialect in UNSWALLOWED else known).tokenize(text)
+    return tokens
+
+
+@cache
+def _without_commands(dialect: str) -> Any:
+    known = sqlglot_dialect(dialect)
+    tokenizer = type("Tokenizer", (known.tokenizer_class,), {"COMMANDS": set()})
+    return tokenizer(dialect=known)

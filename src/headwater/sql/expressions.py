@@ -137,13 +137,13 @@ def lower_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """Any function: its arguments, with what stands inside its parentheses beside them."""
     name, aggregate = _name_of(node)
     lowering.span(node)
-    call = _Arguments()
+    call = Arguments()
     for argument in _values(node):
         call.add(lowering, argument, scope)
     return Call(name, tuple(call.args), aggregate, tuple(call.order), call.condition)
 
 
-class _Arguments:
+class Arguments:
     """The arguments of a call as they are collected."""
 
     __slots__ = ("args", "condition", "order")

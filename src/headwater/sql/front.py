@@ -32,14 +32,14 @@ from headwater.sql import (
 )
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
-from headwater.sql.commands import lower_exchange, rewritten
+from headwater.sql.commands import kind_without_lineage, lower_exchange, rewritten
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, parse_piece, split_inner, split_statements
-from headwater.sql.variables import as_condition, keep_record, lower_assignment
+from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -92,15 +92,19 @@ class SqlFrontEnd:
             return Lowered("SET", issues=(given_up(stop),))
         if assigned is not None:
             return _settled(lowering, assigned)
+        statement, taken = without_into(statement, self.dialect)
         try:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
-            return _syntax_error(statement, source, err)
+            return _unread(lowering, statement, _syntax_error(statement, source, err))
         except Exception as err:  # the parser fails in many ways on what is not SQL
             why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
-            return failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
+            unread = failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
+            return _unread(lowering, statement, unread)
         if tree is None:
             return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
+        if taken and isinstance(tree, exp.Select):
+            tree.set("into", exp.Into(expressions=[exp.Var(this=name) for name in taken]))
         lowered = _lower_tree(lowering, tree, statement)
         if statement.record is not None:
             keep_record(lowering, statement.record, tree)
@@ -114,14 +118,21 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         if exchanged is not None:
             return exchanged
         tree = rewritten(lowering, text) or tree
+        kind = kind_without_lineage(statement.tokens)
+        if kind is not None and isinstance(tree, exp.Command):
+            return Lowered(kind)
     lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
+    if tree.meta.get("lossy"):
+        message = "a clause of the statement cannot be read here: columns that it uses may be missing"
+        lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
     if lower is None:
         if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):
             return Lowered((tree.name if isinstance(tree, exp.Command) else tree.key).upper())
         if _is_call(tree):
             return _unsupported(lowering, tree, statement)
         if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
-            return failed("UNKNOWN", "this is an expression, not a statement", statement.span)
+            unread = failed("UNKNOWN", "this is an expression, not a statement", statement.span)
+            return _unread(lowering, statement, unread)
         return _unsupported(lowering, tree, statement)
     try:
         within = take_out_writes(lowering, tree)
@@ -135,6 +146,19 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, message, statement.span)
         return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
     return _settled(lowering, lowered)
+
+
+def _unread(lowering: Lowering, statement: Piece, lowered: Lowered) -> Lowered:
+    """A statement that cannot be parsed: its tables, or nothing when its first words say that it has no lineage."""
+    kind = kind_without_lineage(statement.tokens)
+    if kind is not None:
+        return Lowered(kind)
+    first = statement.tokens[0].text.upper() if statement.tokens else ""
+    if first in ("EXEC", "EXECUTE", "CALL"):
+        return _unsupported(lowering, exp.Execute(), statement)
+    if first in ("GRAPH", "ASSERT", "DEFINE", "IMPORT", "EXPORT", "RUN"):
+        return _unsupported(lowering, exp.Command(this=first), statement)
+    return dataclasses.replace(lower_tokens(lowering, statement.tokens, "UNKNOWN"), issues=lowered.issues)
 
 
 def _settled(lowering: Lowering, lowered: Lowered) -> Lowered:

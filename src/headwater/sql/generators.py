@@ -14,6 +14,7 @@ from headwater.model.relation import (
     Generate,
     GetField,
     Literal,
+    OneOf,
     Ref,
     Relation,
 )
@@ -152,7 +153,10 @@ def _add_generated(
         computed = Computed(Attribute(lowering.new_id(), name, span), value)
         columns.append(computed)
         offered.append(Column(name, key, Ref(computed.attribute.id), span))
-    item = ElementItem(offered) if len(values) <= 2 else DerivedItem(offered)
+    item: DerivedItem = DerivedItem(offered)
+    if len(values) <= 2:
+        fields = lowering.field_names(values[0]) if lowering.dialect == "bigquery" else ()
+        item = ElementItem(offered, [(field, lowering.key_of(field)) for field in fields])
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(defaults[0]),), defaults[0]))
     return Generate(before, tuple(columns))
 
@@ -211,8 +215,10 @@ def _variant_explode(lowering: Lowering, function: Node, scope: Scope) -> _Gener
 
 
 def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    if not function.expressions:
+        return ["c0"], [Literal()]
     value = lowering.expression(function.expressions[0], scope)
-    fields = [each.name for each in function.expressions[1:]]
+    fields = [each.name for each in function.expressions[1:]] or ["c0"]
     return fields, [Call("json_extract", (GetField(value, field),)) for field in fields]
 
 
@@ -278,6 +284,20 @@ def _transformed(lowering: Lowering, function: Node, scope: Scope) -> _Generated
     return ["value"], [Call(function.name.lower(), args)]
 
 
+def _split(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    """SPLIT_TO_TABLE: the number of the row, that of the part, and the part."""
+    parts = Call("split", tuple(lowering.expression(each, scope) for each in (function.this, function.expression)))
+    return ["SEQ", "INDEX", "VALUE"], [Literal(), Literal(), parts]
+
+
+def _stack(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
+    """stack(n, a, b, c, d): n rows of what follows, so that a column is every width-th of them."""
+    values = [lowering.expression(each, scope) for each in function.expressions]
+    rows = int(function.this.name) if isinstance(function.this, exp.Literal) and function.this.name.isdigit() else 1
+    width = max(1, -(-len(values) // max(1, rows)))
+    return [f"col{at}" for at in range(width)], [OneOf(tuple(values[at::width])) for at in range(width)]
+
+
 _Generator = Callable[[Lowering, Node, Scope], _Generated]
 
 _GENERATORS: dict[type, _Generator] = {
@@ -292,6 +312,8 @@ _GENERATORS: dict[type, _Generator] = {
     exp.GenerateSeries: _series,
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateDateArray: _series,
+    exp.SplitToTable: _split,
+    exp.Stack: _stack,
 }
 
 _BY_NAME: dict[str, _Generator] = {
@@ -314,6 +336,12 @@ _BY_NAME: dict[str, _Generator] = {
     "sequence": _series,
     "numbers": _series,
 }
+
+
+def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequence[Expression] | None:
+    """The columns that a function makes rows of; None when it is no such function."""
+    generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
+    return generate(lowering, function, scope)[1] if generate is not None else None
 
 
 def _file_read(function: Node) -> str | None:

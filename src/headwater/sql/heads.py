@@ -86,6 +86,12 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
             query = tokens[3:end]
             if any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
                 yield Head(query, record=tokens[1].text.lower())
+            elif (
+                query and query[0].token_type is TokenType.VAR and _is_name(query)
+            ):  # FOR r IN c: a row of the cursor
+                head = tokens[1]
+                gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
+                yield Head((head, gives, query[0]))
             tokens = tokens[end:]
         else:
             return
@@ -103,9 +109,14 @@ def head_end(tokens: Sequence[Any]) -> int:
             depth -= 1
         elif depth == 0:
             word = token.text.upper()
-            if word in _ENDS or (word in _STATEMENTS and not over_query):
+            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
+            if word in _ENDS or (word in _STATEMENTS and not over_query and not is_variable):
                 return at
     return len(tokens)
+
+
+def _is_name(tokens: Sequence[Any]) -> bool:
+    return len(tokens) == 1 or tokens[1].token_type is TokenType.L_PAREN
 
 
 def _is_with(tokens: Sequence[Any]) -> bool:

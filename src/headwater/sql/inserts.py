@@ -17,6 +17,7 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
+from headwater.sql.outputs import output_writes
 from headwater.sql.queries import build_ctes
 from headwater.sql.tables import open_table
 from headwater.sql.writes import assign, assignments_by_name, identifier_of, states
@@ -25,12 +26,34 @@ from headwater.sql.writes import assign, assignments_by_name, identifier_of, sta
 @states(exp.Insert)
 def lower_insert(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
+    _settle_brackets(node)
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
     query = _inserted_query(lowering, node, scope)
     if ctes:
         query.relation = With(ctes, query.relation)
     write = insert_write(lowering, node, query, scope)
-    return Lowered("INSERT", (write,))
+    if node.args.get("returning") is None or not isinstance(table_of(node), exp.Table):
+        return Lowered("INSERT", (write,))
+    target = open_table(lowering, table_of(node), report=False)
+    return Lowered("INSERT", output_writes(lowering, node, write, target=target, scope=scope))
+
+
+def _settle_brackets(node: Node) -> None:
+    """Correct what the parser takes for a list of columns: `(VALUES (1), (2))` and the name in `IDENTIFIER('t')`."""
+    listed = node.this.expressions if isinstance(node.this, exp.Schema) else []
+    first = listed[0] if listed else None
+    if isinstance(first, exp.Anonymous) and first.name.upper() == "VALUES" and node.expression is None:
+        rows = [exp.Tuple(expressions=first.expressions)]
+        rows += [each if isinstance(each, exp.Tuple) else exp.Tuple(expressions=[each.this]) for each in listed[1:]]
+        node.set("expression", exp.Values(expressions=rows))
+        node.set("this", node.this.this)
+    elif isinstance(first, exp.Literal) and first.is_string and node.this.this.name.upper() == "IDENTIFIER":
+        node.set("this", exp.Table(this=exp.DynamicIdentifier(this=first)))
+
+
+def table_of(node: Node) -> Node:
+    """What an INSERT writes into, without the list of columns."""
+    return node.this.this if isinstance(node.this, exp.Schema) else node.this
 
 
 def _inserted_query(lowering: Lowering, node: Node, scope: Scope) -> Query:
@@ -44,8 +67,7 @@ def insert_write(
     lowering: Lowering, node: Node, query: Query, scope: Scope, influences: Sequence[Influence] = ()
 ) -> Write:
     """The write of an INSERT whose query is already lowered."""
-    schema = node.this
-    table = schema.this if isinstance(schema, exp.Schema) else schema
+    schema, table = node.this, table_of(node)
     if not isinstance(table, exp.Table):  # INSERT OVERWRITE DIRECTORY '…'
         directory = TableName.of(table.this.name if isinstance(table.this, exp.Expr) else str(table.this))
         return Write("INSERT", directory, assignments_by_name(query), (query.relation,), tuple(influences))
@@ -59,7 +81,8 @@ def insert_write(
         assignments = _by_position(lowering, target, query, _partition_columns(node, table))
     conflict = node.args.get("conflict")
     if conflict is not None:
-        inside = _conflict_scope(lowering, node, table, target=target, assignments=assignments, scope=scope)
+        around = Scope(outer=scope, items=query.scope.items if query.scope is not None else [])
+        inside = _conflict_scope(lowering, node, table, target=target, assignments=assignments, scope=around)
         assignments += _on_conflict(lowering, conflict, inside)
         influences = [*influences, *_conflict_filter(lowering, conflict, inside)]
     return Write(

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from headwater.lineage.effects import ColumnDefinition
 from headwater.lineage.known import KnownTable
 from headwater.model.names import Case, fold
-from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, OneOf, Ref, Scan
+from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, Literal, OneOf, Ref, Scan
 from headwater.text import Span
 
 
@@ -52,6 +52,8 @@ class StoredItem:
         self._columns: dict[str, Column] = {}
         self._attributes: list[Attribute] = []
         self._doubtful: list[int] = []
+        self._hidden: set[str] = set()  # keys of columns that are no part of a star
+        self._missing: dict[int, str] = {}  # columns that the schema does not have, and what is said of them
         self.scan = Scan(table.name, (), span, table.resolution)
 
     @property
@@ -75,8 +77,21 @@ class StoredItem:
         return column
 
     def ask_hidden(self, name: str, key: str) -> Column:
-        """A column that the table has without listing it."""
+        """A column that the table has without listing it, and that no star takes."""
+        self._hidden.add(key)
         return self._columns.get(key) or self._add(name, key, None)
+
+    def ask_missing(self, name: str, key: str) -> Column:
+        """A column that the schema of the table does not have, though the statement says that the table does."""
+        column = self.ask_hidden(name, key)
+        if isinstance(column.expression, Ref) and column.expression.column not in self._missing:
+            self._doubtful.append(column.expression.column)
+            self._missing[column.expression.column] = f"`{name}` is not in the schema of `{self.table.name}`"
+        return column
+
+    def name_of(self, id: int) -> str | None:
+        """The name of one of the columns that were asked for, by its id."""
+        return next((each.name for each in self._attributes if each.id == id), None)
 
     def star(self) -> list[Column]:
         """All columns, in order; the last stands for those not known by name, when there may be such."""
@@ -89,6 +104,7 @@ class StoredItem:
             doubt = self.table.approximate
             columns = [_doubtful(column, doubt) for column in columns]
             seen = {column.key for column in columns}
+            seen |= self._hidden
             others = [each for key, each in self._columns.items() if key not in seen and not each.is_wildcard]
             columns += [_doubtful(column, doubt) for column in others]
             columns.append(self._columns.get(WILDCARD) or self._add(WILDCARD, WILDCARD, None))
@@ -110,6 +126,7 @@ class StoredItem:
         doubt = None
         if self._doubtful:
             reasons = [self.table.doubts.get(each.name) for each in self._attributes if each.id in self._doubtful]
+            reasons += self._missing.values()
             doubt = next((reason for reason in reasons if reason), None) or self.table.approximate
         object.__setattr__(self.scan, "attributes", tuple(self._attributes))
         object.__setattr__(self.scan, "approximate", doubt)
@@ -164,7 +181,19 @@ class MergedItem(DerivedItem):
 
 
 class ElementItem(DerivedItem):
-    """The elements of an array: their fields can be asked for, too, though nobody has listed them."""
+    """The elements of an array: their fields can be asked for, too, though nobody has listed them.
+
+    Where the engine's star takes the fields of a struct in its place, they are given with their keys.
+    """
+
+    def __init__(self, columns: Sequence[Column], fields: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(columns)
+        value = columns[0].expression if columns else Literal()
+        self._starred = [Column(name, key, GetField(value, name)) for name, key in fields] + list(columns[1:])
+        self._starred = self._starred if fields else self.columns
+
+    def star(self) -> list[Column]:
+        return self._starred
 
     @property
     def is_open(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.errors import IssueCode
-from headwater.model.relation import Expression, GetField, Literal, MakeStruct, OneOf, Ref
+from headwater.model.relation import Call, Expression, GetField, Literal, MakeStruct, OneOf, Ref
 from headwater.sql.items import Column, ElementItem, Named, OpaqueItem, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.text import Span, nearest
@@ -21,7 +21,7 @@ _NOT_COLUMNS = frozenset(
         *("rownum", "rowid", "level", "sysdate", "systimestamp", "user", "uid", "default", "ctid", "oid", "tableoid"),
         *("current_date", "current_timestamp", "current_time", "current_user", "localtimestamp", "localtime"),
         *("session_user", "connect_by_isleaf", "connect_by_iscycle", "sqlcode", "sqlerrm", "sqlstate"),
-        *("xmin", "xmax", *_HIDDEN),
+        *("xmin", "xmax", "$action", *_HIDDEN),
     }
 )
 """Names that engines answer without a column."""
@@ -108,15 +108,28 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         args = node.args
         parts = [args.get("catalog"), args.get("db"), args.get("table"), args["this"], *fields]
         return resolve_path(lowering, [part for part in parts if part is not None], scope)
-    result = lowering.expression(node, scope)
+    called = any(isinstance(field, exp.Func) for field in fields)
+    result = _sure_value(lowering, node, scope) if called else lowering.expression(node, scope)
     for field in fields:
         if isinstance(field, exp.Identifier):
             result = lowering.field(result, field.name)
         elif isinstance(field, exp.Literal):  # tuple.1: by position
             result = _nth_field(result, field.name)
-        elif isinstance(field, exp.Func):  # a method: x.f(y)
-            return lowering.expression(field, scope)
+        elif isinstance(field, exp.Func):  # a method: x.f(y), or a function of a schema, of which nothing is known
+            value = lowering.expression(field, scope)
+            result = value if result == Literal() else Call(field.name.lower(), (result, value))
     return result
+
+
+def _sure_value(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """What is before the dot of a call: a name that is no column for certain is a schema, and gives nothing."""
+    if not isinstance(node, exp.Identifier | exp.Column):
+        return lowering.expression(node, scope)
+    names = node.parts if isinstance(node, exp.Column) else [node]
+    found = find_name(lowering, names[0], scope, span=lowering.span(names[0]), sure=True)
+    if found is None and len(names) == 2 and _find_item((lowering.key(names[0]),), scope) is not None:
+        return lowering.expression(node, scope)
+    return _fields(lowering, found, names[1:]) if found is not None else Literal()
 
 
 def _nth_field(operand: Expression, position: str) -> Expression:
@@ -129,7 +142,8 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     """What an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
-    found = find_name(lowering, identifier, scope, span=span)
+    declared = identifier.name.lower() in lowering.names  # rather a variable than a column nobody has heard of
+    found = find_name(lowering, identifier, scope, span=span, sure=lowering.prefers_rows or declared)
     if found is not None:
         return found
     whole = _whole_row(lowering, key, scope)
@@ -160,9 +174,10 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         return Literal()
     if parts[0].name.lower() in lowering.variables:
         return _fields(lowering, _variable(lowering, parts[0].name), parts[1:])
-    loose = find_name(lowering, parts[0], scope, span=span)
-    if loose is not None and len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
-        return _fields(lowering, loose, parts[1:])
+    if len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
+        loose = find_name(lowering, parts[0], scope, span=span)
+        if loose is not None:
+            return _fields(lowering, loose, parts[1:])
     lowering.report(
         IssueCode.UNKNOWN_COLUMN,
         f"`{parts[0].name}` in `{'.'.join(part.name for part in parts)}` is neither a table in scope nor a column",
@@ -199,6 +214,9 @@ def find_name(
         found = [(named, column) for named in level.items if (column := named.item.find(key)) is not None]
         if len(found) == 1:
             return _refer(found[0][1], span)
+        elements = [each for each in found if isinstance(each[0].item, ElementItem)]
+        if len(elements) == 1 and lowering.dialect == "bigquery":  # UNNEST(arr) AS arr: the alias hides the column
+            return _refer(elements[0][1], span)
         if found:
             return _ambiguous(lowering, name, found, span)
         alias = level.aliases.get(key)
@@ -270,6 +288,9 @@ def _column_of(lowering: Lowering, named: Named, parts: Sequence[Node], count: i
             span=lowering.span(identifier),
             hint=_hint(identifier.name, known),
         )
+        if isinstance(named.item, StoredItem):  # the schema may be older than the statement
+            missing = named.item.ask_missing(identifier.name, lowering.key(identifier))
+            return _fields(lowering, _refer(missing, span), parts[count + 1 :])
     return Literal()
 
 

@@ -5,7 +5,8 @@ The modules beside this one register functions for sqlglot's node types with `@l
 it, and a node type is supported by adding one function.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
@@ -16,8 +17,10 @@ from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
 from headwater.model.names import Case, TableName
-from headwater.model.relation import Computed, Element, Expression, GetField, Ref, Relation
+from headwater.model.relation import Case as RelationCase
+from headwater.model.relation import Computed, Element, Expression, GetField, MakeArray, MakeStruct, Ref, Relation
 from headwater.model.types import Array, DataType, Struct, parse_type
+from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
 from headwater.sql.split import Piece
@@ -67,6 +70,7 @@ class Query:
     merged: bool = False  # a set operation: what flows through a star comes from every branch
     as_struct: bool = False  # SELECT AS STRUCT
     late: list[Computed] = field(default_factory=list)  # columns computed after the relation was built
+    scope: Scope | None = None  # of a SELECT: what its FROM offers
 
     @property
     def item(self) -> DerivedItem:
@@ -91,12 +95,15 @@ class Lowering:
         self.offset = piece.offset if piece is not None else 0
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
+        self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()
         self.conditional = piece is not None and piece.conditional
         self.issues: list[Issue] = []
         self.stored: list[StoredItem] = []
         self.types: dict[int, str] = {}  # of columns whose type is known, by id
         self.leftmost: int | None = None  # the position of the first name of the expression being lowered
-        self._tokens = piece.tokens if piece is not None else ()
+        self.prefers_rows = False
+        self._fields: dict[int, tuple[str, ...]] = {}  # of columns that are structs, by id
+        self.tokens: tuple[Any, ...] = piece.tokens if piece is not None else ()
         self._regions: Regions | None = None
         self._deadline = deadline
         self._next_id = 0
@@ -145,6 +152,9 @@ class Lowering:
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted."""
         only = table.this
+        if isinstance(only, exp.DynamicIdentifier) and isinstance(only.this, exp.Literal):  # IDENTIFIER('s.t')
+            written = TableName(tuple(only.this.name.split(".")))
+            return written, (False,) * len(written.parts)
         if type(only) is exp.Identifier and not table.args.get("db") and "." not in only.name:
             name = "#" + only.name if only.args.get("temporary") else only.name
             return TableName((name or "?",)), (bool(only.args.get("quoted")),)
@@ -182,6 +192,35 @@ class Lowering:
                 array = self.type_of(operand)
                 return array.element if isinstance(array, Array) else None
         return None
+
+    def field_names(self, expression: Expression) -> tuple[str, ...]:
+        """The fields of a struct, where the schema or the statement tells them."""
+        match expression:
+            case Ref(column) if column in self._fields:
+                return self._fields[column]
+            case MakeStruct(fields):
+                return tuple(name for name, _ in fields)
+            case RelationCase(branches, _, _):
+                return self.field_names(branches[0][1])
+            case Element(MakeArray(items), _) if items:
+                return self.field_names(items[0])
+        known = self.type_of(expression)
+        return tuple(each.name for each in known.members) if isinstance(known, Struct) else ()
+
+    def keep_fields(self, column: int, expression: Expression) -> None:
+        """Remember the fields of a column that is made of a struct."""
+        names = self.field_names(expression) if isinstance(expression, MakeStruct | RelationCase) else ()
+        if names:
+            self._fields[column] = names
+
+    @contextmanager
+    def rows_by_name(self) -> Iterator[None]:
+        """Inside, the name of a table means its row rather than a column that the table may have."""
+        before, self.prefers_rows = self.prefers_rows, True
+        try:
+            yield
+        finally:
+            self.prefers_rows = before
 
     def field(self, operand: Expression, name: str) -> GetField:
         """A field by name, in the spelling of the type where that is known: fields have no case in most engines."""
@@ -248,19 +287,19 @@ class Lowering:
 
     def claim(self, position: int | None) -> Span | None:
         """The span of the outermost expression around a character that nobody has claimed yet."""
-        if position is None or not self._tokens or self._placeless:
+        if position is None or not self.tokens or self._placeless:
             return None
         return self._placed(self._all_regions().claim(position))
 
     def claim_star(self, before: int | None) -> Span | None:
         """The span of the nearest `*` before a character that nobody has claimed yet."""
-        if before is None or not self._tokens:
+        if before is None or not self.tokens:
             return None
         return self._placed(self._all_regions().claim_star(before))
 
     def _all_regions(self) -> Regions:
         if self._regions is None:
-            self._regions = Regions(self._tokens)
+            self._regions = Regions(self.tokens)
         return self._regions
 
     def _placed(self, found: tuple[int, int] | None) -> Span | None:

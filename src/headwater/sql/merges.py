@@ -10,6 +10,7 @@ from headwater.model.edges import Kind
 from headwater.model.relation import Assignment, Influence, Ref, With, Write
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.sql.outputs import output_writes
 from headwater.sql.queries import build_ctes
 from headwater.sql.tables import add_item, open_table
 from headwater.sql.updates import set_assignments
@@ -29,10 +30,11 @@ def lower_merge(lowering: Lowering, node: Node) -> Lowered:
     if alias is not None and alias.this is not None:
         names = (lowering.key(alias.this),)
     scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
-    influences = _conditions(lowering, node, scope)
+    influences = _conditions(lowering, node, source, scope)
     assignments: list[Assignment] = []
     for when in node.args["whens"].expressions:
-        assignments += _written(lowering, when.args.get("then"), target=target, source=source, scope=scope)
+        seen = _visible(when, target=scope.items[0], source=source, scope=scope)
+        assignments += _written(lowering, when.args.get("then"), target=target, source=source, scope=seen)
     write = Write(
         "MERGE",
         target.table.name,
@@ -42,17 +44,27 @@ def lower_merge(lowering: Lowering, node: Node) -> Lowered:
         target_scan=target.scan,
         target_span=target.scan.span,
     )
-    return Lowered("MERGE", (write,))
+    return Lowered("MERGE", output_writes(lowering, node, write, target=target, scope=scope))
 
 
-def _conditions(lowering: Lowering, node: Node, scope: Scope) -> list[Influence]:
-    conditions = [node.args.get("on")]
-    conditions += [when.args.get("condition") for when in node.args["whens"].expressions]
+def _visible(when: Node, *, target: Named, source: Named, scope: Scope) -> Scope:
+    """What a WHEN can name: a row that is missing on one side has no columns of that side."""
+    if when.args.get("matched"):
+        return scope
+    return Scope(outer=scope.outer, items=[target if when.args.get("source") else source], ctes=scope.ctes)
+
+
+def _conditions(lowering: Lowering, node: Node, source: Named, scope: Scope) -> list[Influence]:
+    conditions = [(node.args.get("on"), scope)]
+    for when in node.args["whens"].expressions:
+        conditions.append(
+            (when.args.get("condition"), _visible(when, target=scope.items[0], source=source, scope=scope))
+        )
     result = []
-    for condition in conditions:
+    for condition, seen in conditions:
         if condition is not None:
             span = _without_matched(lowering, lowering.claim(lowering.first_position(condition)))
-            result.append(Influence(Kind.MERGE, lowering.expression(condition, scope), span))
+            result.append(Influence(Kind.MERGE, lowering.expression(condition, seen), span))
     for when in node.args["whens"].expressions:  # Oracle: UPDATE … WHERE, INSERT … WHERE
         then = when.args.get("then")
         where = then.args.get("where") if isinstance(then, exp.Expr) else None
@@ -86,6 +98,9 @@ def _inserted(
     lowering: Lowering, then: Node, *, target: StoredItem, source: Named, scope: Scope
 ) -> Iterable[Assignment]:
     values = then.expression
+    if isinstance(then.this, exp.Var) and then.this.name.upper() == "ROW" and target.table.complete:
+        pairs = zip(target.table.columns, source.item.star())  # INSERT ROW goes by position
+        return [Assignment(known.name, column.expression) for known, column in pairs]
     if values is None or not isinstance(values, exp.Tuple):  # INSERT *, INSERT ROW
         return _whole_row(target, source)
     outside = Scope(outer=scope.outer, items=[source], ctes=scope.ctes)

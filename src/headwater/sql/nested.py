@@ -18,6 +18,7 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
+from headwater.sql.expressions import Arguments
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 
@@ -144,8 +145,11 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         return build(lowering, node, scope)
     if name in lowering.functions:
         return _through_function(lowering, node, scope)
-    plain = [each for each in node.expressions if not isinstance(each, exp.Lambda)]
-    args = [lowering.expression(each, scope) for each in plain]
+    call = Arguments()
+    for each in node.expressions:
+        if not isinstance(each, exp.Lambda):
+            call.add(lowering, each, scope)
+    args = call.args
     lowering.span(node)
     for each in node.expressions:
         if isinstance(each, exp.Lambda):
@@ -153,7 +157,9 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             elements = elements or [Literal()]
             values = [elements[min(at, len(elements) - 1)] for at in range(len(each.expressions))]
             args.append(_apply(lowering, each, values, scope))
-    return Call(name, tuple(args))
+    return Call(
+        name, tuple(args), bool(call.order), tuple(call.order), call.condition
+    )  # only aggregates have an order
 
 
 @lowers(exp.Comprehension)

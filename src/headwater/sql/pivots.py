@@ -77,13 +77,16 @@ def _unpivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | No
             lowering.expression(group[at], scope) for group in sources if at < len(group)
         )
         made.append(Computed(Attribute(lowering.new_id(), target.name, lowering.span(target)), OneOf(options)))
-    for label in labels:
-        made.append(Computed(Attribute(lowering.new_id(), label.name), Literal()))
+    named = [Computed(Attribute(lowering.new_id(), label.name), Literal()) for label in labels]
+    made = made + named if lowering.dialect in _VALUES_FIRST else named + made
     kept = [column for column in scope.items[0].item.star() if column.key not in used]
     columns = kept + [
         Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
     ]
     return Project(before or Values((), ()), tuple(made)), columns
+
+
+_VALUES_FIRST = frozenset({"bigquery", "tsql", "fabric"})  # elsewhere the names come before the values
 
 
 @builds(exp.Pivot)

@@ -23,6 +23,7 @@ from headwater.model.relation import (
 from headwater.sql import lowering as state
 from headwater.sql.items import Column, DerivedItem, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
+from headwater.sql.matches import add_match
 from headwater.sql.selection import SelectList, group_keys, lower_key, lower_select_list
 from headwater.sql.tables import alias_names, from_clause
 from headwater.text import Span
@@ -37,6 +38,8 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     scope = Scope(outer)
     ctes = build_ctes(lowering, args.get("with_"), scope)
     relation = from_clause(lowering, node, scope)
+    if args.get("match") is not None and scope.items:
+        relation = add_match(lowering, args["match"], scope, relation)
     scope.windows = {lowering.key_of(each.this.name): each for each in args.get("windows") or ()}
     _lower_scalars(lowering, args.get("with_"), scope)
     where_first = lowering.dialect not in _ALIASES_IN_WHERE
@@ -59,7 +62,7 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
         relation = _order(lowering, args.get(clause), relation, scope, selected.columns)
     if ctes:
         relation = With(ctes, relation)
-    return Query(relation, selected.columns, selected.below, as_struct=args.get("kind") == "STRUCT")
+    return Query(relation, selected.columns, selected.below, as_struct=args.get("kind") == "STRUCT", scope=scope)
 
 
 def _filter(lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope) -> Relation:
@@ -111,14 +114,16 @@ def build_ctes(lowering: Lowering, clause: Node | None, scope: Scope) -> tuple[C
     if clause is None:
         return ()
     recursive = bool(clause.args.get("recursive")) or lowering.dialect in _RECURSIVE_WITHOUT_SAYING
-    queries = [each for each in clause.expressions if isinstance(each.this, exp.Query)]
+    queries = [
+        each for each in clause.expressions if isinstance(each.this, exp.Query) and not each.args.get("scalar")
+    ]
     return tuple(_build_cte(lowering, each, scope, recursive) for each in queries)
 
 
 def _lower_scalars(lowering: Lowering, clause: Node | None, scope: Scope) -> None:
     """WITH <expression> AS <name> (ClickHouse): a name for a value, over the columns of FROM."""
     for each in clause.expressions if clause is not None else ():
-        if not isinstance(each.this, exp.Query):
+        if not isinstance(each.this, exp.Query) or each.args.get("scalar"):
             alias = each.args["alias"].this
             key = lowering.key(alias)
             scope.aliases[key] = Column(alias.name, key, lowering.expression(each.this, scope))

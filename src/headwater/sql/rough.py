@@ -10,9 +10,6 @@ from headwater.model.names import TableName
 from headwater.model.relation import Relation, Scan, Write
 from headwater.sql.lowering import Lowering, Node
 
-_TARGET_WORDS = frozenset({TokenType.INTO, TokenType.UPDATE, TokenType.OVERWRITE})
-_SOURCE_WORDS = frozenset({TokenType.FROM, TokenType.JOIN, TokenType.USING})
-
 
 def lower_roughly(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
     """The tables of a tree: the one it writes, and all others it names."""
@@ -36,35 +33,110 @@ def _scan(lowering: Lowering, table: Node) -> Scan:
 
 
 def lower_tokens(lowering: Lowering, tokens: Sequence[Any], statement_type: str) -> Lowered:
-    """The tables that stand after FROM, JOIN and INTO in text that the parser does not read."""
+    """The tables that text names which the parser does not read: the first that is written, and those it reads."""
     target: TableName | None = None
     sources: list[Relation] = []
-    for word, name, start, end in _names(tokens):
-        known = lowering.resolver.resolve(name)
-        span = lowering.source.span(lowering.offset + start, lowering.offset + end)
-        if word in _TARGET_WORDS and target is None:
+    for written, parts, start, end in _named_tables(tokens):
+        known = lowering.resolver.resolve(TableName(parts))
+        if written and target is None:
             target = known.name
-        else:
+        elif not written:
+            span = lowering.source.span(lowering.offset + start, lowering.offset + end)
             sources.append(Scan(known.name, (), span, known.resolution))
     writes = (Write(statement_type, target, (), tuple(sources)),) if sources or target else ()
     return Lowered(statement_type, writes, table_only=True, target=target)
 
 
-def _names(tokens: Sequence[Any]) -> Iterator[tuple[Any, TableName, int, int]]:
-    for at, token in enumerate(tokens):
-        if token.token_type not in _SOURCE_WORDS and token.token_type not in _TARGET_WORDS:
-            continue
-        after = at + 1
-        if after < len(tokens) and tokens[after].token_type is TokenType.TABLE:
-            after += 1
-        parts: list[str] = []
-        start, end = 0, 0
-        while after < len(tokens) and tokens[after].token_type in (TokenType.VAR, TokenType.IDENTIFIER):
-            parts.append(tokens[after].text)
-            start, end = (start if len(parts) > 1 else tokens[after].start), tokens[after].end + 1
-            if after + 1 < len(tokens) and tokens[after + 1].token_type is TokenType.DOT:
-                after += 2
-            else:
-                break
-        if parts:
-            yield token.token_type, TableName(tuple(parts)), start, end
+_Found = tuple[bool, tuple[str, ...], int, int]  # whether it is written, its name, where that begins and ends
+
+_READ = frozenset({"FROM", "JOIN", "USING", "APPLY"})
+_WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "TABLE", "VIEW", "COPY"})
+_QUERIES = frozenset({"SELECT", "FROM", "DELETE", "UPDATE", "INSERT", "MERGE", "WITH", "CREATE", "USING", "JOIN"})
+_BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE"})
+_NOT_NAMES = frozenset(
+    {
+        *("SELECT", "SET", "VALUES", "WHERE", "ON", "AS", "WITH", "FROM", "DEFAULT", "UNNEST", "NOWAIT", "STDIN"),
+        *("STDOUT", "OF", "SKIP", "GROUP", "ORDER", "INSERT", "UPDATE", "DELETE", "MERGE", "JOIN", "USING", "THEN"),
+        *("LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER", "LIMIT", "UNION", "HAVING", "WHEN", "NULL"),
+    }
+)
+_NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.NATIONAL_STRING, TokenType.HEREDOC_STRING})
+
+
+def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
+    """Tables after FROM, JOIN, USING, INTO, UPDATE and the like, the named queries of the statement left out."""
+    named = {
+        _text(tokens, at)
+        for at in range(len(tokens) - 1)
+        if _word(tokens, at + 1) in ("AS", "(") and _word(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
+    }
+    queries = [True]  # per open bracket: whether a query stands in it
+    for at in range(len(tokens)):
+        word = _word(tokens, at)
+        if word == "(":
+            queries.append(_word(tokens, at + 1) in _QUERIES or _word(tokens, at - 1) in ("FROM", "JOIN", "("))
+        elif word == ")" and len(queries) > 1:
+            queries.pop()
+        elif queries[-1] and (word in _READ or word in _WRITTEN) and not _is_other(tokens, at):
+            written = word in _WRITTEN or (word == "FROM" and _word(tokens, at - 1) == "DELETE")
+            for found in _list(tokens, at + 1, written):
+                if found[1] != (found[1][0],) or found[1][0].lower() not in named:
+                    yield found
+
+
+def _is_other(tokens: Sequence[Any], at: int) -> bool:
+    """Whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `ON UPDATE`, `GRANT UPDATE`, `a.table`."""
+    before, after = _word(tokens, at - 1), _word(tokens, at + 1)
+    if before in (".", "DISTINCT", "DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "FOREIGN"):
+        return not (before == "DISTINCT" and _word(tokens, at - 2) != "IS")
+    return after in (".", "=", ")", ",") or (_word(tokens, at) == "TABLE" and before in ("INTO", "OVERWRITE"))
+
+
+def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
+    """The names of `a, s.b AS x, c`; of what is written, the first."""
+    while True:
+        while _word(tokens, at) in _BETWEEN or (_word(tokens, at) == "(" and _word(tokens, at - 1) == "STREAM"):
+            at += 1
+        name, end = read_name(tokens, at)
+        if not name:
+            return
+        if written or _word(tokens, end) != "(":  # else it is a function
+            yield written, tuple(name), tokens[at].start, tokens[end - 1].end + 1
+        if _word(tokens, end) == "AS":
+            end += 1
+        if _word(tokens, end) != "," and _word(tokens, end + 1) == ",":
+            end += 1
+        if written or _word(tokens, end) != ",":
+            return
+        at = end + 1
+
+
+def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
+    """The parts of the name that begins at a token, and where it ends."""
+    parts: list[str] = []
+    while at < len(tokens):
+        sign = ""
+        while _word(tokens, at) in ("#", "@"):
+            sign += tokens[at].text
+            at += 1
+        if at >= len(tokens) or tokens[at].token_type in _NO_NAMES or _word(tokens, at) in _NOT_NAMES:
+            break
+        if tokens[at].token_type is not TokenType.IDENTIFIER and not tokens[at].text.replace("$", "_").isidentifier():
+            break
+        parts.append(sign + tokens[at].text)
+        at += 1
+        if _word(tokens, at) != ".":
+            break
+        at += 1
+    return parts, at
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    """A token in upper case, unless it is quoted."""
+    if not 0 <= at < len(tokens) or tokens[at].token_type is TokenType.IDENTIFIER:
+        return ""
+    return "" if tokens[at].token_type in _NO_NAMES else str(tokens[at].text).upper()
+
+
+def _text(tokens: Sequence[Any], at: int) -> str:
+    return str(tokens[at].text).lower()

@@ -1,5 +1,6 @@
 """The select list: items, stars, names of outputs; and keys that may refer to it by name or position."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,14 +11,14 @@ from headwater.model.relation import (
     WILDCARD,
     Attribute,
     Computed,
-    Element,
     Expression,
     GetField,
+    Literal,
     OneOf,
     Ref,
 )
-from headwater.model.types import Struct
 from headwater.sql.columns import columns_call, expand_columns
+from headwater.sql.generators import generated_values
 from headwater.sql.items import Column, Item, Named
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.text import Span
@@ -91,6 +92,7 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     key = lowering.key(alias) if alias is not None else lowering.key_of(name)
     made = Computed(Attribute(lowering.new_id(), name, name_span), expression, span)
     selected.computed.append(made)
+    lowering.keep_fields(made.attribute.id, expression)
     selected.columns.append(Column(name, key, Ref(made.attribute.id), name_span or span, _type_of(value)))
 
 
@@ -216,27 +218,24 @@ def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) 
 def _star_of_nothing(lowering: Lowering, parts: Sequence[Node], scope: Scope, selected: SelectList) -> None:
     """`s.*` where s is no table: the fields of a struct, else an unknown name."""
     expression = lowering.expression(exp.Column(this=parts[-1]) if len(parts) == 1 else parts[-1], scope)
-    for member in _members(lowering, expression):
-        made = Computed(Attribute(lowering.new_id(), member), GetField(expression, member))
-        selected.computed.append(made)
-        selected.columns.append(Column(member, lowering.key_of(member), Ref(made.attribute.id)))
-    if _members(lowering, expression):
-        return
-    column = Computed(Attribute(lowering.new_id(), WILDCARD), expression)
-    selected.computed.append(column)
-    selected.columns.append(Column(WILDCARD, WILDCARD, Ref(column.attribute.id)))
-
-
-def _members(lowering: Lowering, expression: Expression) -> list[str]:
-    """The fields of a column whose type is known to be a struct."""
-    known = lowering.type_of(expression)
-    return [member.name for member in known.members] if isinstance(known, Struct) else []
+    _add_fields(lowering, expression, selected)
 
 
 def _expand_struct(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> None:
-    column = Computed(Attribute(lowering.new_id(), WILDCARD), lowering.expression(item.this, scope))
-    selected.computed.append(column)
-    selected.columns.append(Column(WILDCARD, WILDCARD, Ref(column.attribute.id)))
+    """`f(x).*`: the fields of a value; a table's name in it is the whole row."""
+    with lowering.rows_by_name():
+        expression = lowering.expression(item.this, scope)
+    _add_fields(lowering, expression, selected)
+
+
+def _add_fields(lowering: Lowering, expression: Expression, selected: SelectList) -> None:
+    """The fields of a struct as columns; if they are not known, one that stands for all."""
+    names = lowering.field_names(expression)
+    for name in names or [WILDCARD]:
+        value = expression if not names else GetField(expression, name)
+        made = Computed(Attribute(lowering.new_id(), name), value)
+        selected.computed.append(made)
+        selected.columns.append(Column(name, lowering.key_of(name), Ref(made.attribute.id)))
 
 
 def _exceptions(
@@ -247,11 +246,15 @@ def _exceptions(
     dropped = {lowering.key_of(each.name) for each in args.get("except_") or ()}
     replacing = [each for each in args.get("replace") or () if isinstance(each, exp.Alias)]
     replaced: dict[str, Node] = {lowering.key(each.args["alias"]): each for each in replacing}
-    given: dict[str, Node] = {
-        lowering.key_of(each.this.name): each.args["alias"] for each in args.get("rename") or ()
-    }
+    renaming = args.get("rename") or ()
+    given: dict[str, Node] = {lowering.key_of(each.this.name): each.args["alias"] for each in renaming}
+    alike = args.get("ilike")
+    if alike is not None:
+        columns = [column for column in columns if column.is_wildcard or _is_like(column.name, alike.name)]
     if not dropped and not replaced and not given:
         return columns
+    names = [each.args["alias"] for each in replacing] + [each.this for each in renaming]
+    columns = _with_named(lowering, columns, names, scope)
     result = []
     for column in columns:
         if column.key in dropped:
@@ -265,6 +268,29 @@ def _exceptions(
     return result
 
 
+def _is_like(name: str, pattern: str) -> bool:
+    """Whether a name is like a pattern of ILIKE."""
+    signs = {"%": ".*", "_": "."}
+    return (
+        re.fullmatch("".join(signs.get(sign, re.escape(sign)) for sign in pattern), name, re.IGNORECASE) is not None
+    )
+
+
+def _with_named(lowering: Lowering, columns: list[Column], names: Sequence[Node], scope: Scope) -> list[Column]:
+    """The columns of a star with those that REPLACE or RENAME names: a table whose columns are not known has them."""
+    known = {column.key for column in columns}
+    at = next((at for at, column in enumerate(columns) if column.is_wildcard), None)
+    if at is None:
+        return columns
+    named: list[Column] = []
+    for each in names:
+        name = each.this if isinstance(each, exp.Column) else each
+        if lowering.key(name) not in known:
+            value = lowering.expression(exp.Column(this=name.copy()), scope)
+            named.append(Column(name.name, lowering.key(name), value))
+    return [*columns[:at], *named, *columns[at:]]
+
+
 def _replacement(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> Column:
     alias = item.args["alias"]
     name_span = lowering.span(alias)
@@ -276,9 +302,10 @@ def _replacement(lowering: Lowering, item: Node, scope: Scope, selected: SelectL
 
 def _lower_aliases(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> None:
     """`explode(m) AS (k, v)`, `posexplode(a) AS (i, x)`: several columns from one generator."""
-    value = lowering.expression(item.this.this if isinstance(item.this, exp.UDTF) else item.this, scope)
+    found = generated_values(lowering, item.this, scope)
+    value = lowering.expression(item.this, scope) if found is None else Literal()
     for at, alias in enumerate(item.args["expressions"]):
-        made: Expression = Element(value) if isinstance(item.this, exp.UDTF) else GetField(value, f"{at}")
+        made: Expression = found[min(at, len(found) - 1)] if found else GetField(value, f"{at}")
         column = Computed(Attribute(lowering.new_id(), alias.name, lowering.span(alias)), made)
         selected.computed.append(column)
         selected.columns.append(

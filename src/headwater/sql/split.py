@@ -1,13 +1,16 @@
 """A script cut into statements, so that one that cannot be read does not take the others with it."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import TokenType
+from sqlglot import TokenType, exp
 
-from headwater.sql.dialects import sqlglot_dialect
+from headwater.sql.clients import Script, without_commands
+from headwater.sql.dialects import UNSWALLOWED, sqlglot_dialect, tokenize
+from headwater.sql.respell import respelled
 from headwater.text import Source, Span
 
 
@@ -28,34 +31,36 @@ class Piece:
 
 def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
     """The statements of a script, in order. Text that cannot be cut into tokens is cut at its semicolons instead."""
-    if len(source.text) > _LONG:
-        yield from _split_long(source, dialect)
+    script = without_commands(source.text, dialect)
+    if len(script.text) > _LONG:
+        yield from _split_long(source, script, dialect)
         return
-    tokens = _tokens(source.text, dialect)
+    tokens = _tokens(script.text, dialect)
     if tokens is None:
-        yield from _split_roughly(source, dialect, 0, len(source.text))
+        yield from _split_roughly(source, script, dialect, 0, len(script.text))
     else:
-        yield from _pieces(source, source.text, tokens, 0)
+        yield from _pieces(source, script.text, tokens, 0, script.ends)
 
 
-def _split_long(source: Source, dialect: str) -> Iterator[Piece]:
+def _split_long(source: Source, script: Script, dialect: str) -> Iterator[Piece]:
     """A long script, a part at a time: its tokens take fifty times the room of its text.
 
     A part ends at a semicolon that is outside quotes as far as a glance can tell. Where the glance was wrong, the
     part has no tokens, and is read together with the next.
     """
     begin = 0
-    ends = [at + 1 for at in _semicolons(source.text, 0, len(source.text))]
-    for end in (*ends, len(source.text)):
-        last = end == len(source.text)
+    whole = script.text
+    ends = [at + 1 for at in _semicolons(whole, 0, len(whole))]
+    for end in (*ends, len(whole)):
+        last = end == len(whole)
         if end - begin < _PART and not last:
             continue
-        text = source.text[begin:end]
+        text = whole[begin:end]
         tokens = _tokens(text, dialect)
         if tokens is not None:
-            yield from _pieces(source, text, tokens, begin)
+            yield from _pieces(source, text, tokens, begin, script.ends)
         elif last or end - begin > 4 * _PART:
-            yield from _split_roughly(source, dialect, begin, end)
+            yield from _split_roughly(source, script, dialect, begin, end)
         else:
             continue
         begin = end
@@ -73,19 +78,22 @@ def split_inner(source: Source, dialect: str, *, start: int, end: int, quoted: b
 
 def _tokens(text: str, dialect: str) -> list[Any] | None:
     try:
-        tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
+        tokens: list[Any] = tokenize(text, dialect)
     except Exception:  # the tokenizer fails in several ways on what is not SQL
         return None
     return tokens
 
 
-def _pieces(source: Source, text: str, tokens: list[Any], offset: int) -> Iterator[Piece]:
+def _pieces(source: Source, text: str, tokens: list[Any], offset: int, ends: Sequence[int] = ()) -> Iterator[Piece]:
+    """Cut tokens at their semicolons, and at the places where a client's command ends a statement."""
     begin = 0
-    ends = [at for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
-    for at in ends:
+    starts = [token.start + offset for token in tokens] if ends else []
+    cuts = {bisect_left(starts, end): 0 for end in ends}  # → how many tokens a cut takes away
+    cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON}
+    for at in sorted(cuts):
         if at > begin:
             yield _piece(source, text, tokens[begin:at], offset)
-        begin = at + 1
+        begin = at + cuts[at]
     if begin < len(tokens):
         yield _piece(source, text, tokens[begin:], offset)
 
@@ -104,10 +112,12 @@ def _semicolons(text: str, start: int, end: int) -> Iterator[int]:
     return (match.start() for match in _ROUGH.finditer(text, start, end) if match.group() == ";")
 
 
-def _split_roughly(source: Source, dialect: str, start: int, stop: int) -> Iterator[Piece]:
+def _split_roughly(source: Source, script: Script, dialect: str, start: int, stop: int) -> Iterator[Piece]:
     begin = start
-    for end in (*_semicolons(source.text, start, stop), stop):
-        text = source.text[begin:end]
+    ends = {*_semicolons(script.text, start, stop), *(end for end in script.ends if start < end < stop), stop}
+    for end in sorted(ends):
+        text = script.text[begin:end].lstrip(";")
+        begin = end - len(text)
         if text.strip():
             tokens = _tokens(text, dialect)
             if tokens is None:
@@ -117,15 +127,51 @@ def _split_roughly(source: Source, dialect: str, start: int, stop: int) -> Itera
                 )
             elif tokens:
                 yield _piece(source, text, tokens, begin)
-        begin = end + 1
+        begin = end
 
 
 def parse_piece(statement: Piece, dialect: str) -> Any:
-    """sqlglot's tree of one statement.
+    """sqlglot's tree of one statement; what the parser refuses is tried again as it would be written elsewhere.
+
+    A tree of which clauses were left out that may hold columns says so in `meta["lossy"]`.
 
     RAISES: ParseError and other errors of sqlglot.
     """
     if not statement.tokens:
         return None
-    trees = sqlglot_dialect(dialect).parser().parse(list(statement.tokens), statement.text)
+    try:
+        tree = _parse(statement.tokens, statement.text, dialect)
+        if not isinstance(tree, exp.Command | exp.Alias | exp.Condition):
+            return tree
+    except Exception:  # the parser fails in many ways on what is not SQL
+        found = respelled(statement.tokens, dialect)
+        if found is None:
+            raise
+        try:
+            tree = _parse(found[0], statement.text, dialect)
+        except Exception:
+            tree = None
+        if tree is None or isinstance(tree, exp.Command):
+            raise
+        if found[1]:
+            tree.meta["lossy"] = True
+        return tree
+    found = respelled(statement.tokens, dialect)  # it was kept as text, or taken for an expression
+    try:
+        other = _parse(found[0], statement.text, dialect) if found is not None else None
+    except Exception:
+        return tree
+    if other is None or isinstance(other, exp.Command | exp.Alias | exp.Condition):
+        return tree
+    if found is not None and found[1]:
+        other.meta["lossy"] = True
+    return other
+
+
+def _parse(tokens: Sequence[Any], text: str, dialect: str) -> Any:
+    known = sqlglot_dialect(dialect)
+    if dialect in UNSWALLOWED and len(tokens) > 1 and tokens[0].token_type in known.tokenizer_class.COMMANDS:
+        head, rest = tokens[0], text[tokens[0].end + 1 : tokens[-1].end + 1].strip()
+        tokens = (head, type(head)(TokenType.STRING, rest, head.line, head.col, tokens[1].start, tokens[-1].end))
+    trees = known.parser().parse(list(tokens), text)
     return next((tree for tree in trees if tree is not None), None)

@@ -97,7 +97,7 @@ def alias_names(lowering: Lowering, alias: Node | None) -> list[tuple[str, str, 
 @adds(exp.Table)
 def add_table(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     this = node.this
-    if isinstance(this, exp.Func) and not isinstance(this, exp.Identifier):
+    if isinstance(this, exp.Func) and not isinstance(this, exp.Identifier | exp.DynamicIdentifier):
         return _ITEMS[exp.Func](lowering, node, scope, before)
     name, _ = lowering.table_name(node)
     if len(name.parts) == 1 and isinstance(this, exp.Identifier):
@@ -144,7 +144,7 @@ def _below(item: Item) -> tuple[Item, ...]:
 @adds(exp.Subquery, exp.Paren, exp.Values, exp.SetOperation, exp.Select)
 def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     inner = node.this
-    if isinstance(node, exp.Subquery | exp.Paren) and isinstance(inner, exp.Table | exp.Join):
+    if isinstance(node, exp.Subquery | exp.Paren) and _is_join(inner):
         relation = add_item(lowering, inner, scope, None)  # (a JOIN b ON …)
         return beside(before, relation)
     around = Scope(outer=scope.outer, ctes=scope.ctes, aliases={})
@@ -153,6 +153,13 @@ def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation 
     item = query.item if not names else type(query.item)(renamed(query.columns, names), query.below)
     scope.items.append(name_item(lowering, node, item, (), "the subquery"))
     return beside(before, query.relation)
+
+
+def _is_join(node: Node) -> bool:
+    """Whether what stands in brackets is a table with its joins, however many brackets are around it."""
+    while isinstance(node, exp.Subquery | exp.Paren) and node.args.get("alias") is None:
+        node = node.this
+    return isinstance(node, exp.Table | exp.Join)
 
 
 def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:

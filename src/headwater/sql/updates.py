@@ -22,8 +22,10 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.sql.outputs import output_writes
 from headwater.sql.queries import build_ctes, output_id, with_outputs
 from headwater.sql.tables import add_item, add_join, open_table
+from headwater.sql.views import lower_view_change
 from headwater.sql.writes import states
 from headwater.text import Span
 
@@ -32,6 +34,9 @@ from headwater.text import Span
 def lower_update(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
+    changed = lower_view_change(lowering, node, node.this, scope=scope, ctes=ctes)
+    if changed is not None:
+        return changed
     target, relation = _target_and_from(lowering, node, node.this, scope)
     written: dict[int, tuple[StoredItem, list[Assignment]]] = {id(target): (target, [])}
     for each in node.expressions:
@@ -44,6 +49,8 @@ def lower_update(lowering: Lowering, node: Node) -> Lowered:
         for item, made in written.values()
         if made
     ]
+    if writes:
+        writes = [*output_writes(lowering, node, writes[0], target=target, scope=scope), *writes[1:]]
     return Lowered("UPDATE", tuple(writes))
 
 
@@ -127,7 +134,8 @@ def _set_several(
         rows = with_outputs(query)
         values = [Subquery(SubqueryKind.SCALAR, rows, id) for id in ids]
     else:
-        items = inner.expressions if isinstance(inner, exp.Tuple) else [inner]
+        is_row = isinstance(inner, exp.Tuple | exp.Struct) or inner.name.upper() == "ROW"
+        items = inner.expressions if is_row else [inner]
         values = [lowering.expression(each, scope) for each in items]
     result = []
     for column, value in zip(columns, values):
@@ -216,6 +224,9 @@ def lower_delete(lowering: Lowering, node: Node) -> Lowered:
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
     named: list[Node] = list(node.args.get("tables") or [])
     table = node.this if isinstance(node.this, exp.Expr) else named[0]
+    changed = lower_view_change(lowering, node, table, scope=scope, ctes=ctes)
+    if changed is not None:
+        return changed
     target, relation = _target_and_from(lowering, node, table, scope, node.args.get("using") or ())
     influences = _where(lowering, node.args.get("where"), scope)
     targets = [_alias_of(scope, lowering.key(each.this)) or target for each in named] or [target]
@@ -223,4 +234,4 @@ def lower_delete(lowering: Lowering, node: Node) -> Lowered:
         _write("DELETE", each, (), relation=_read(each, target, ctes, relation), influences=influences)
         for each in {id(item): item for item in targets}.values()
     ]
-    return Lowered("DELETE", tuple(writes))
+    return Lowered("DELETE", (*output_writes(lowering, node, writes[0], target=target, scope=scope), *writes[1:]))

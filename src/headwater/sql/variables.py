@@ -21,6 +21,7 @@ from headwater.sql.writes import lower_select, states
 
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
 _INTO_VARIABLES = frozenset({"oracle", "snowflake", "mysql"})  # where INTO never makes a table
+_INTO_EITHER = frozenset({"postgres", "redshift", "materialize", "risingwave"})  # where it makes one outside of code
 _MAX_NODES = 2000  # a variable that grows by itself in a long script is let go
 
 
@@ -77,6 +78,24 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
         values = [pair.expression for pair in pairs]
         return _reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
     return lower_select(lowering, node)
+
+
+def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
+    """A PL/pgSQL statement without its `INTO a, b`, and those names: to the parser they would be tables."""
+    if dialect not in _INTO_EITHER or not piece.names:
+        return piece, []
+    words = [token.text.lower() for token in piece.tokens]
+    for at, word in enumerate(words):
+        if word != "into" or not at or words[at - 1] in ("insert", "merge", "copy"):
+            continue
+        start = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
+        end = start
+        while end < len(words) and words[end] in piece.names and (end == start or words[end - 1] == ","):
+            end += 2 if words[end + 1 : end + 2] == [","] else 1
+        if end > start and words[end - 1] != ",":
+            names = [name for name in words[start:end] if name != ","]
+            return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
+    return piece, []
 
 
 def _takes_value(lowering: Lowering, target: Node | None) -> bool:

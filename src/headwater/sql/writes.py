@@ -35,7 +35,7 @@ def states(*types: type) -> Callable[[_LowerStatement], _LowerStatement]:
 
 @states(exp.Query, exp.Pivot)
 def lower_select(lowering: Lowering, node: Node) -> Lowered:
-    into = node.args.get("into")
+    into = _into(node)
     query = lowering.query(node, None)
     if isinstance(into, exp.Into) and into.this is not None:
         name, _ = lowering.table_name(into.this)
@@ -49,6 +49,13 @@ def lower_select(lowering: Lowering, node: Node) -> Lowered:
         temporary = bool(into.args.get("temporary")) or name.name.startswith("#")
         return Lowered("SELECT_INTO", (write,), (created(lowering, name, query, temporary=temporary),))
     return Lowered("SELECT", (Write("SELECT", None, assignments_by_name(query), (query.relation,)),))
+
+
+def _into(node: Node) -> Node | None:
+    """The INTO of a query: of several that are united, the first has it."""
+    while isinstance(node, exp.SetOperation | exp.Subquery) and node.args.get("into") is None:
+        node = node.this
+    return node.args.get("into")
 
 
 def assignments_by_name(query: Query) -> tuple[Assignment, ...]:
@@ -94,4 +101,6 @@ def _type_of(lowering: Lowering, column: Column) -> str | None:
 
 def identifier_of(node: Node) -> Node:
     """The name in a column list, whichever way the parser wraps it."""
-    return node if isinstance(node, exp.Identifier) else node.this
+    if isinstance(node, exp.Identifier):
+        return node
+    return node.this if isinstance(node.this, exp.Expr) else exp.to_identifier(node.expressions[0].name)

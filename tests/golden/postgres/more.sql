@@ -82,11 +82,13 @@ SELECT a FROM public.t;
 SELECT a FROM public.t WHERE (b;
 SELECT b FROM public.t;
 --> a <- public.t.a IDENTITY
---> b <- public.t.b IDENTITY
+--> <result> <- public.t
 --! PARSE_ERROR
+--> b <- public.t.b IDENTITY
 
 -- case: grant and comment say nothing
 GRANT SELECT ON public.t TO someone;
 COMMENT ON TABLE public.t IS 'x';
 BEGIN;
 COMMIT;
+

@@ -62,9 +62,8 @@ SELECT props['k'] AS k, named_struct('c', user.geo.city, 'i', id) AS s FROM raw.
 -- case: stack as unpivot
 SELECT id, k, v FROM dim.users LATERAL VIEW stack(2, 'name', name, 'city', city) s AS k, v;
 --> id <- dim.users.id IDENTITY
---> k <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
---> v <- dim.users.city TRANSFORMATION ?, dim.users.name TRANSFORMATION ?
---! APPROXIMATE_LINEAGE
+--> k
+--> v <- dim.users.name IDENTITY, dim.users.city IDENTITY
 
 -- case: fields in another case
 SELECT User.GEO.City AS c FROM raw.events;

@@ -78,8 +78,9 @@ def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | 
     if file_format == "json":
         return write_json_lines(table)
     sink = pa.BufferOutputStream()
+    table = _readable_as_orc(table)
     codec = "uncompressed" if compression == "none" else compression
-    pa.orc.write_table(_readable_as_orc(table), sink, compression=codec, stripe_size=_STRIPE)
+    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
     return memoryview(sink.getvalue()).cast("B")
 
 

@@ -1,0 +1,221 @@
+"""Clauses that sqlglot's parsers do not know, left out or written in another way.
+
+The parsers are compiled and cannot be extended, so their input is. Only a statement that does not parse is changed:
+each rule is a pattern over tokens and what stands in its place. In both, a word is itself, `?` one token, `()` a pair
+of brackets with all inside, `{}` one of braces, `...` anything up to the next element, outside brackets. In the
+replacement, `?`, `()`, `{}` and `...` are what they matched, in their order; what is not repeated there is dropped.
+`$2` is the second of them, for another order, and `$-2` the second without its brackets.
+`~` before a replacement says that columns may be lost by it, so that the statement's lineage is approximate.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.dialects import sqlglot_dialect
+from headwater.sql.respell_rules import COMPOUND, OPERATORS, RULES
+
+_OPEN = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACE: TokenType.R_BRACE}
+_NAMES = frozenset({TokenType.IDENTIFIER, TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING})
+_VALUE_ENDS = frozenset(
+    {
+        *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.IDENTIFIER, TokenType.VAR, TokenType.STRING),
+        *(TokenType.NUMBER, TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.PLACEHOLDER, TokenType.END),
+        *(TokenType.NATIONAL_STRING, TokenType.BIT_STRING, TokenType.HEX_STRING),
+    }
+)
+
+
+def respelled(tokens: Sequence[Any], dialect: str) -> tuple[tuple[Any, ...], bool] | None:
+    """The tokens as the parser knows them, and whether columns may be lost; None when no rule applies."""
+    changed, lossy = False, False
+    result = list(tokens)
+    for _ in range(_PASSES):
+        rules = _rules_of(dialect)
+        found = _rewritten(result, rules, dialect)
+        if found is None:
+            break
+        result, changed, lossy = found[0], True, lossy or found[1]
+    if dialect in COMPOUND:
+        result = list(_written_out(result))
+        changed = changed or len(result) != len(tokens)
+    if dialect in OPERATORS:
+        joined = list(_joined_operators(result))
+        changed, result = changed or len(joined) != len(result), joined
+    return (tuple(result), lossy) if changed else None
+
+
+_PASSES = 8
+_Rule = tuple[tuple[str, ...], tuple[str, ...], bool]
+
+
+@cache
+def _rules_of(dialect: str) -> dict[str, list[_Rule]]:
+    """The rules of a dialect by the first word of their pattern."""
+    rules: dict[str, list[_Rule]] = {}
+    for dialects, pattern, replacement in RULES:
+        if dialects is None or dialect in dialects:
+            words = tuple(pattern.split())
+            lossy = replacement.startswith("~")
+            rules.setdefault(words[0], []).append((words, tuple(replacement.lstrip("~").split()), lossy))
+    return rules
+
+
+def _rewritten(tokens: list[Any], rules: dict[str, list[_Rule]], dialect: str) -> tuple[list[Any], bool] | None:
+    """The tokens with every rule applied where it matches, once; None when none does."""
+    result: list[Any] = []
+    changed, lossy, at = False, False, 0
+    while at < len(tokens):
+        for pattern, replacement, loses in rules.get(_word(tokens[at]), ()):
+            found = _match(pattern, tokens, at)
+            if found is not None and found[0] > at:
+                end, parts = found
+                made = _replaced(replacement, parts, tokens[at], dialect)
+                if [id(each) for each in made] != [id(each) for each in tokens[at:end]]:
+                    result += made
+                    changed, lossy, at = True, lossy or loses, end
+                    break
+        else:
+            result.append(tokens[at])
+            at += 1
+    return (result, lossy) if changed else None
+
+
+def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int, list[Sequence[Any]]] | None:
+    """Where a match that begins at a token ends, and what its wild elements are."""
+    parts: list[Sequence[Any]] = []
+    for index, element in enumerate(pattern):
+        if element == "...":
+            rest = pattern[index + 1 :]
+            for end in _ends(tokens, at, last=not rest):
+                found = _match(rest, tokens, end)
+                if found is not None:
+                    return found[0], [*parts, tokens[at:end], *found[1]]
+            return None
+        if at >= len(tokens):
+            return None
+        if element == "?":
+            parts.append(tokens[at : at + 1])
+            at += 1
+        elif element in ("()", "{}"):
+            closed = group_end(tokens, at) if tokens[at].text == element[0] else None
+            if closed is None:
+                return None
+            parts.append(tokens[at:closed])
+            at = closed
+        elif _word(tokens[at]) == element:
+            at += 1
+        else:
+            return None
+    return at, parts
+
+
+def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
+    """Where something that begins at a token may end, outside brackets: anywhere, or, if nothing follows, at the end."""
+    while at < len(tokens) and tokens[at].token_type not in _OPEN.values():
+        if not last:
+            yield at
+        closed = group_end(tokens, at) if tokens[at].token_type in _OPEN else at + 1
+        if closed is None:
+            return
+        at = closed
+    yield at
+
+
+def group_end(tokens: Sequence[Any], at: int) -> int | None:
+    """Where the brackets that a token opens are closed, one behind; None when they are not."""
+    opens = tokens[at].token_type
+    closes, depth = _OPEN.get(opens), 0
+    for index in range(at, len(tokens)):
+        kind = tokens[index].token_type
+        depth += (kind is opens) - (kind is closes)
+        if depth == 0:
+            return index + 1
+    return None
+
+
+def _replaced(replacement: Sequence[str], parts: list[Sequence[Any]], head: Any, dialect: str) -> list[Any]:
+    result: list[Any] = []
+    taken = 0
+    for element in replacement:
+        if element in ("?", "()", "{}", "..."):
+            result += parts[taken]
+            taken += 1
+        elif element.startswith("$-"):
+            result += parts[int(element[2:]) - 1][1:-1]
+        elif element.startswith("$"):
+            result += parts[int(element[1:]) - 1]
+        else:
+            kind = _kinds(element, dialect)
+            result.append(type(head)(kind, element, head.line, head.col, head.start, head.end))
+    return result
+
+
+@cache
+def _kinds(word: str, dialect: str) -> Any:
+    """The kind of token that a word is in a dialect."""
+    return sqlglot_dialect(dialect).tokenize(word)[0].token_type
+
+
+def _word(token: Any) -> str:
+    return "" if token.token_type in _NAMES else token.text.upper().replace(" ", "_")
+
+
+def _written_out(tokens: Sequence[Any]) -> Iterator[Any]:
+    """`a.b += c` is `a.b = a.b + c`."""
+    name: list[Any] = []
+    at = 0
+    while at < len(tokens):
+        token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
+        if (
+            name
+            and after is not None
+            and token.text in "+-*/%&^|"
+            and after.text == "="
+            and token.end + 1 == after.start
+        ):
+            yield after
+            yield from name
+            yield token
+            name, at = [], at + 2
+            continue
+        if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.DOT, TokenType.PARAMETER):
+            joined = not name or name[-1].token_type in (TokenType.DOT, TokenType.PARAMETER)
+            name = [*name, token] if joined or token.token_type is TokenType.DOT else [token]
+        else:
+            name = []
+        yield token
+        at += 1
+
+
+_SIGNS = frozenset("+-*/<>=~!@#%^&|`?:")
+
+
+def _joined_operators(tokens: Sequence[Any]) -> Iterator[Any]:
+    """Signs that stand together are one operator: of two values, or, where no value is before them, of one."""
+    at = 0
+    before: Any = None
+    while at < len(tokens):
+        end = at
+        while (
+            end < len(tokens)
+            and _is_sign(tokens[end])
+            and (end == at or tokens[end - 1].end + 1 == tokens[end].start)
+        ):
+            end += 1
+        text = "".join(token.text for token in tokens[at:end])
+        if end - at > 1 and text not in ("::", "->>", "#>>"):
+            head = tokens[at]
+            if before is not None and before.token_type in _VALUE_ENDS:
+                yield type(head)(TokenType.PLUS, "+", head.line, head.col, head.start, head.end)
+            before, at = head, end
+            continue
+        before = tokens[at]
+        yield before
+        at += 1
+
+
+def _is_sign(token: Any) -> bool:
+    return token.token_type not in _NAMES and bool(token.text) and set(token.text) <= _SIGNS

@@ -1,0 +1,85 @@
+-- Shapes of scripts that others write.
+
+-- case: a row assigned to columns
+UPDATE t SET (c1, c2) = ROW(x, y);
+--> t.c1 <- t.x IDENTITY
+--> t.c2 <- t.y IDENTITY
+
+-- case: the order of an aggregate is no value
+SELECT jsonb_agg(x ORDER BY k) AS j FROM t;
+--> j <- t.x AGGREGATION | t.k WINDOW
+
+-- case: a qualifier that nothing answers to
+SELECT z.a, z.b FROM t;
+--> a
+--> b
+--! UNKNOWN_COLUMN
+--! UNKNOWN_COLUMN
+
+-- case: joins in brackets in brackets
+SELECT a.x, b.y, c.z FROM ((a JOIN b ON a.id = b.id) JOIN c ON b.id = c.id);
+--> x <- a.x IDENTITY
+--> y <- b.y IDENTITY
+--> z <- c.z IDENTITY
+--> * | b.id JOIN, c.id JOIN, a.id JOIN
+
+-- case: a materialized view without data
+CREATE MATERIALIZED VIEW m AS SELECT a FROM t WITH NO DATA;
+--> m.a <- t.a IDENTITY
+
+-- case: a materialized view with data
+CREATE MATERIALIZED VIEW m AS SELECT a FROM t WITH DATA;
+--> m.a <- t.a IDENTITY
+
+-- case: several variables at once
+CREATE FUNCTION f() RETURNS void AS $$ DECLARE c constant varchar := 'x'; a int; b int; BEGIN SELECT x, y INTO a, b FROM t; INSERT INTO d (p, q, r) VALUES (a, b, c); END $$ LANGUAGE plpgsql;
+--> a <- t.x IDENTITY
+--> b <- t.y IDENTITY
+--> d.p <- t.x IDENTITY
+--> d.q <- t.y IDENTITY
+--> d.r
+
+-- case: a variable assigned from itself
+DO $$ DECLARE p text; BEGIN p := TRIM(p); p := COALESCE(p, (SELECT v FROM t)); INSERT INTO d (x) VALUES (p); END $$;
+--> p <- t.v TRANSFORMATION
+--> d.x <- t.v TRANSFORMATION
+
+-- case: commands of psql
+\set x 1
+SELECT a FROM t \gset
+\echo it's here
+INSERT INTO d SELECT a FROM t;
+--> a <- t.a IDENTITY
+--> d.a <- t.a IDENTITY
+
+-- case: rows of a dump
+COPY t (a, b) FROM stdin;
+1	it's
+2	;
+\.
+INSERT INTO d SELECT a FROM t;
+--> t.a <- stdin.* IDENTITY ?
+--> t.b <- stdin.* IDENTITY ?
+--> d.a <- t.a IDENTITY
+
+-- case: a copy by psql
+\copy t (a) from '/tmp/x.csv'
+INSERT INTO d SELECT a FROM t;
+--> t.a <- /tmp/x.csv.* IDENTITY ?
+--> d.a <- t.a IDENTITY
+
+-- case: operators of an extension
+SELECT a <<| b AS c, d @-@ e AS f FROM t WHERE p ?# q;
+--> c <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> f <- t.d TRANSFORMATION, t.e TRANSFORMATION
+--> * | t.p FILTER, t.q FILTER
+
+-- case: text that is not SQL keeps its tables
+SELEC a FROM t JOIN s.u ON x, (SELECT 1 FROM v) WHERE EXTRACT(year FROM d) = 1 AND a IS DISTINCT FROM b;
+--> <result> <- t, s.u, v
+--! PARSE_ERROR
+
+-- case: a recursive query that reads itself in a condition
+WITH RECURSIVE x(n) AS (SELECT a FROM t UNION ALL SELECT n + 1 FROM x WHERE n IN (SELECT * FROM x)) SELECT n FROM x;
+--> n <- t.a TRANSFORMATION
+--> * | t.a FILTER

@@ -1,0 +1,16 @@
+-- Shapes of scripts that others write.
+
+-- case: stacked columns in the list
+SELECT stack(2, 'a', x, 'b', y) AS (k, v) FROM t;
+--> k
+--> v <- t.x IDENTITY, t.y IDENTITY
+
+-- case: fields of a struct that was made below
+SELECT s.* FROM (SELECT named_struct('p', a, 'q', b) AS s FROM t);
+--> p <- t.a IDENTITY
+--> q <- t.b IDENTITY
+
+-- case: positions of exploded elements
+SELECT posexplode(arr) AS (i, x) FROM t;
+--> i
+--> x <- t.arr[] IDENTITY
