@@ -20,12 +20,8 @@ from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
 _DESCRIBE = "DESCRIBE "
-_SETTINGS = {
-    "errors_as_json": "true",
-    "TimeZone": "UTC",
-    "parquet_metadata_cache": "true",
-    "enable_progress_bar": "false",  # on stdout, which is for data
-}
+_SETTINGS = {"errors_as_json": "true", "TimeZone": "UTC", "parquet_metadata_cache": "true"}
+_PROGRESS = "enable_progress_bar"  # on stdout, which is for data
 
 
 class Engine:
@@ -38,6 +34,8 @@ class Engine:
         self._bounds = bounds
         self._connection = duckdb.connect(":memory:")
         settings = _SETTINGS | (bounds.settings if bounds is not None else {})
+        if self._connection.execute(f"SELECT current_setting('{_PROGRESS}')").fetchall()[0][0]:
+            settings = {_PROGRESS: "false"} | settings  # where it is off, a notebook may refuse to be told so
         for name, value in settings.items():
             self._connection.execute(f"SET {name} = '{value}'").fetchall()
         self._lock = RLock()
