@@ -52,6 +52,7 @@ _Found = tuple[bool, tuple[str, ...], int, int]  # whether it is written, its na
 _READ = frozenset({"FROM", "JOIN", "USING", "APPLY"})
 _WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "TABLE", "VIEW", "COPY"})
 _QUERIES = frozenset({"SELECT", "FROM", "DELETE", "UPDATE", "INSERT", "MERGE", "WITH", "CREATE", "USING", "JOIN"})
+_NO_VERBS = frozenset({"DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "AFTER", "BEFORE", "OR"})
 _BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE"})
 _NOT_NAMES = frozenset(
     {
@@ -86,10 +87,12 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
 
 def _is_other(tokens: Sequence[Any], at: int) -> bool:
     """Whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `ON UPDATE`, `GRANT UPDATE`, `a.table`."""
-    before, after = _word(tokens, at - 1), _word(tokens, at + 1)
-    if before in (".", "DISTINCT", "DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "FOREIGN"):
-        return not (before == "DISTINCT" and _word(tokens, at - 2) != "IS")
-    return after in (".", "=", ")", ",") or (_word(tokens, at) == "TABLE" and before in ("INTO", "OVERWRITE"))
+    word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
+    if before == "." or after in (".", "=", ")", ","):
+        return True
+    if word == "FROM":
+        return before == "DISTINCT" and bool({_word(tokens, at - 2), _word(tokens, at - 3)} & {"IS"})
+    return word not in _READ and (before in _NO_VERBS or (word == "TABLE" and before in ("INTO", "OVERWRITE")))
 
 
 def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:

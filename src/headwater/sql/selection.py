@@ -47,7 +47,7 @@ def lower_select_list(lowering: Lowering, node: Node, scope: Scope) -> SelectLis
         _lower_item(lowering, item, position, scope=scope, selected=selected)
         aggregate = not isinstance(item, exp.Column | exp.Star) and item.find(exp.AggFunc) is not None
         selected.aggregates += [aggregate] * (len(selected.columns) - before)
-        if at_once and isinstance(item, exp.Alias):
+        if at_once and isinstance(item, exp.Alias) and len(selected.columns) > before:
             scope.aliases.setdefault(selected.columns[-1].key, selected.columns[-1])
     if not at_once:
         for column in reversed(selected.columns):
