@@ -143,7 +143,7 @@ def _postgres_name(value: Node) -> str:
 
 
 def _type_of(value: Node) -> str | None:
-    if isinstance(value, exp.Cast) and value.to is not None:
+    if isinstance(value, exp.Cast) and isinstance(value.to, exp.DataType):
         text: str = value.to.sql()
         return text
     return None
