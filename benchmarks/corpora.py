@@ -30,7 +30,13 @@ KNOWN = {  # a file that only this corpus has → its name, and the share of sta
     "aggregate_filtering.test": ("ZetaSQL", 0.10),
 }
 _QUOTED = re.compile(r"(\$\w*\$).*?\1|'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_NAMES_A_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+[\w\"`\[#@]", re.IGNORECASE)
+_NAMED = re.compile(  # a table, but neither a function nor a query in brackets
+    r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!(?:VALUES|LATERAL|TABLE|STDIN|SET|ONLY)\b)([A-Z_\"`\[#@][\w.\"`\[\]#@]*)(?![\w.]|\s*\()",
+    re.IGNORECASE,
+)
+_WITH = re.compile(
+    r"([\w\"`\[\]]+)\s*(?:\([^()]*\)\s*)?AS\s*(?:NOT\s+MATERIALIZED\s*|MATERIALIZED\s*)?\(", re.IGNORECASE
+)
 _COMMAND = re.compile(r"^(?:statement ok|query\b)[^\n]*\n(.*?)(?=\n\s*\n|\n----|\Z)", re.DOTALL | re.MULTILINE)
 _OPTIONS = re.compile(r"^(?:\s*#[^\n]*\n|\s*\[(?:[^\]\[]|\[[^\]]*\])*\]\s*)*", re.DOTALL)
 
@@ -112,9 +118,15 @@ def problems(text: str, lineage: StatementLineage | None) -> Iterable[str]:
     if any("nested too deeply" in issue.message for issue in lineage.issues):
         found.append("too-deep")
     named = lineage.sources or lineage.target is not None
-    if "PARSE_ERROR" in codes and not named and _NAMES_A_TABLE.search(_QUOTED.sub(" ", text)):
+    if "PARSE_ERROR" in codes and not named and names_tables(text):
         found.append("tables-lost")
     return [*found, lineage.status.value]
+
+
+def names_tables(text: str) -> bool:
+    """Whether a text names tables, other than the queries that it names itself."""
+    plain = _QUOTED.sub(" ", text)
+    return bool({each.lower() for each in _NAMED.findall(plain)} - {each.lower() for each in _WITH.findall(plain)})
 
 
 def count(statements: Iterable[tuple[str, str, StatementLineage | None]], show: str | None) -> Counts:

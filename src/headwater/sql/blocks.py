@@ -216,7 +216,7 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
         elif kind in (TokenType.R_PAREN, TokenType.END):
             depth -= 1
         elif depth == 0:
-            word = token.text.upper()
+            word = _word(tokens, at)
             if word in ("THEN", "DO", "LOOP"):
                 return tokens[at + 1 :]
             is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
@@ -317,8 +317,10 @@ def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
 
 
 def _word(tokens: Sequence[Any], at: int) -> str:
-    return tokens[at].text.upper() if at < len(tokens) else ""
+    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
+        return ""
+    return str(tokens[at].text).upper()
 
 
 def _words(tokens: Sequence[Any]) -> set[str]:
-    return {token.text.upper() for token in tokens}
+    return {_word(tokens, at) for at in range(len(tokens))}

@@ -104,6 +104,9 @@ def _commands(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, b
             if text[start:].lstrip()[:1] == "\\":
                 yield text.index("\\", start), text.index("\\", start) + 1, False
             between = True
+        elif kind == "slash" and text[start + 1] == ";":  # it separates statements that psql sends as one
+            yield start, start + 2, True
+            between, at = True, start + 2
         elif kind == "slash":
             copies = text[start + 1 : start + 6].lower() == "copy "
             ends = copies or text[start + 1 :].lower().startswith(_ENDING_COMMANDS)

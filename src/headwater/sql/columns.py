@@ -22,7 +22,7 @@ def expand_columns(lowering: Lowering, item: Node, call: Node, scope: Scope) -> 
     value = item.this if alias is not None else item
     found = []
     for column in _columns_in(scope):
-        if not column.is_wildcard and wanted(column.name):
+        if column.is_wildcard or wanted(column.name):
             node = exp.Column(this=exp.Identifier(this=column.name, quoted=True))
             one = value.transform(lambda each, node=node: node.copy() if isinstance(each, exp.Columns) else each)
             found.append((alias.name if alias is not None else column.name, one))

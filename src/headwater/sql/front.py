@@ -38,7 +38,7 @@ from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
 from headwater.sql.rough import lower_roughly, lower_tokens
-from headwater.sql.split import Piece, parse_piece, split_inner, split_statements
+from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner, split_statements
 from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
@@ -102,7 +102,9 @@ class SqlFrontEnd:
             unread = failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
             return _unread(lowering, statement, unread)
         if tree is None:
-            return failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
+            unread = failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
+            tokens = loose_tokens(statement, self.dialect)
+            return _unread(lowering, dataclasses.replace(statement, tokens=tokens), unread)
         if taken and isinstance(tree, exp.Select):
             tree.set("into", exp.Into(expressions=[exp.Var(this=name) for name in taken]))
         lowered = _lower_tree(lowering, tree, statement)

@@ -367,5 +367,6 @@ _READERS = frozenset(
 @lowers(exp.Explode, exp.ExplodeOuter, exp.Posexplode, exp.PosexplodeOuter, exp.Inline, exp.Unnest)
 def lower_explode(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A generator in the select list: its value is an element."""
-    array = node.expressions[0] if isinstance(node, exp.Unnest) else node.this
-    return Element(lowering.expression(array, scope))
+    arrays = node.expressions if isinstance(node, exp.Unnest) else [node.this]
+    elements = tuple(Element(lowering.expression(array, scope)) for array in arrays)
+    return elements[0] if len(elements) == 1 else OneOf(elements)

@@ -107,7 +107,7 @@ def head_end(tokens: Sequence[Any]) -> int:
             depth += 1
         elif kind in (TokenType.R_PAREN, TokenType.END):
             depth -= 1
-        elif depth == 0:
+        elif depth == 0 and kind is not TokenType.STRING:
             word = token.text.upper()
             is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
             if word in _ENDS or (word in _STATEMENTS and not over_query and not is_variable):

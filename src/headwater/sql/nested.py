@@ -25,6 +25,10 @@ from headwater.sql.lowering import Lowering, Node, Scope, lowers
 
 @lowers(exp.Struct)
 def lower_struct(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    keys = [each.this for each in node.expressions if isinstance(each, exp.PropertyEQ)]
+    if any(isinstance(key, exp.Column) for key in keys):  # OBJECT_CONSTRUCT(k, v): names that are values
+        parts = [part for each in node.expressions for part in (each.this, each.args.get("expression"))]
+        return Call("struct", tuple(lowering.expression(each, scope) for each in parts if each is not None))
     fields: list[tuple[str, Expression]] = []
     for at, each in enumerate(node.expressions):
         if isinstance(each, exp.PropertyEQ):
@@ -131,6 +135,8 @@ def lower_reduce(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     if isinstance(merge, exp.Lambda):
         step = _apply(lowering, merge, [first, Element(array)], scope)
         result = Call("reduce", (first, step))
+    elif merge is not None:
+        result = Call("reduce", (first, Element(array), lowering.expression(merge, scope)))
     if isinstance(finish, exp.Lambda):
         result = _apply(lowering, finish, [result], scope)
     return result

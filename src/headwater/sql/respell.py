@@ -113,7 +113,7 @@ def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int,
 
 
 def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
-    """Where something that begins at a token may end, outside brackets: anywhere, or, if nothing follows, at the end."""
+    """Where what begins at a token may end, outside brackets: anywhere or, if it is the `last`, at the end."""
     while at < len(tokens) and tokens[at].token_type not in _OPEN.values():
         if not last:
             yield at

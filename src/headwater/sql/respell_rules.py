@@ -5,6 +5,7 @@ _GOOGLE = frozenset({"bigquery"})
 _SPARK = frozenset({"spark", "spark2", "databricks", "hive"})
 _MICROSOFT = frozenset({"tsql", "fabric"})
 
+_DUCKDB = frozenset({"duckdb"})
 _ORACLE = frozenset({"oracle"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _TERADATA = frozenset({"teradata"})
@@ -28,7 +29,7 @@ _WRAPPERS = tuple(
     for array in ("ARRAY", "")
 )
 
-OPERATORS = _POSTGRES | {"duckdb", ""}
+OPERATORS = _POSTGRES | _DUCKDB | {""}
 """The dialects in which signs that stand together are one operator, whatever they are."""
 
 COMPOUND = _MICROSOFT
@@ -50,9 +51,9 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_MICROSOFT, "OPTION ()", ""),
     (_MICROSOFT, "INDEX ? ()", ""),
     # DuckDB
-    (frozenset({"duckdb"}), "EXPORT_STATE", ""),
-    (frozenset({"duckdb"}), "AS PIVOT ...", "AS ( PIVOT ... )"),
-    (frozenset({"duckdb"}), "AS UNPIVOT ...", "AS ( UNPIVOT ... )"),
+    (_DUCKDB, "EXPORT_STATE", ""),
+    (_DUCKDB, "AS PIVOT ...", "AS ( PIVOT ... )"),
+    (_DUCKDB, "AS UNPIVOT ...", "AS ( UNPIVOT ... )"),
     # Databricks
     (_SPARK, "MERGE WITH SCHEMA EVOLUTION", "MERGE"),
     (_SPARK, "OR REFRESH", ""),
@@ -101,7 +102,11 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_SPARK, "TABLE () PARTITION_BY ...", "~TABLE ()"),
     (_SPARK, "TABLE () WITH SINGLE PARTITION ...", "~TABLE ()"),
     # SQL's functions of JSON
-    *((None, f"{what} ON {when}", "") for what in ("NULL", "ERROR", "DEFAULT ?", "EMPTY ?", "EMPTY", "TRUE", "FALSE", "UNKNOWN") for when in ("EMPTY", "ERROR")),
+    *(
+        (None, f"{what} ON {when}", "")
+        for what in ("NULL", "ERROR", "DEFAULT ?", "EMPTY ?", "EMPTY", "TRUE", "FALSE", "UNKNOWN")
+        for when in ("EMPTY", "ERROR")
+    ),
     *((None, f"{how} WRAPPER", "") for how in _WRAPPERS),
     (None, "OMIT QUOTES", ""),
     (None, "KEEP QUOTES", ""),
@@ -135,7 +140,7 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     # GoogleSQL
     (_GOOGLE, "SELECT WITH ? OPTIONS ()", "SELECT"),
     (_GOOGLE, "SELECT WITH ?", "SELECT"),
-    (_GOOGLE, "GRAPH_TABLE ()", "~GRAPH_TABLE_ROWS ( )"),
+    (None, "GRAPH_TABLE ()", "~GRAPH_TABLE_ROWS ( )"),
     (_GOOGLE, "@ {}", ""),
     (_GOOGLE, "NEW ? . ? ()", "STRUCT ()"),
     (_GOOGLE, "NEW ? ()", "STRUCT ()"),
@@ -168,5 +173,21 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_POSTGRES, "ON ONLY", "ON"),
     (_POSTGRES, "WITH NO DATA", ""),
     (_POSTGRES, "WITH DATA", ""),
-    (_POSTGRES, ") VIRTUAL", ")"),
+    (_POSTGRES | _DUCKDB, ") VIRTUAL", ")"),
+    (_POSTGRES | _DUCKDB, "WITH () AS", "AS"),
+    (_POSTGRES, "OVERRIDING ? VALUE", ""),
+    (_POSTGRES, "WITHOUT OVERLAPS", ""),
+    (_POSTGRES, "WITH OPTIONS", ""),
+    (_POSTGRES, "DO SELECT FOR UPDATE", "DO NOTHING"),
+    (_POSTGRES, "DO SELECT", "DO NOTHING"),
+    (_POSTGRES, "FOR PORTION OF ? FROM ? TO ?", ""),
+    (_POSTGRES, "FOR PORTION OF ? ()", ""),
+    (_POSTGRES, "ADD NOT NULL", "ADD COLUMN"),
+    (_POSTGRES, "RETURNING WITH ()", "RETURNING"),
+    *((_POSTGRES, f"USING {sign}", "") for sign in ("<", ">", "<=", ">=", "~ < ~", "~ > ~")),
+    *((_POSTGRES, f"SEARCH {how} FIRST BY ... SET ?", "~") for how in ("DEPTH", "BREADTH")),
+    (_POSTGRES, "CYCLE ... SET ? TO ? DEFAULT ? USING ?", "~"),
+    (_POSTGRES, "CYCLE ... SET ? USING ?", "~"),
+    (_POSTGRES, "BIT VARYING ()", "VARBIT"),
+    (_POSTGRES, ": ?", "NULL"),
 )

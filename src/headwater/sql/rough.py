@@ -37,6 +37,8 @@ def lower_tokens(lowering: Lowering, tokens: Sequence[Any], statement_type: str)
     target: TableName | None = None
     sources: list[Relation] = []
     for written, parts, start, end in _named_tables(tokens):
+        if lowering.dialect == "bigquery":  # `p.d.t` in one pair of quotes
+            parts = tuple(each for part in parts for each in part.split("."))
         known = lowering.resolver.resolve(TableName(parts))
         if written and target is None:
             target = known.name
@@ -49,15 +51,17 @@ def lower_tokens(lowering: Lowering, tokens: Sequence[Any], statement_type: str)
 
 _Found = tuple[bool, tuple[str, ...], int, int]  # whether it is written, its name, where that begins and ends
 
-_READ = frozenset({"FROM", "JOIN", "USING", "APPLY"})
-_WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "TABLE", "VIEW", "COPY"})
+_READ = frozenset({"FROM", "JOIN", "USING", "APPLY", "CLONE", "STRAIGHT_JOIN", "PIVOT", "UNPIVOT"})
+_WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "DELETE", "TABLE", "VIEW", "COPY"})
 _QUERIES = frozenset({"SELECT", "FROM", "DELETE", "UPDATE", "INSERT", "MERGE", "WITH", "CREATE", "USING", "JOIN"})
+_NO_VERBS = frozenset({"DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "AFTER", "BEFORE", "OR"})
 _BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE"})
 _NOT_NAMES = frozenset(
     {
         *("SELECT", "SET", "VALUES", "WHERE", "ON", "AS", "WITH", "FROM", "DEFAULT", "UNNEST", "NOWAIT", "STDIN"),
         *("STDOUT", "OF", "SKIP", "GROUP", "ORDER", "INSERT", "UPDATE", "DELETE", "MERGE", "JOIN", "USING", "THEN"),
         *("LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER", "LIMIT", "UNION", "HAVING", "WHEN", "NULL"),
+        *("OR", "IGNORE", "REPLACE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "DIRECTORY"),
     }
 )
 _NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.NATIONAL_STRING, TokenType.HEREDOC_STRING})
@@ -86,16 +90,18 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
 
 def _is_other(tokens: Sequence[Any], at: int) -> bool:
     """Whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `ON UPDATE`, `GRANT UPDATE`, `a.table`."""
-    before, after = _word(tokens, at - 1), _word(tokens, at + 1)
-    if before in (".", "DISTINCT", "DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "FOREIGN"):
-        return not (before == "DISTINCT" and _word(tokens, at - 2) != "IS")
-    return after in (".", "=", ")", ",") or (_word(tokens, at) == "TABLE" and before in ("INTO", "OVERWRITE"))
+    word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
+    if before == "." or after in (".", "=", ")", ","):
+        return True
+    if word == "FROM":
+        return before == "DISTINCT" and bool({_word(tokens, at - 2), _word(tokens, at - 3)} & {"IS"})
+    return word not in _READ and (before in _NO_VERBS or (word == "TABLE" and before in ("INTO", "OVERWRITE")))
 
 
 def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
     """The names of `a, s.b AS x, c`; of what is written, the first."""
     while True:
-        while _word(tokens, at) in _BETWEEN or (_word(tokens, at) == "(" and _word(tokens, at - 1) == "STREAM"):
+        while _is_between(tokens, at):
             at += 1
         name, end = read_name(tokens, at)
         if not name:
@@ -109,6 +115,14 @@ def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
         if written or _word(tokens, end) != ",":
             return
         at = end + 1
+
+
+def _is_between(tokens: Sequence[Any], at: int) -> bool:
+    """Whether a word stands between FROM or INTO and the name: IF NOT EXISTS, ONLY, the brackets of a join."""
+    word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
+    if word == "(":
+        return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES
+    return word in _BETWEEN and after != "."
 
 
 def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:

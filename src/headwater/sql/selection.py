@@ -47,7 +47,7 @@ def lower_select_list(lowering: Lowering, node: Node, scope: Scope) -> SelectLis
         _lower_item(lowering, item, position, scope=scope, selected=selected)
         aggregate = not isinstance(item, exp.Column | exp.Star) and item.find(exp.AggFunc) is not None
         selected.aggregates += [aggregate] * (len(selected.columns) - before)
-        if at_once and isinstance(item, exp.Alias):
+        if at_once and isinstance(item, exp.Alias) and len(selected.columns) > before:
             scope.aliases.setdefault(selected.columns[-1].key, selected.columns[-1])
     if not at_once:
         for column in reversed(selected.columns):
@@ -143,7 +143,7 @@ def _postgres_name(value: Node) -> str:
 
 
 def _type_of(value: Node) -> str | None:
-    if isinstance(value, exp.Cast) and value.to is not None:
+    if isinstance(value, exp.Cast) and isinstance(value.to, exp.DataType):
         text: str = value.to.sql()
         return text
     return None

@@ -76,6 +76,13 @@ def split_inner(source: Source, dialect: str, *, start: int, end: int, quoted: b
         yield from _pieces(source, text, tokens, start)
 
 
+def loose_tokens(piece: Piece, dialect: str) -> tuple[Any, ...]:
+    """The tokens of a text whose quotes or comments are not closed, as if it had none."""
+    return tuple(
+        _tokens(re.sub(r"['\"`]|/\*|\*/|\$(?=\D)", lambda found: " " * len(found[0]), piece.text), dialect) or ()
+    )
+
+
 def _tokens(text: str, dialect: str) -> list[Any] | None:
     try:
         tokens: list[Any] = tokenize(text, dialect)
@@ -119,7 +126,7 @@ def _split_roughly(source: Source, script: Script, dialect: str, start: int, sto
         text = script.text[begin:end].lstrip(";")
         begin = end - len(text)
         if text.strip():
-            tokens = _tokens(text, dialect)
+            tokens = _tokens(text, dialect) or _tokens(text, "")  # `$1,$2,$3` opens a quote to some tokenizers
             if tokens is None:
                 span = source.span(begin + len(text) - len(text.lstrip()), end)
                 yield Piece(

@@ -145,6 +145,9 @@ def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
 def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     """`x := expression`, with or without LET and a type before it; None when a piece is something else."""
     at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
+    if at is None:  # PL/pgSQL: x = 1, new.x = 1
+        kinds = [token.token_type for token in piece.tokens[:4]]
+        at = 1 if kinds[1:2] == [TokenType.EQ] else 3 if kinds[1::2] == [TokenType.DOT, TokenType.EQ] else None
     if not at or piece.tokens[0].token_type not in _NAMES:
         return None
     if any(token.token_type is TokenType.L_PAREN for token in piece.tokens[:at]):
@@ -179,6 +182,8 @@ def _assign(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
             else lowering.expression(right, Scope())
         )
         given = [Assignment(name, read, target_span=lowering.span(left))]
+    if value is not None and value.find(exp.Query) is None:
+        value = exp.Null()  # nothing is read for it: a text that grows piece by piece is not kept
     before = lowering.variables.get(name)
     if lowering.conditional and before is not None and value is not None:
         value = exp.Coalesce(this=before.copy(), expressions=[value])
