@@ -124,6 +124,7 @@ def _tpch_rows(folder: Path, scale: float, report: Report) -> list[tuple[object,
         for when, ours in (("fresh", fresh), ("again", again)):
             for clock, mine, other in zip(("cpu", "wall"), ours, theirs):
                 report.ratios[f"{kind}_{when}_{clock}"] = mine / other
+                report.less.add(f"{kind}_{when}_{clock}")
                 if clock == "cpu":
                     most = TPCH[kind] if scale >= 1 else SMALL
                     report.floor(f"{kind}_{when}_{clock}", mine / other, most, most=True)
