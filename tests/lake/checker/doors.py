@@ -38,6 +38,7 @@ class PythonDoor:
     """A table by the methods of `Table`."""
 
     changes_all_engines = True
+    replaces = False  # rows of `merge` are merged with those that are there, by the engine of the table
 
     def __init__(self, warehouse: Warehouse) -> None:
         self.warehouse = warehouse
@@ -95,6 +96,7 @@ class SqlDoor:
     """A table by SQL."""
 
     changes_all_engines = False  # UPDATE, DELETE and MERGE are refused where rows are made of several
+    replaces = True
 
     def __init__(self, warehouse: Warehouse) -> None:
         self.session = Session(warehouse)

@@ -36,7 +36,7 @@ def merge(run: Checker, door: Any, chance: random.Random) -> None:
     deleted = [key for name, key in keys.items() if name not in rows]
     if run.refused(door, lambda: door.merge(list(rows.values()), deleted)):
         return
-    gone(run.model, deleted)
+    gone(run.model, [*deleted, *(rows if door.replaces else ())])
     for row in rows.values():
         run.model.put(run.by_id(row), run.schema)
     run.landed()
