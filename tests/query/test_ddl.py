@@ -122,3 +122,18 @@ def test_types_of_columns(session):
         *("INT", "STRING", "TIMESTAMP_LTZ", "BINARY", "DECIMAL(5, 0)", "ARRAY<INT>", "DOUBLE"),
     ]
     assert schema.field("a").type == INT
+
+
+def test_columns_and_tables_with_spaces_in_their_names_are_moved_and_tagged(session):
+    session.sql("""
+        CREATE TABLE "odd name" (a INT, "b ""c" INT, "d e" INT);
+        ALTER TABLE "odd name" ALTER COLUMN "d e" FIRST;
+        ALTER TABLE "default"."odd name" ALTER COLUMN a AFTER "b ""c";
+        INSERT INTO "odd name" VALUES (1, 2, 3);
+        ALTER TABLE "odd name" CREATE TAG "a-tag"
+    """)
+    assert session.table("odd name").schema.names == ("d e", 'b "c', "a")
+    assert list(session.table("odd name").tags()) == ["a-tag"]
+    session.sql("""ALTER TABLE "odd name" SET ('file.compression' = 'lz4')""")
+    session.sql("""ALTER TABLE "odd name" UNSET ('file.compression')""")
+    assert "file.compression" not in session.table("odd name").schema.options

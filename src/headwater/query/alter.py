@@ -105,9 +105,10 @@ def _column(node: Node, pinned: Pinned, run: Execution) -> str:
     return find_field(pinned.schema, node, run.statement, pinned.name)
 
 
-_MOVE = re.compile(r"alter\s+(?:column\s+)?(\S+)\s+(first|after\s+(\S+))", re.IGNORECASE)
+_WORD = r'((?:"[^"]*"|[^\s"])+)'  # a name; inside of quotes it may have spaces
+_MOVE = re.compile(rf"alter\s+(?:column\s+)?{_WORD}\s+(first|after\s+{_WORD})", re.IGNORECASE)
 _UNSET = re.compile(r"unset\s+(?:tblproperties\s*)?\((.*)\)", re.IGNORECASE | re.DOTALL)
-_ALTER = re.compile(r"alter\s+table\s+(\S+)\s+(.*)", re.IGNORECASE | re.DOTALL)
+_ALTER = re.compile(rf"alter\s+table\s+{_WORD}\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def alter_more(run: Execution) -> Result:
@@ -135,7 +136,8 @@ def alter_more(run: Execution) -> Result:
 
 
 def _name(text: str) -> Node:
-    return exp.to_identifier(text.strip('"'))
+    is_quoted = text.startswith('"')
+    return exp.to_identifier(text[1:-1].replace('""', '"') if is_quoted else text, quoted=is_quoted)
 
 
 def comment(run: Execution) -> Result:

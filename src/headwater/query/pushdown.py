@@ -114,8 +114,8 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
 def _predicate(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate) -> Predicate | None:
     if type(node) in _OPERATORS:
         return _comparison(node, ref, scope, evaluate)
-    negated = isinstance(node, exp.Not)
-    inner = node.this if negated else node
+    negated = isinstance(node, exp.Not) or bool(node.args.get("negate"))  # `NOT LIKE` is a Like with a mark
+    inner = node.this if isinstance(node, exp.Not) else node
     if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
         field = _field(inner.this, ref, scope)
         return IsNull(field.name, negated) if field is not None else None

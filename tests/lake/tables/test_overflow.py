@@ -15,7 +15,7 @@ from headwater.errors import SchemaChangeError, ValueOverflowError
 from headwater.files import MemoryFiles
 from headwater.lake import LSMTree
 from headwater.lake.engine.types import arrow_type, from_unscaled
-from headwater.lake.metadata.evolution import SetOption, WidenColumn
+from headwater.lake.metadata.evolution import AddColumn, SetOption, WidenColumn
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, SMALLINT, Decimal, parse_type
 
@@ -287,3 +287,32 @@ def test_the_model_itself():
     assert folded("sum", {0: 9}, [(0, 1)]) == ({0: 10}, False)
     assert folded("sum", {0: 9}, [(0, 1), (0, -1)]) == ({0: 9}, True)
     assert folded("product", {}, [(0, None), (1, 3)]) == ({0: None, 1: 3}, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "function"),
+    [("INT", 10, "sum"), ("INT", 3, "product"), ("STRING", "x", "listagg"), ("ARRAY<INT>", [1], "collect")],
+)
+def test_the_default_of_a_new_column_is_counted_once(text, default, function):
+    table = create(Warehouse(MemoryFiles()), "INT", "sum")
+    table.write([(1, 1), (2, 1)])
+    table.write([(1, 2)])
+    changes = AddColumn("c", parse_type(text), default=default), SetOption("fields.c.aggregate-function", function)
+    with pytest.raises(SchemaChangeError, match="default counted more than once"):
+        table.alter(*changes)
+    table.alter(changes[0])
+    assert table.to_arrow(["k", "c"]).to_pylist() == [{"k": 1, "c": default}, {"k": 2, "c": default}]
+    with pytest.raises(SchemaChangeError, match="default counted more than once"):
+        table.alter(changes[1])
+    table.compact()
+    table.alter(changes[1])
+    assert table.to_arrow(["k", "c"]).to_pylist() == [{"k": 1, "c": default}, {"k": 2, "c": default}]
+
+
+@pytest.mark.parametrize("function", ["min", "max", "first", "last", "last_non_null"])
+def test_a_function_to_which_one_default_is_as_good_as_two_is_taken(function):
+    table = create(Warehouse(MemoryFiles()), "INT", "sum")
+    table.write([(1, 1)])
+    table.write([(1, 2)])
+    table.alter(AddColumn("c", BIGINT, default=10), SetOption("fields.c.aggregate-function", function))
+    assert table.to_arrow(["c"]).to_pylist() == [{"c": 10}]

@@ -84,6 +84,17 @@ def test_changes_and_diff(table):
     }
 
 
+def test_history_of_a_row_with_nan_has_no_changes_that_were_none():
+    table = Warehouse(MemoryFiles()).create_table(
+        "t", {"k": "INT", "v": "DOUBLE", "a": "ARRAY<FLOAT>"}, primary_key="k"
+    )
+    table.write([(2, float("nan"), [float("nan")])])
+    table.write([(1, 0.0, []), (3, 0.0, [])])
+    table.rollback(1)
+    table.write([(2, 1.0, [float("nan")])])
+    assert [(each.snapshot_id, each.kind) for each in table.history(2)] == [(1, "+I"), (4, "U")]
+
+
 def test_history_of_a_key(table):
     table.compact()
     table.rollback(2)

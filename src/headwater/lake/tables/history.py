@@ -42,7 +42,7 @@ def key_history(store: TableStore, key: Any) -> Iterator[KeyVersion]:
             continue
         first = False
         now = get_rows(store, store.state(snapshot, shape), [key])[0]
-        if now != row:
+        if now != row and repr(now) != repr(row):  # NaN is not equal to itself
             kind = "+I" if row is None else "-D" if now is None else "U"
             yield KeyVersion(id, snapshot.timestamp, snapshot.operation, kind, now)
         row = now

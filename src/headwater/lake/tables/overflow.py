@@ -21,6 +21,7 @@ from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.shape import Shape, shape_of
 from headwater.lake.tables.state import Place, Still, TableState
 from headwater.lake.tables.store import TableStore
+from headwater.model.schema import Field
 
 
 def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | None], None] | None:
@@ -39,20 +40,45 @@ def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | N
 
 
 def refuse_new_sums(store: TableStore, changes: Sequence[SchemaChange]) -> None:
-    """RAISES: SchemaChangeError when a changed function might take rows not merged yet out of their range."""
+    """Refuse a function whose result would depend on whether rows of one key were merged before.
+
+    RAISES: SchemaChangeError when it might take rows not merged yet out of their range, or would count the default of
+    a column once for every row that was written before the column.
+    """
     named = {change.name for change in changes if isinstance(change, SetOption)}
     if not any(aggregated_column(name) for name in named):
         return
     state = store.latest()
     shape = shape_of(apply_changes(state.shape.schema, changes))
     headroom = _headroom(shape)
+    added = _counted_defaults(shape, named)
     for files in state.places.values():
         runs = Version(files=files).runs()
+        for column in added:
+            if sum(any(column.id not in _ids(file, state) for file in run.files) for run in runs) > 1:
+                raise SchemaChangeError(
+                    f"rows older than column `{column.name}` would have its default counted more than once",
+                    hint="compact the table first: then each key has one row",
+                )
         if not headroom.suffices(headroom.sizes_of_run(run, state.shelf.schema_of) for run in runs):
             raise SchemaChangeError(
                 "by the new function, rows of one key might be merged to a value that does not fit",
                 hint="compact the table first: then each key has one row",
             )
+
+
+def _counted_defaults(shape: Shape, named: set[str]) -> list[Field]:
+    """The columns with a default whose function was named, and makes of two defaults something else than one."""
+    functions = {column: shape.rule.functions.get(column) for name in named if (column := aggregated_column(name))}
+    return [
+        each
+        for each in shape.schema.fields
+        if each.default is not None and functions.get(each.name) in ("sum", "product", "listagg", "collect")
+    ]
+
+
+def _ids(file: DataFile, state: TableState) -> set[int]:
+    return {each.id for each in state.shelf.schema_of(file.schema_id).fields}
 
 
 def _headroom(shape: Shape) -> Headroom:
