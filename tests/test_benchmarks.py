@@ -168,3 +168,22 @@ def test_kept_ratios_have_the_names_of_today(lake):
         for mode in json.loads(release.read_text()).values():
             for ratio in mode.get("lake", {}).get("ratios", ()):
                 assert ratio.rpartition(" / ")[2] in lake.OURS, ratio
+
+
+def test_a_folder_of_scripts_is_measured(tmp_path):
+    """Scripts and the test files of DuckDB and ZetaSQL are read; what fails is counted, and floors are met or not."""
+    (tmp_path / "a.sql").write_text("INSERT INTO d SELECT a FROM t;\nSELECT a FROM t WHERE ((;")
+    (tmp_path / "b.test").write_text(
+        "statement ok\nCREATE TABLE t AS SELECT 1 AS a\n\nquery I\nSELECT a FROM t\n----\n1\n"
+    )
+    (tmp_path / "c.test").write_text(
+        "select 1 as a\n--\nQueryStmt\n==\nselect nothing\n--\nERROR: Unrecognized\n==\n"
+    )
+    command = [sys.executable, BENCHMARKS / "corpora.py", tmp_path, "--dialect", "duckdb"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout.splitlines()[-1])
+    headers, row = outcome["table"]
+    measured = dict(zip(headers, row))
+    assert (measured["statements"], measured["error"], measured["tables lost"]) == (5, "20.0%", 0)
+    assert outcome["floors_met"] is True
