@@ -208,8 +208,7 @@ class Reader:
     def _named_in(self, text: str) -> list[Path]:
         """Paths of earlier texts whose names are in this one: what they meant then, they need not mean now."""
         here = text.lower()
-        names = ((key[-1].rpartition(".")[2], each) for key, each in self.catalog.entries.items())
-        return [each.path for name, each in names if name in here and _has_name(here, name)]
+        return [each.path for key, each in self.catalog.entries.items() if _may_name(here, ".".join(key).split("."))]
 
     def _tables_of(self, script: str) -> list[Path]:
         """All tables that a script names; none when some statement is wrong."""
@@ -235,13 +234,18 @@ class Reader:
         return CannotResolve(failure.reason, failure.message)
 
 
-def _has_name(text: str, name: str) -> bool:
-    """Whether a name is in a text, and not merely as a part of another.
+def _may_name(text: str, path: list[str]) -> bool:
+    """Whether a text may name a path: its first part stands there, not after a dot, and its last, not in others.
 
-    >>> _has_name("select * from t10", "t1"), _has_name("select * from t1, t10", "t1")
+    >>> _may_name("select * from t10", ["t1"]), _may_name("select * from t1, t10", ["t1"])
+    (False, True)
+    >>> _may_name("select * from d.t", ["t"]), _may_name("select * from `d`.`t`", ["d", "t"])
     (False, True)
     """
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    first, last = path[0], path[-1]
+    if first not in text or last not in text or re.search(rf"(?<!\w){re.escape(last)}(?!\w)", text) is None:
+        return False
+    return re.search(rf"(?<![\w.])(?<!\.`){re.escape(first)}(?!\w)", text) is not None
 
 
 @lru_cache(10_000)
