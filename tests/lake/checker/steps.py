@@ -228,9 +228,9 @@ def _get(run: Checker, chance: random.Random, at: Any, wanted: dict[Any, tuple[A
 
 
 def filtered(run: Checker, door: Any, chance: random.Random) -> None:
-    column, op, cell, holds = run.condition(chance)
+    column, op, cell, holds = run.condition(chance, floats=True)
     value = python_value(cell, column.type)
-    some = (value, python_value(chance.choice(run.near(column)), column.type))
+    some = (value, python_value(chance.choice([each for each in run.near(column) if each == each]), column.type))
     shown = run.model.shown(run.schema)
 
     def agree(where: Any, fits: Callable[[Any], bool]) -> None:
