@@ -152,7 +152,10 @@ class Checker:
         column = column or self.column(chance, plain)
         assert column is not None
         op = chance.choice(list(OPERATORS))
-        cell = chance.choice([cell for cell in self.near(column) if cell == cell])
+        there = [self.model.cell(row, column) for row in self.model.rows.values()] if of_key else []
+        cells = [cell for cell in there if cell is not None and cell == cell]
+        cells = cells or [cell for cell in self.near(column) if cell == cell]
+        cell = chance.choice([*cells, *[max(cells)] * len(cells), *[min(cells)] * len(cells)])  # where files end
 
         def holds(row: Row) -> bool:
             value = self.model.cell(row, column)
