@@ -26,7 +26,7 @@ LITERALS: dict[str, tuple[str, ...]] = {
         *("DATE '2026-01-02'", "'2026-01-02'::TIMESTAMP", "TIMESTAMP '2026-01-01' + INTERVAL 1 DAY", "NULL"),
         "TIMESTAMPTZ '2026-01-01 05:00:00+00'",
     ),
-    FLAG: ("true", "false", "NULL", "NOT true"),
+    FLAG: ("true", "false", "NULL", "(NOT true)"),
     MONEY: ("12.50::DECIMAL(12,2)", "0::DECIMAL(12,2)", "99.995", "12", "150.5", "1e2", "'12.50'", "NULL"),
 }
 PATTERNS = ("'name%'", "'%3'", "'na_e 1'", "'%'", "''", "'%e 1%'", "'ü%'", "'name 1_'", "'Name%'")
