@@ -11,13 +11,23 @@ from dataclasses import dataclass
 INT, DOUBLE, TEXT, DAY, TIME, FLAG, MONEY = "int", "double", "text", "day", "time", "flag", "money"
 NUMBERS = (INT, DOUBLE, MONEY)
 LITERALS: dict[str, tuple[str, ...]] = {
-    INT: ("0", "1", "-3", "7", "12", "40", "2147483647", "-9223372036854775808", "NULL"),
-    DOUBLE: ("0.5", "-2.25", "1e3", "'nan'::DOUBLE", "0", "NULL"),
-    TEXT: ("'name 3'", "'name 1'", "''", "'ü'", "'zz'", "'na''me'", "NULL"),
-    DAY: ("DATE '2026-01-05'", "DATE '2026-02-01'", "DATE '1600-01-01'", "NULL"),
-    TIME: ("TIMESTAMP '2026-01-01 05:00:00'", "TIMESTAMP '2026-01-03 00:00:00.000001'", "NULL"),
-    FLAG: ("true", "false", "NULL"),
-    MONEY: ("12.50::DECIMAL(12,2)", "0::DECIMAL(12,2)", "99.995", "NULL"),
+    INT: (
+        *("0", "1", "-3", "7", "12", "40", "2147483647", "-2147483648", "-9223372036854775808", "NULL"),
+        *("2.5", "7.0", "-0.5", "1e1", "'7'", "12::SMALLINT", "3 + 4", "2147483648", "9223372036854775808"),
+    ),
+    DOUBLE: ("0.5", "-2.25", "1e3", "'nan'::DOUBLE", "0", "-0.0", "'inf'::DOUBLE", "7", "0.1::FLOAT", "NULL"),
+    TEXT: ("'name 3'", "'name 1'", "''", "'ü'", "'zz'", "'na''me'", "'name' || ' 2'", "NULL"),
+    DAY: (
+        *("DATE '2026-01-05'", "DATE '2026-02-01'", "DATE '1600-01-01'", "'2026-01-09'", "NULL", "'infinity'::DATE"),
+        *("TIMESTAMP '2026-01-05 12:00:00'", "TIMESTAMP '2026-01-07'", "DATE '2026-01-01' + 12"),
+    ),
+    TIME: (
+        *("TIMESTAMP '2026-01-01 05:00:00'", "TIMESTAMP '2026-01-03 00:00:00.000001'", "'2026-01-02 07:00:00'"),
+        *("DATE '2026-01-02'", "'2026-01-02'::TIMESTAMP", "TIMESTAMP '2026-01-01' + INTERVAL 1 DAY", "NULL"),
+        "TIMESTAMPTZ '2026-01-01 05:00:00+00'",
+    ),
+    FLAG: ("true", "false", "NULL", "(NOT true)"),
+    MONEY: ("12.50::DECIMAL(12,2)", "0::DECIMAL(12,2)", "99.995", "12", "150.5", "1e2", "'12.50'", "NULL"),
 }
 PATTERNS = ("'name%'", "'%3'", "'na_e 1'", "'%'", "''", "'%e 1%'", "'ü%'", "'name 1_'", "'Name%'")
 
@@ -194,7 +204,7 @@ class Generator:
         source, known = self.table()
         some = [f"count(*) AS c{at}" for at in range(self.chance.randint(1, 2))]
         if self.chance.random() < 0.5:
-            some.append(self.aggregate(known))
+            some.append(f"{self.aggregate(known)} AS c2")
         return f"SELECT {', '.join(some)} FROM {source}" + (self.where(known) if self.chance.random() < 0.5 else "")
 
     def ordered(self) -> str:

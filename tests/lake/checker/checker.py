@@ -138,16 +138,24 @@ class Checker:
         """The cells of a column that Python has values for."""
         return [cell for cell in self.kinds[column.id].cells if is_near(cell, column)]
 
-    def condition(self, chance: random.Random) -> tuple[Field, str, Any, Callable[[Row], bool]]:
-        """A comparison with a plain column that means the same in Python and in SQL: nothing with NaN."""
+    def condition(
+        self, chance: random.Random, *, floats: bool = False
+    ) -> tuple[Field, str, Any, Callable[[Row], bool]]:
+        """A comparison with a plain column. One of a float means another in SQL, where NaN is above all numbers."""
 
         def plain(column: Field) -> bool:
-            near = not any(word in str(column.type) for word in ("FLOAT", "DOUBLE"))
-            return near and not isinstance(column.type, Array | Map | Struct)
+            allowed = floats or str(column.type) not in ("FLOAT", "DOUBLE")
+            return allowed and not isinstance(column.type, Array | Map | Struct)
 
-        column = self.column(chance, plain)
+        of_key = bool(self.keys) and chance.random() < 0.4
+        column = self.column(chance, lambda each: plain(each) and each.name in self.keys) if of_key else None
+        column = column or self.column(chance, plain)
         assert column is not None
-        op, cell = chance.choice(list(OPERATORS)), chance.choice(self.near(column))
+        op = chance.choice(list(OPERATORS))
+        there = [self.model.cell(row, column) for row in self.model.rows.values()] if of_key else []
+        cells = [cell for cell in there if cell is not None and cell == cell]
+        cells = cells or [cell for cell in self.near(column) if cell == cell]
+        cell = chance.choice([*cells, *[max(cells)] * len(cells), *[min(cells)] * len(cells)])  # where files end
 
         def holds(row: Row) -> bool:
             value = self.model.cell(row, column)

@@ -228,24 +228,23 @@ def _get(run: Checker, chance: random.Random, at: Any, wanted: dict[Any, tuple[A
 
 
 def filtered(run: Checker, door: Any, chance: random.Random) -> None:
-    column, op, cell, holds = run.condition(chance)
-    value = python_value(cell, column.type)
-    some = (value, python_value(chance.choice(run.near(column)), column.type))
     shown = run.model.shown(run.schema)
 
     def agree(where: Any, fits: Callable[[Any], bool]) -> None:
+        names = chance.sample(list(run.schema.names), chance.choice([3, len(run.schema.names)]))
+        places = [run.schema.names.index(name) for name in names]
         wanted = (shown[key] for key, row in run.model.rows.items() if fits(row))
-        same_rows(from_arrow(run.table.to_arrow(where=where)), wanted, run.schema.names)
+        found = from_arrow(run.table.to_arrow(names, where=where))
+        same_rows(found, (tuple(row[at] for at in places) for row in wanted), names)
 
-    agree(Compare(column.name, op, value), holds)
-    chosen = [from_python(each, column.type) for each in some]
-    agree(In(column.name, some), lambda row: frozen(run.model.cell(row, column)) in chosen)
+    for _ in range(3):
+        column, op, cell, holds = run.condition(chance, floats=True)
+        agree(Compare(column.name, op, python_value(cell, column.type)), holds)
+    some = (cell, chance.choice([each for each in run.near(column) if each == each]))
+    chosen = [frozen(each) for each in some]
+    values = tuple(python_value(each, column.type) for each in some)
+    agree(In(column.name, values), lambda row: frozen(run.model.cell(row, column)) in chosen)
     agree(IsNull(column.name), lambda row: run.model.cell(row, column) is None)
-    names = chance.sample(list(run.schema.names), 3)
-    part = from_arrow(run.table.to_arrow(names, where=Compare(column.name, op, value)))
-    places = [run.schema.names.index(name) for name in names]
-    wanted = [shown[key] for key, row in run.model.rows.items() if holds(row)]
-    same_rows(part, (tuple(row[at] for at in places) for row in wanted), names)
 
 
 def changes(run: Checker, door: Any, chance: random.Random) -> None:
