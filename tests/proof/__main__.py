@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.proof.generated import prove_generated
+from tests.proof.generated import prove_generated, prove_writes
 from tests.proof.judge import Account
 from tests.proof.sources import folder_queries, prove_text, tpc_queries, tpc_schema
 from tests.proof.tables import Schema
@@ -20,7 +20,9 @@ def main() -> int:
     parser.add_argument(
         "--queries", type=Path, metavar="FOLDER", help="prove the SELECTs of this folder and nothing else"
     )
-    parser.add_argument("--generated", type=int, default=2000, help="how many queries to generate")
+    parser.add_argument(
+        "--generated", type=int, default=2000, help="how many queries to generate, and a tenth as many writes"
+    )
     parser.add_argument("--worlds", type=int, default=3, help="sets of tables for each query, at the most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -37,6 +39,7 @@ def main() -> int:
         _prove_texts(chosen, tpc_schema(), account, given)
         told = len(account.findings)
         prove_generated(account, seed=given.seed, queries=given.generated, worlds=given.worlds)
+        prove_writes(account, seed=given.seed, statements=given.generated // 10, worlds=given.worlds)
         for finding in account.findings[told:]:
             print(f"  FINDING {finding}", flush=True)
     report(account, unwitnessed=given.unwitnessed)

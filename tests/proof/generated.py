@@ -9,6 +9,7 @@ from tests.proof.expressions import SCHEMA
 from tests.proof.generator import generate
 from tests.proof.judge import Account, EdgeKey, Query, prove, settle
 from tests.proof.tables import make_tables
+from tests.proof.writes import Write, generate_writes
 
 SHARED = 500
 """Queries that share their worlds; then the tables are made anew."""
@@ -21,12 +22,19 @@ def prove_generated(account: Account, *, seed: int, queries: int, worlds: int) -
         with ExitStack() as stack:
             shared = [stack.enter_context(_world(f"{seed}/{batch}/{at}", at)) for at in range(worlds)]
             for sql in islice(stream, min(SHARED, queries - batch)):
-                prove_in(sql, shared, account)
+                prove_in(Query(sql, SCHEMA), shared, account)
 
 
-def prove_in(sql: str, worlds: list[World], account: Account) -> None:
+def prove_writes(account: Account, *, seed: int, statements: int, worlds: int) -> None:
+    """Prove the first writing statements of a seed."""
+    with ExitStack() as stack:
+        shared = [stack.enter_context(_world(f"{seed}/writes/{at}", at)) for at in range(worlds)]
+        for sql in islice(generate_writes(seed), statements):
+            prove_in(Write(sql), shared, account)
+
+
+def prove_in(query: Query, worlds: list[World], account: Account) -> None:
     """Prove one query in worlds of the generator's tables."""
-    query = Query(sql, SCHEMA)
     witnessed: set[EdgeKey] = set()
     for world in worlds:
         told = len(account.findings)

@@ -157,8 +157,8 @@ class Query:
         for at in (None, variant):
             told = self.run(world, at.name if at else "main")
             for turn in range(3):
-                rows = world.run(self.sql, world.shuffled(at, turn))
-                if told is None or rows is None or Counter(rows) != Counter(told.rows):
+                again = self.run(world, world.shuffled(at, turn))
+                if told is None or again is None or Counter(again.rows) != Counter(told.rows):
                     return True
         return False
 

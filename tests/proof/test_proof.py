@@ -1,18 +1,24 @@
 """A short proof inside the normal tests, always the same queries; `make proof` goes on from there."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 
 from headwater.lineage import values
 from headwater.lineage.bindings import Bindings
 from headwater.lineage.sources import KINDS
+from headwater.lineage.trace import _Tracer
 from headwater.model.edges import InfluenceClass
 from headwater.model.relation import Case
-from tests.proof.generated import prove_generated
+from tests.proof.engine import World
+from tests.proof.expressions import SCHEMA as GENERATED
+from tests.proof.generated import prove_generated, prove_in, prove_writes
 from tests.proof.identity import identify
 from tests.proof.judge import Account
 from tests.proof.sources import folder_queries, prove_text, tpc_queries, tpc_schema
+from tests.proof.tables import make_tables
+from tests.proof.writes import Write
 
 SCHEMA = {"t": {"id": "INTEGER", "a": "INTEGER", "b": "INTEGER"}, "u": {"k": "INTEGER", "x": "INTEGER"}}
 
@@ -20,6 +26,14 @@ SCHEMA = {"t": {"id": "INTEGER", "a": "INTEGER", "b": "INTEGER"}, "u": {"k": "IN
 def proof(sql, seed=1):
     account = Account()
     prove_text(sql, SCHEMA, account, seed=seed, worlds=3)
+    assert account.queries == 1
+    return account
+
+
+def proof_of_write(sql):
+    account = Account()
+    with World(make_tables(GENERATED, Random(1), rows=9), 1) as world:
+        prove_in(Write(sql), [world], account)
     assert account.queries == 1
     return account
 
@@ -36,6 +50,14 @@ def test_generated_queries_have_no_unexplained_change():
     assert account.queries > 80
     made_of = [kind for kind in account.edges if kind.influence is InfluenceClass.VALUE]
     assert sum(account.witnessed[kind] for kind in made_of) > 0.5 * sum(account.edges[kind] for kind in made_of)
+
+
+@pytest.mark.property
+def test_generated_writes_have_no_unexplained_change():
+    account = Account()
+    prove_writes(account, seed=7, statements=25, worlds=1)
+    assert account.findings == []
+    assert account.queries == 25
 
 
 @pytest.mark.property
@@ -85,6 +107,20 @@ def test_lost_row_edges_are_noticed(monkeypatch, sql):
     assert proof(sql).findings == []
     monkeypatch.setattr(Bindings, "conditions", lambda self, scope: iter(()))
     assert {"column", "rows"} <= rules(proof(sql))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM t WHERE b > 2",
+        "UPDATE t SET a = 0 WHERE b > 2",
+        "MERGE INTO t USING (SELECT DISTINCT x FROM u) AS g ON t.b = g.x WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_lost_row_edges_of_writes_are_noticed(monkeypatch, sql):
+    assert proof_of_write(sql).findings == []
+    monkeypatch.setattr(_Tracer, "_row_edges", lambda self: iter(()))
+    assert "column" in rules(proof_of_write(sql))
 
 
 def test_a_query_that_depends_on_the_order_of_stored_rows_proves_nothing(monkeypatch):
