@@ -28,6 +28,8 @@ class World:
     def __init__(self, tables: dict[str, Table], seed: int, *, rounds: int = 1) -> None:
         self.tables, self.seed, self.rounds = tables, seed, rounds
         self.connection = duckdb.connect(":memory:", config={"threads": "1"})
+        # Small tables often have two rows where a query expects one; then the first one counts.
+        self.connection.execute("SET scalar_subquery_error_on_multiple_rows = false")
         self.variants: dict[str, list[Variant]] = {}
         for name, table in tables.items():
             self._create("main", name, {column: held.values for column, held in table.items()})
