@@ -144,7 +144,10 @@ class Generator(Expressions):
         star = self.chance.choice(
             ("*", f"* EXCLUDE ({gone})", f"* REPLACE ({other} AS {new})", f"* RENAME ({gone} AS other)")
         )
-        columns = [field for field in fields if not (field.text == gone and ("EXCLUDE" in star or "RENAME" in star))]
+        columns = [
+            Field("other", field.type) if "RENAME" in star and field.text == gone else field for field in fields
+        ]
+        columns = [field for field in columns if "EXCLUDE" not in star or field.text != gone]
         return Made(f"SELECT {star} FROM {name}{self.where(fields, depth)}", tuple(columns))
 
     def limited(self, depth: int) -> Made:

@@ -138,7 +138,14 @@ def _source(source: exp.Expression, tables: dict[str, exp.CTE], done: set[int]) 
 
 
 def _more_names(source: exp.Expression) -> None:
-    """Lengthen a list of column names behind an alias."""
+    """Lengthen a list of column names behind an alias, which must name all columns."""
     alias = source.args.get("alias")
-    if alias is not None and alias.args.get("columns"):
-        alias.args["columns"].append(exp.to_identifier(ID))
+    if alias is None or not alias.args.get("columns"):
+        return
+    first = source.this if isinstance(source, exp.CTE | exp.Subquery | exp.Lateral) else None
+    while isinstance(first, exp.Subquery | exp.Union):
+        first = first.this
+    names = first.args["expressions"] if isinstance(first, exp.Select) else ()
+    if len(names) != len(alias.args["columns"]) + 1 or any(item.is_star for item in names):
+        raise NoIdentity
+    alias.args["columns"].append(exp.to_identifier(ID))

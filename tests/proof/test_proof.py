@@ -156,6 +156,7 @@ def test_identity_is_added(sql, added):
         "SELECT a FROM t UNION SELECT x FROM u",
         "SELECT a, sum(b) OVER () AS s FROM t LIMIT 2",
         "SELECT s FROM (SELECT sum(b) OVER () AS s FROM t) AS z",
+        "WITH c(m, n) AS (SELECT * FROM t) SELECT n FROM c",  # the names leave out a column
     ],
 )
 def test_no_identity_where_rows_beside_a_row_decide(sql):
