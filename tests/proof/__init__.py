@@ -14,8 +14,8 @@ on the base tables and on each variant of each table that it reads. Let x be the
 *Input rows of a row.* `identity.py` adds the `rowid`s of the tables in FROM to the query; a GROUP BY adds the
 sorted list of those of its group. Two rows are the same row when these are equal. A window function looks at rows
 beside its own, so a row is compared only when no row came or went, and only where the rows of the window are those
-of the result (no QUALIFY or LIMIT, not in a subquery). Where no identity can be added, only the first two rules
-apply.
+of the result (no QUALIFY or LIMIT, not in a subquery; no lag or row_number, which differ among equal keys). Where
+no identity can be added, only the first two rules apply.
 
 *Exception.* UNNEST makes as many rows as the array has elements. The lineage has a value edge from the array to the
 element and no edge to all rows, so in a query with UNNEST an array column may change rows without an edge.

@@ -8,6 +8,9 @@ from sqlglot import exp
 ID = "__made_of"
 _NOT_SUPPORTED = ("distinct", "qualify", "pivots", "sample", "laterals", "match", "connect")
 
+_BY_PEERS = (exp.Sum, exp.Count, exp.Max, exp.Min, exp.Avg)
+"""Window functions that give rows with equal keys equal values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identified:
@@ -39,6 +42,8 @@ def _windows(query: exp.Expression) -> bool:
     everywhere = list(query.find_all(exp.Window))
     if not everywhere:
         return False
+    if any(not isinstance(window.this, _BY_PEERS) or window.args.get("spec") for window in everywhere):
+        raise NoIdentity  # among rows with equal keys, chance decides which one gets which value
     own = [
         window
         for item in query.args.get("expressions") or ()

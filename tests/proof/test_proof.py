@@ -156,6 +156,7 @@ def test_identity_is_added(sql, added):
         "SELECT a FROM t UNION SELECT x FROM u",
         "SELECT a, sum(b) OVER () AS s FROM t LIMIT 2",
         "SELECT s FROM (SELECT sum(b) OVER () AS s FROM t) AS z",
+        "SELECT lag(a) OVER (ORDER BY b) AS s FROM t",
         "WITH c(m, n) AS (SELECT * FROM t) SELECT n FROM c",  # the names leave out a column
     ],
 )
