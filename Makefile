@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Tests and Spark start many Pythons, and each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup demo test lint fmt golden bench soak fuzz mutations audit docs serve build clean
+.PHONY: help setup demo test lint fmt golden bench soak fuzz proof mutations audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -84,6 +84,10 @@ soak: setup ## Run everything at once and kill it at random (SECONDS=600 SEED=�
 INPUTS ?= 1000000
 fuzz: setup ## Feed bad inputs to everything that reads (INPUTS=1000000 SEED=… TARGETS="sst wal")
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(TARGETS) --inputs $(INPUTS) --seed $(SEED)
+
+GENERATED ?= 2000
+proof: setup ## Prove lineage by running queries on changed inputs (QUERIES=FOLDER, or GENERATED=2000 SEED=…)
+	@PYTHONPATH=. $(PY) -m tests.proof $(if $(QUERIES),--queries $(QUERIES)) --generated $(GENERATED) --seed $(SEED)
 
 mutations: setup ## Break each promise once, and see its test fail
 	@PYTHONPATH=. $(PY) -m tests.mutations

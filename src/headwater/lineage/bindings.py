@@ -133,7 +133,9 @@ class Bindings:
 
     def _bind_leaf(self, node: Relation, scope: RowScope) -> tuple[Relation, ...]:
         match node:
-            case SetOp(_, attributes, branches):
+            case SetOp(_, attributes, branches, compares):
+                if compares:
+                    scope.conditions.extend((Kind.GROUP_BY, Ref(attribute.id), None) for attribute in attributes)
                 for at, attribute in enumerate(attributes):
                     given = [branch.columns[at] for branch in branches if at < len(branch.columns)]
                     self.definitions[attribute.id] = OneOf(tuple(Ref(id) for id in given if id is not None))

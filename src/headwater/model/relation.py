@@ -261,11 +261,15 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class SetOp:
-    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch."""
+    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch.
+
+    `compares` says that whole rows are compared, so that each column decides which rows there are: all but UNION ALL.
+    """
 
     operator: str
     attributes: tuple[Attribute, ...]
     branches: tuple[Branch, ...]
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True)

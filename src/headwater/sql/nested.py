@@ -7,6 +7,7 @@ from sqlglot import exp
 from headwater.model.relation import (
     Attribute,
     Call,
+    Case,
     Computed,
     Element,
     Expression,
@@ -64,7 +65,9 @@ def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         if isinstance(index, exp.Literal) and index.is_string:
             operand = lowering.field(operand, index.name)
         elif isinstance(index, exp.Slice):
-            pass  # part of an array is an array of the same elements
+            bounds = [each for each in index.args.values() if each is not None and each.find(exp.Column, exp.Query)]
+            if bounds:  # otherwise it is an array of the same elements
+                operand = Case(tuple((lowering.expression(each, scope), operand) for each in bounds))
         else:
             operand = Element(operand, lowering.expression(index, scope))
     return operand

@@ -11,6 +11,7 @@ from headwater.model.relation import (
     Call,
     Computed,
     Expression,
+    Filter,
     Literal,
     OneOf,
     Project,
@@ -83,7 +84,11 @@ def _unpivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | No
     columns = kept + [
         Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
     ]
-    return Project(before or Values((), ()), tuple(made)), columns
+    relation: Relation = Project(before or Values((), ()), tuple(made))
+    if not node.args.get("include_nulls"):  # a row whose values are all NULL is left out
+        for each in made:
+            relation = Filter(relation, Ref(each.attribute.id)) if isinstance(each.expression, OneOf) else relation
+    return relation, columns
 
 
 _VALUES_FIRST = frozenset({"bigquery", "tsql", "fabric"})  # elsewhere the names come before the values

@@ -175,6 +175,7 @@ def _build_set_operation(
         node.key,
         tuple(attributes),
         tuple(Branch(with_outputs(query), tuple(ids)) for query, ids in zip(queries, positions)),
+        _compares_rows(node),
     )
     scope.items.append(Named(("",), DerivedItem(columns)))
     relation = _order(lowering, node.args.get("order"), relation, scope, columns)
@@ -192,6 +193,16 @@ def _branches(node: Node) -> list[Node]:
     branches.append(node)
     branches.reverse()
     return branches
+
+
+def _compares_rows(node: Node) -> bool:
+    """Whether a set operation of the chain that `_branches` flattens compares rows: any but UNION ALL."""
+    top = node
+    while isinstance(node, exp.SetOperation) and (node is top or _is_plain(node)):
+        if node.args.get("distinct") or not isinstance(node, exp.Union):
+            return True
+        node = node.this
+    return False
 
 
 def _is_plain(node: Node) -> bool:

@@ -67,6 +67,7 @@ SELECT id, amount, q FROM ds.wide UNPIVOT (amount FOR q IN (q1, q2, q3));
 --> id <- ds.wide.id IDENTITY
 --> amount <- ds.wide.q1 IDENTITY, ds.wide.q2 IDENTITY, ds.wide.q3 IDENTITY
 --> q
+--> * | ds.wide.q1 FILTER, ds.wide.q2 FILTER, ds.wide.q3 FILTER
 
 -- case: unpivot keeps the other columns
 SELECT * FROM ds.wide UNPIVOT (amount FOR q IN (q1, q2));
@@ -74,6 +75,7 @@ SELECT * FROM ds.wide UNPIVOT (amount FOR q IN (q1, q2));
 --> q3 <- ds.wide.q3 IDENTITY
 --> amount <- ds.wide.q1 IDENTITY, ds.wide.q2 IDENTITY
 --> q
+--> * | ds.wide.q1 FILTER, ds.wide.q2 FILTER
 
 -- case: create or replace table
 CREATE OR REPLACE TABLE ds.n AS SELECT a, b AS k FROM p.ds.t;

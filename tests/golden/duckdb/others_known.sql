@@ -6,12 +6,14 @@ SELECT * FROM wide UNPIVOT (val FOR name IN (a, b));
 --> id <- wide.id IDENTITY
 --> name
 --> val <- wide.a IDENTITY, wide.b IDENTITY
+--> * | wide.a FILTER, wide.b FILTER
 
 -- case: names before values in the statement
 UNPIVOT wide ON a, b INTO NAME n VALUE v;
 --> id <- wide.id IDENTITY
 --> n
 --> v <- wide.a IDENTITY, wide.b IDENTITY
+--> * | wide.a FILTER, wide.b FILTER
 
 -- case: a table of a pivot
 CREATE TABLE d AS PIVOT long ON k IN ('a', 'b') USING sum(v) GROUP BY id;

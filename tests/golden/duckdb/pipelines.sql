@@ -5,6 +5,7 @@ UNPIVOT monthly ON jan, feb INTO NAME month VALUE sales;
 --> emp <- monthly.emp IDENTITY
 --> month
 --> sales <- monthly.jan IDENTITY, monthly.feb IDENTITY
+--> * | monthly.jan FILTER, monthly.feb FILTER
 
 -- case: struct pack and list comprehension
 SELECT {'a': id, 'b': amount} AS s, [x + 1 FOR x IN [id, amount]] AS l FROM orders;

@@ -71,6 +71,34 @@ UNPIVOT u ON y, z INTO NAME k VALUE v;
 --> x <- u.x IDENTITY
 --> k
 --> v <- u.y IDENTITY, u.z IDENTITY
+--> * | u.y FILTER, u.z FILTER
+
+-- case: a part of an array is chosen by its bounds
+SELECT l[a:b] AS part, l[1:2] AS fixed FROM t;
+--> part <- t.l TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> fixed <- t.l IDENTITY
+
+-- case: set operations compare whole rows
+SELECT a, b FROM t EXCEPT ALL SELECT x, y FROM u;
+--> a <- t.a IDENTITY, u.x IDENTITY
+--> b <- t.b IDENTITY, u.y IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY, t.b GROUP_BY, u.y GROUP_BY
+
+-- case: one union of a chain drops equal rows
+SELECT a FROM t UNION SELECT x FROM u UNION ALL SELECT y FROM u;
+--> a <- t.a IDENTITY, u.x IDENTITY, u.y IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY, u.y GROUP_BY
+
+-- case: a recursive union drops equal rows
+WITH RECURSIVE r(n, m) AS (SELECT a, b FROM t UNION SELECT r.n + 1, u.y FROM r JOIN u ON u.x = r.n) SELECT n FROM r;
+--> n <- t.a TRANSFORMATION
+--> * | t.a GROUP_BY, t.b GROUP_BY, u.y GROUP_BY, u.x JOIN, t.a JOIN
+
+-- case: unpivot that keeps rows without a value
+SELECT x, k, v FROM u UNPIVOT INCLUDE NULLS (v FOR k IN (y, z));
+--> x <- u.x IDENTITY
+--> k
+--> v <- u.y IDENTITY, u.z IDENTITY
 
 -- case: file in from
 SELECT i FROM 'data.parquet';

@@ -62,6 +62,7 @@ SELECT * FROM (SELECT a, b, c FROM t) UNPIVOT (val FOR col IN (b, c));
 --> a <- t.a IDENTITY
 --> val <- t.b IDENTITY, t.c IDENTITY
 --> col
+--> * | t.b FILTER, t.c FILTER
 
 -- case: unpivot of several columns
 SELECT * FROM (SELECT a, b, c, a + b AS e, f FROM t) UNPIVOT ((v1, v2) FOR col IN ((b, c) AS 'bc', (a, e) AS 'ae'));
@@ -69,6 +70,7 @@ SELECT * FROM (SELECT a, b, c, a + b AS e, f FROM t) UNPIVOT ((v1, v2) FOR col I
 --> v1 <- t.b IDENTITY, t.a IDENTITY
 --> v2 <- t.c IDENTITY, t.a TRANSFORMATION, t.b TRANSFORMATION
 --> col
+--> * | t.c FILTER, t.a FILTER, t.b FILTER
 
 -- case: window functions
 SELECT SUM(a) OVER (PARTITION BY b ORDER BY c) AS s, LAG(n, 1) OVER (ORDER BY d) AS l,

@@ -213,6 +213,7 @@ SELECT a, n FROM t UNION ALL SELECT z, n FROM u;
 -- case: except and intersect
 SELECT a FROM t EXCEPT DISTINCT (SELECT a FROM u INTERSECT DISTINCT SELECT a FROM w);
 --> a <- t.a IDENTITY, u.a IDENTITY, w.a IDENTITY
+--> * | t.a GROUP_BY, u.a GROUP_BY, w.a GROUP_BY
 
 -- case: union by name
 SELECT a, n FROM t UNION ALL BY NAME SELECT n, z AS a FROM u;

@@ -118,7 +118,7 @@ WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 5) SEL
 -- case: union with limit in parentheses
 (SELECT a FROM t ORDER BY b LIMIT 1) UNION (SELECT x FROM u);
 --> a <- t.a IDENTITY, u.x IDENTITY
---> * | t.b SORT
+--> * | t.a GROUP_BY, u.x GROUP_BY, t.b SORT
 
 -- case: elt and field
 SELECT ELT(a, b, c) AS e, MD5(d) AS h FROM t;

@@ -81,6 +81,7 @@ WITH r (id, name, root) AS (SELECT id, name, name FROM emp WHERE boss IS NULL UN
 -- case: minus
 SELECT a FROM t MINUS SELECT x FROM u;
 --> a <- t.a IDENTITY, u.x IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY
 
 -- case: analytic functions
 SELECT FIRST_VALUE(a) OVER (PARTITION BY b ORDER BY c) AS f, RATIO_TO_REPORT(d) OVER (PARTITION BY b) AS r FROM t;

@@ -107,11 +107,12 @@ SELECT a, b FROM t UNION ALL SELECT x, y FROM u;
 -- case: union with expressions and order
 SELECT a AS k FROM t UNION SELECT x * 2 FROM u ORDER BY k;
 --> k <- t.a IDENTITY, u.x TRANSFORMATION
---> * | t.a SORT, u.x SORT
+--> * | t.a SORT, u.x SORT, t.a GROUP_BY, u.x GROUP_BY
 
 -- case: intersect and except count both sides
 SELECT a FROM t INTERSECT SELECT x FROM u EXCEPT SELECT id FROM orders;
 --> a <- t.a IDENTITY, u.x IDENTITY, orders.id IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY, orders.id GROUP_BY
 
 -- case: union inside from
 SELECT v FROM (SELECT a AS v FROM t WHERE b = 1 UNION ALL SELECT y FROM u) s WHERE v > 1;

@@ -45,6 +45,7 @@ SELECT emp, month, sales FROM monthly UNPIVOT (sales FOR month IN (jan, feb, mar
 --> emp <- MONTHLY.EMP IDENTITY
 --> month
 --> sales <- MONTHLY.JAN IDENTITY, MONTHLY.FEB IDENTITY, MONTHLY.MAR IDENTITY
+--> * | MONTHLY.JAN FILTER, MONTHLY.FEB FILTER, MONTHLY.MAR FILTER
 
 -- case: quoted names are exact, others upper
 CREATE TABLE q ("lower" INT, Upper INT);

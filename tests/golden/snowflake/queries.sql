@@ -65,6 +65,7 @@ SELECT * FROM (SELECT a, b, c FROM t) PIVOT (SUM(c) FOR b IN ('x', 'y')) AS p (k
 SELECT k, v FROM t UNPIVOT (v FOR k IN (b, c));
 --> k
 --> v <- T.B IDENTITY, T.C IDENTITY
+--> * | T.B FILTER, T.C FILTER
 
 -- case: listagg
 SELECT LISTAGG(a, ',') WITHIN GROUP (ORDER BY b) AS l FROM t;

@@ -6,3 +6,4 @@ SELECT * FROM wide UNPIVOT (val FOR name IN (a, b));
 --> id <- wide.id IDENTITY
 --> name
 --> val <- wide.a IDENTITY, wide.b IDENTITY
+--> * | wide.a FILTER, wide.b FILTER

@@ -120,6 +120,7 @@ SELECT p_s, q_n FROM (SELECT a, b, c FROM t) PIVOT (SUM(c) AS s, COUNT(a) AS n F
 SELECT k, v FROM t UNPIVOT (v FOR k IN (a, b));
 --> k
 --> v <- t.a IDENTITY, t.b IDENTITY
+--> * | t.a FILTER, t.b FILTER
 
 -- case: values with names
 SELECT r.n, t.a FROM t JOIN VALUES (1, 'x') AS r (k, n) ON t.b = r.k;
@@ -155,6 +156,7 @@ SELECT x1 FROM parquet.`/data/in`;
 -- case: except and minus
 SELECT a FROM t MINUS SELECT x FROM u;
 --> a <- t.a IDENTITY, u.x IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY
 
 -- case: full outer join using
 SELECT k FROM (SELECT a AS k FROM t) l FULL OUTER JOIN (SELECT x AS k FROM u) r USING (k);

@@ -25,6 +25,7 @@ WITH RECURSIVE n (k, d) AS (SELECT id, 1 FROM h.w.users UNION ALL SELECT k + 1, 
 -- case: intersect with other names
 SELECT id AS a FROM h.w.orders INTERSECT SELECT id AS b FROM h.w.users;
 --> a <- h.w.orders.id IDENTITY, h.w.users.id IDENTITY
+--> * | h.w.orders.id GROUP_BY, h.w.users.id GROUP_BY
 
 -- case: a row made and read
 SELECT r.a, r.b FROM (SELECT CAST(ROW(id, total) AS ROW(a BIGINT, b DOUBLE)) AS r FROM h.w.orders);

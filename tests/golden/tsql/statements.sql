@@ -55,6 +55,7 @@ SELECT a, k, v FROM dbo.t UNPIVOT (v FOR k IN (b, c)) p;
 --> a <- dbo.t.a IDENTITY
 --> k
 --> v <- dbo.t.b IDENTITY, dbo.t.c IDENTITY
+--> * | dbo.t.b FILTER, dbo.t.c FILTER
 
 -- case: update by alias
 UPDATE k SET k.q = u.y FROM dbo.dst AS k JOIN dbo.u ON k.p = u.x WHERE u.z = 1;

@@ -35,6 +35,8 @@ _OPERATORS = {
     value.number: value.name.removesuffix("_ALL").removesuffix("_DISTINCT").lower()
     for value in enums.ResolvedSetOperationScanEnums.SetOperationType.DESCRIPTOR.values
 }
+_UNION_ALL = enums.ResolvedSetOperationScanEnums.SetOperationType.Value("UNION_ALL")
+_RECURSIVE_UNION_ALL = enums.ResolvedRecursiveScanEnums.RecursiveSetOperationType.Value("UNION_ALL")
 
 
 @builds("SingleRowScan", "UnsetArgumentScan")
@@ -152,7 +154,7 @@ def window_keys(low: Lowering, group: Any) -> tuple[Expression, ...]:
 def build_set_operation(low: Lowering, node: Any) -> Relation:
     attributes = tuple(map(low.attribute, node.parent.column_list))
     branches = tuple(_branch(low, item) for item in node.input_item_list)
-    return SetOp(_OPERATORS.get(node.op_type, "union"), attributes, branches)
+    return SetOp(_OPERATORS.get(node.op_type, "union"), attributes, branches, node.op_type != _UNION_ALL)
 
 
 def _branch(low: Lowering, item: Any) -> Branch:
@@ -197,7 +199,8 @@ def _recursive(low: Lowering, node: Any, id: int) -> Relation:
     first = _branch(low, node.non_recursive_term)
     with low.inside(low.recursive, id):
         second = _branch(low, node.recursive_term)
-    union = SetOp("union", tuple(map(low.attribute, node.parent.column_list)), (first, second))
+    compares = node.op_type != _RECURSIVE_UNION_ALL
+    union = SetOp("union", tuple(map(low.attribute, node.parent.column_list)), (first, second), compares)
     depth = node.recursion_depth_modifier
     if not node.HasField("recursion_depth_modifier") or not depth.HasField("recursion_depth_column"):
         return union

@@ -64,7 +64,11 @@ def build_unpivot(low: Lowering, node: Any) -> Relation:
     ]
     columns.append(Computed(low.attribute(node.label_column), LITERAL))
     columns.extend(map(low.computed, node.projected_input_column_list))
-    return Generate(low.scan(node.input_scan), tuple(columns))
+    relation: Relation = Generate(low.scan(node.input_scan), tuple(columns))
+    if not node.include_nulls:  # a row whose values are all NULL is left out
+        for column in node.value_column_list:
+            relation = Filter(relation, Ref(low.id(column)))
+    return relation
 
 
 @builds("MatchRecognizeScan")
