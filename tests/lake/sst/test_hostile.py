@@ -55,7 +55,8 @@ def sealed_block(block, **changes):
     for name, value in changes.items():
         at, form = places[name]
         struct.pack_into(form, body, at, value)
-    return bytes(body) + crc(bytes(body))
+    claimed = struct.unpack_from("<I", body, trailer + 4)[0]
+    return bytes(body) + crc(bytes(body[max(0, trailer - 13 * claimed) :]))  # of the directory, as a reader finds it
 
 
 def with_chunk(block, number, edit):
@@ -70,7 +71,7 @@ def with_chunk(block, number, edit):
     edit(chunk)
     body[start : start + sizes[number]] = chunk
     struct.pack_into("<I", body, directory + 4 * (2 * count + number), zlib.crc32(body[start:end]))
-    return bytes(body) + crc(bytes(body))
+    return bytes(body) + crc(bytes(body[directory:]))
 
 
 def test_the_file_itself_is_read(parts):

@@ -33,6 +33,7 @@ from headwater.lake.engine.sst.keysection import BytesSection, NumberSection, en
 _TRAILER = struct.Struct("<IIBBHI")
 _NUMBER_KEYS, _BYTE_KEYS = 1, 2
 _HAS_KINDS = 1
+MOST_ROWS = 1 << 20  # of a block; writers stay far below
 _SHORT = 64  # bytes of a chunk that is not worth the work
 _FACTS = 13  # bytes of the directory for each chunk
 
@@ -94,7 +95,11 @@ class Block:
         self.rows, chunks, form, flags, _, checksum = _TRAILER.unpack(stored[end:])
         start = end - _FACTS * chunks
         expected = 1 + (flags & _HAS_KINDS) + len(schema.names)
-        if start < 0 or chunks != expected or zlib.crc32(stored[start:-4]) != checksum or not self.rows:
+        if start < 0 or chunks != expected or zlib.crc32(stored[start:-4]) != checksum:
+            raise corrupt(*self._at)
+        if (
+            not 0 < self.rows <= MOST_ROWS
+        ):  # keys that are evenly apart take no bytes: memory is not taken for a claim
             raise corrupt(*self._at)
         if form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
             raise corrupt(*self._at)
