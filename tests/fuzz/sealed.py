@@ -6,6 +6,8 @@ import struct
 import zlib
 from typing import Any
 
+from headwater.lake.engine.sst.codecs import CODECS
+from headwater.lake.engine.sst.format import Compression
 from tests.fuzz.mutate import mutate_bytes, mutate_json, mutate_value, to_json
 
 
@@ -66,19 +68,33 @@ def seal_sst(header: bytes, blocks: bytes, meta: bytes, rest: tuple[bytes, bytes
 
 
 def mutate_block(block: bytes, chance: random.Random) -> bytes:
-    """A stored block with its payload or its trailer changed."""
-    payload, trailer = block[:-16], bytearray(block[-16:-4])
+    """A stored block with a chunk, or a number of its directory, changed; every checksum holds."""
+    (count,) = struct.unpack_from("<I", block, len(block) - 12)
+    begin = len(block) - 16 - 13 * count
+    sizes, raws = (list(struct.unpack_from(f"<{count}I", block, begin + 4 * count * part)) for part in (0, 1))
+    codecs, trailer = bytearray(block[begin + 12 * count : -16]), bytearray(block[-16:-4])
+    chunks, at = [], 0
+    for size in sizes:
+        chunks.append(block[at : at + size])
+        at += -(-size // 8) * 8
     if chance.random() < 0.75:
-        payload = mutate_bytes(payload, chance)
-        if chance.random() < 0.7:
-            payload += bytes(-len(payload) % 8)
-        if trailer[4] == 0 and chance.random() < 0.7:
-            trailer[:4] = struct.pack("<I", len(payload))
+        which = chance.randrange(count)
+        if codecs[which]:
+            chunks[which] = CODECS[Compression(codecs[which])].decompress(chunks[which], raws[which], asbytes=True)
+        chunks[which], codecs[which] = mutate_bytes(chunks[which], chance), 0
+        sizes[which] = raws[which] = len(chunks[which])
+    elif chance.random() < 0.5:
+        numbers = chance.choice((sizes, raws))
+        numbers[chance.randrange(count)] = chance.choice((0, 1, 8, (1 << 32) - 1, chance.randrange(1 << 16)))
     else:
-        at = chance.randrange(len(trailer))
-        trailer[at] = chance.choice((0, 1, 2, 3, 4, 255, chance.randrange(256)))
-    sealed = payload + bytes(trailer)
-    return sealed + crc(sealed)
+        at = chance.randrange(count + len(trailer))
+        part, at = (codecs, at) if at < count else (trailer, at - count)
+        part[at] = chance.choice((0, 1, 2, 3, 4, 255, chance.randrange(256)))
+    padded = [chunk + bytes(-len(chunk) % 8) for chunk in chunks]
+    sums = [zlib.crc32(chunk) for chunk in padded]
+    body = b"".join(padded) + struct.pack(f"<{3 * count}I", *sizes, *raws, *sums) + codecs + trailer
+    (claimed,) = struct.unpack_from("<I", trailer, 4)
+    return body + crc(body[max(0, len(body) - 12 - 13 * claimed) :])  # of the directory, as a reader finds it
 
 
 def mutate_wal(data: bytes, chance: random.Random) -> bytes:

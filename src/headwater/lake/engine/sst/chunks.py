@@ -28,6 +28,7 @@ from headwater.lake.engine.sst.numbers import (
     base_of,
     bits_size,
     differences,
+    fits_precision,
     from_bits,
     holds_numbers,
     in_bits,
@@ -105,7 +106,10 @@ def decode_chunk(raw: pa.Buffer, type: pa.DataType, rows: int, at: Place) -> pa.
     is_bits = pa.types.is_boolean(type)
     is_fixed = pa.types.is_primitive(type) or pa.types.is_decimal(type)
     _require((form == _BITS) == is_bits and is_fixed and len(view) == start + size, at)
-    return pa.Array.from_buffers(type, rows, [valid, raw.slice(start)])
+    found = pa.Array.from_buffers(type, rows, [valid, raw.slice(start)])
+    if pa.types.is_decimal(type):
+        found.validate(full=True)
+    return found
 
 
 def decoded_width(schema: pa.Schema) -> int:
@@ -165,7 +169,10 @@ def _decode_numbers(
     else:
         _require(width in WIDTHS and len(body) == rows * width, at)
         numbers = np.frombuffer(body, f"<u{width}").astype(target) if width else np.zeros(rows, target)
-    return as_column(type, numbers, base, valid)
+    found = as_column(type, numbers, base, valid)
+    if pa.types.is_decimal(type):
+        _require(fits_precision(numbers, type.precision), at)
+    return found
 
 
 def _decode_text(

@@ -106,6 +106,12 @@ def as_column(type: pa.DataType, numbers: npt.NDArray[Any], base: int, valid: pa
     return pa.Array.from_buffers(type, rows, [valid, pa.py_buffer(numbers)])
 
 
+def fits_precision(numbers: npt.NDArray[Any], precision: int) -> bool:
+    """Whether all digits of decimals of 64 bits are within a precision."""
+    digits, bound = numbers.view(np.int64), 10**precision
+    return bool(-bound < int(digits.min()) and int(digits.max()) < bound)
+
+
 def target_of(type: pa.DataType) -> Any:
     """The unsigned integer of a column's numbers."""
     return np.uint64 if pt.is_decimal128(type) else np.dtype(f"<u{type.bit_width // 8}").type
