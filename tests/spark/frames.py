@@ -136,7 +136,7 @@ def union_does_not_leak(spark):
     return t.join(both, t.a == both.a2).select(t.a, "a2")
 
 
-@expects("a <- t.a IDENTITY, u.x IDENTITY")
+@expects("a <- t.a IDENTITY, u.x IDENTITY", "* | t.a GROUP_BY, u.x GROUP_BY")
 def except_all(spark):
     return spark.table("t").select("a").exceptAll(spark.table("u").select("x"))
 

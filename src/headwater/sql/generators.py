@@ -312,9 +312,10 @@ _GENERATORS: dict[type, _Generator] = {
     exp.GenerateSeries: _series,
     exp.ExplodingGenerateSeries: _series,
     exp.GenerateDateArray: _series,
-    exp.SplitToTable: _split,
-    exp.Stack: _stack,
 }
+for _name, _make in (("SplitToTable", _split), ("Stack", _stack)):
+    if hasattr(exp, _name):  # sqlglot 30.12 reads them as functions without a class
+        _GENERATORS[getattr(exp, _name)] = _make
 
 _BY_NAME: dict[str, _Generator] = {
     "json_tuple": _json_tuple,

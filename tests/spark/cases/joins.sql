@@ -85,6 +85,7 @@ SELECT n FROM (SELECT a AS n FROM t UNION ALL (SELECT x FROM u UNION ALL SELECT 
 -- case: intersect and except
 SELECT a FROM t INTERSECT SELECT x FROM u EXCEPT SELECT y FROM u;
 --> a <- t.a IDENTITY, u.x IDENTITY, u.y IDENTITY
+--> * | t.a GROUP_BY, u.x GROUP_BY, u.y GROUP_BY
 
 -- case: cte used twice
 WITH w AS (SELECT a, b FROM t WHERE c = 'x') SELECT p.a, q.b FROM w p JOIN w q ON p.a = q.b;

@@ -170,7 +170,7 @@ def lower_set_operation(lowering: Lowering, node: Node, below: tuple[Lowered, ..
     renamed = {column.id: lowering.fresh() for column in node.output}
     attributes = tuple(Attribute(renamed[column.id], column.name) for column in node.output)
     branches = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
-    return Lowered(SetOp(node.name.lower(), attributes, branches, node.name != "Union"), renamed)
+    return Lowered(SetOp(node.name.lower(), attributes, branches, node.name in ("Intersect", "Except")), renamed)
 
 
 def branch(lowering: Lowering, node: Node, lowered: Lowered) -> Branch:

@@ -96,8 +96,8 @@ class ParquetGroups:
             return None
         try:
             low, high = (known.min, known.max) if known.has_min_max else (None, None)
-        except (OverflowError, ValueError):  # a time that Python does not have
-            low = high = None
+        except (OverflowError, ValueError, NotImplementedError):
+            low = high = None  # a time that Python does not have, a decimal that older Arrows cannot tell
         return ColumnStats(plain_value(low), plain_value(high), known.null_count)
 
 
