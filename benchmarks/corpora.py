@@ -43,7 +43,7 @@ _OPTIONS = re.compile(r"^(?:\s*#[^\n]*\n|\s*\[(?:[^\]\[]|\[[^\]]*\])*\]\s*)*", r
 
 @dataclass
 class Counts:
-    """What became of the statements of a corpus."""
+    """The counts of the statements of a corpus."""
 
     statements: int = 0
     by_status: Counter[Status] = field(default_factory=Counter)
@@ -108,7 +108,7 @@ def measure(
 
 
 def problems(text: str, lineage: StatementLineage | None) -> Iterable[str]:
-    """What a statement is counted as."""
+    """Return the column of the table that a statement is counted in."""
     if lineage is None:
         return ["exception"]
     codes = {issue.code.name for issue in lineage.issues}
@@ -124,7 +124,7 @@ def problems(text: str, lineage: StatementLineage | None) -> Iterable[str]:
 
 
 def names_tables(text: str) -> bool:
-    """Whether a text names tables, other than the queries that it names itself."""
+    """Return whether a text names tables, other than the queries that it names itself."""
     plain = _QUOTED.sub(" ", text)
     return bool({each.lower() for each in _NAMED.findall(plain)} - {each.lower() for each in _WITH.findall(plain)})
 

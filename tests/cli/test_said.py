@@ -22,7 +22,7 @@ ELSEWHERE = {
 }
 """Commands that start Spark or a server, and where they are run."""
 FAR = re.compile(r"s3://|jdbc:…|--master|--packages|HEADWATER_TOKEN=…|/mnt/disk|/data/paimon")
-"""What no test machine has: other stores, clusters, folders outside the test."""
+"""Things that no test machine has: other stores, clusters, folders outside the test."""
 FINDINGS = {"check", "diff", "drift", "impact", "stale", "unused"}
 """Commands whose exit code 1 says that there is something to see."""
 PLACES = {
@@ -93,8 +93,6 @@ def carried_out(words):
 
 @pytest.mark.parametrize("line", [line for line in examples() if runs_here(line)])
 def test_an_example_of_help_runs(world, line, capsys):
-    if line.startswith("cat etl.sql"):
-        line = line.replace("lineage -", "lineage etl.sql")
     if " lake create" in line:
         assert run(["sql", "-e", "DROP TABLE sales.orders"]) == 0
     if "--output" in line:

@@ -38,7 +38,7 @@ def identify(sql: str) -> Identified | None:
 
 
 def _windows(query: exp.Expression) -> bool:
-    """Whether the query has window functions; they must look at the rows of the result and at no others."""
+    """Return whether the query has window functions; they must look at the rows of the result and at no others."""
     everywhere = list(query.find_all(exp.Window))
     if not everywhere:
         return False

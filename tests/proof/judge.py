@@ -83,7 +83,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two results differ: whole rows, columns as bags, columns of rows that stayed.
+    """The differences of two results: whole rows, columns as bags, columns of rows that stayed.
 
     `moved`: rows came, went or changed their place; where identities are not known, any change of the rows.
     """
@@ -153,7 +153,7 @@ class Query:
         return None if rows is None else Result(rows, None)
 
     def unstable(self, world: World, variant: Variant) -> bool:
-        """Whether the rows depend on the order in which rows are stored."""
+        """Return whether the rows depend on the order in which rows are stored."""
         for at in (None, variant):
             told = self.run(world, at.name if at else "main")
             for turn in range(3):

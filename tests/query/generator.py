@@ -83,7 +83,7 @@ class Generator:
         return f"(SELECT {items} FROM {{{name}}} AS {inner}{where}) AS {alias}", columns
 
     def source(self) -> tuple[str, Columns]:
-        """What stands after FROM: a table, or two joined in any way."""
+        """Return the text after FROM: a table, or two joined in any way."""
         left, known = self.table()
         if self.chance.random() < 0.6:
             return left, known

@@ -1,4 +1,4 @@
-"""What a session keeps in memory, judged by what it takes there."""
+"""The columns that a session keeps in memory, counted by the memory they take."""
 
 import pyarrow as pa
 import pytest

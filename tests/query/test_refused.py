@@ -1,4 +1,4 @@
-"""What is not kept is refused, and what is misspelt is told."""
+"""A clause that would not be kept is refused, and an error names the nearest spelling."""
 
 import pytest
 

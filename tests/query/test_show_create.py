@@ -1,4 +1,4 @@
-"""What SHOW CREATE TABLE prints makes the same table, whatever the table is."""
+"""The statement that SHOW CREATE TABLE prints makes the same table, whatever the table is."""
 
 import datetime
 import decimal

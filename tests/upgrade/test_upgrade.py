@@ -35,7 +35,7 @@ def lake(request, tmp_path):
 
 @pytest.fixture(params=VERSIONS[1:], ids=lambda path: path.stem)
 def since_2(request, tmp_path):
-    """What `fill_more` wrote."""
+    """The tables that `fill_more` wrote."""
     return unpacked(request.param, tmp_path / "lake")
 
 

@@ -24,7 +24,7 @@ def sources_of(paths: Sequence[str], expression: str | None) -> list[Source]:
 
 
 def _sources_at(path: Path) -> Iterator[Source]:
-    from headwater.analysis.schemas import read_sql
+    from headwater.analysis.texts import read_sql
 
     if not path.is_dir():
         yield Source(read_sql(path, say_warning), str(path))

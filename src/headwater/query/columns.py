@@ -44,7 +44,7 @@ class ColumnCache:
         self._lock = Lock()
 
     def may_keep(self, pinned: Pinned, names: Sequence[str]) -> bool:
-        """Whether columns may be small enough to be kept: by their files, and as far as they were read before."""
+        """Return whether columns may be small enough to be kept, by their files and by earlier reads."""
         size = pinned.snapshot.summary.total_size if pinned.snapshot is not None else 0
         room = self.capacity // _SHARE
         fits = size * len(names) <= room * max(1, len(pinned.schema.names))

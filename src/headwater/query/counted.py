@@ -34,7 +34,7 @@ class Count:
         return pa.Table.from_arrays([number_array(np.array([count]))], names=[self.name])
 
     def explained(self) -> list[str]:
-        """What is read for it."""
+        """Return the lines that EXPLAIN shows of it."""
         pinned = self.pinned
         plan = plan_count(pinned.table.store, pinned.state, self.where).rest
         return [

@@ -57,7 +57,7 @@ def refuse_clauses(run: Execution) -> None:
 
 
 def _unnamed(node: Node) -> Node:
-    """What a constraint says, without its name: `CONSTRAINT pk PRIMARY KEY (a)` is a primary key."""
+    """Return a constraint without its name: `CONSTRAINT pk PRIMARY KEY (a)` is a primary key."""
     return node.expressions[0] if isinstance(node, exp.Constraint) and len(node.expressions) == 1 else node
 
 

@@ -68,7 +68,7 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         return plan_scan(self.pinned.table.store, self.pinned.state, columns, self.where)
 
     def source(self, mentioned: Collection[str] | None) -> "LakeTable | ParquetView":
-        """What DuckDB is to read: the files of the table if they need no merge, or this.
+        """Return the source that DuckDB reads: the files of the table if they need no merge, or this.
 
         `mentioned` has the names in the query, folded; None stands for all columns.
         """
@@ -81,7 +81,7 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         return hand_over(self.pinned, self._whole_plan, mentioned, self._readers)
 
     def keeps(self, columns: Sequence[str] | None) -> bool:
-        """Whether columns that are read stay in the memory of the session, as far as can be said before."""
+        """Return whether columns that are read stay in the memory of the session, as far as can be said before."""
         names = self._schema.names if columns is None else columns
         return not self._first_rows and self._whole_plan.is_whole and self._cache.may_keep(self.pinned, names)
 

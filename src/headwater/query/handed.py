@@ -143,7 +143,7 @@ def hand_over(
 
 
 def _are_plain(pinned: Pinned, files: Sequence[DataFile]) -> bool:
-    """Whether DuckDB can open the files by their names, and tell their columns apart."""
+    """Return whether DuckDB can open the files by their names, and tell their columns apart."""
     store, names = pinned.table.store, pinned.schema.names
     if pinned.state.shape.is_keyed or not isinstance(store.files, LocalFiles):
         return False
@@ -155,7 +155,7 @@ def _are_plain(pinned: Pinned, files: Sequence[DataFile]) -> bool:
 
 
 def _can_have_nan(files: Sequence[DataFile], written: dict[int, Field]) -> bool:
-    """Whether a number may be NaN, which statistics of Parquet leave out, and DuckDB then would."""
+    """Return whether a number may be NaN, which statistics of Parquet leave out, and DuckDB then would."""
     for field in written.values():
         if field.type in (FLOAT, DOUBLE):
             known = [(file.stats.get(field.name), file.rows) for file in files]
@@ -169,7 +169,7 @@ def _can_have_nan(files: Sequence[DataFile], written: dict[int, Field]) -> bool:
 def _is_checked(
     pinned: Pinned, plan: ScanPlan, files: Sequence[DataFile], mentioned: Collection[str] | None, readers: Readers
 ) -> bool:
-    """Whether all files of one schema have checksums, and what the query reads of them matches."""
+    """Return whether all files of one schema have checksums, and what the query reads of them matches."""
     store, schema = pinned.table.store, pinned.schema
     written = store.fields_of(files[0].schema_id)
     asked = [field for field in schema.fields if mentioned is None or field.name.casefold() in mentioned]

@@ -1,4 +1,4 @@
-"""What a query can read of its tables, judged by its text: which columns, and whether more than the first rows."""
+"""The columns that a query can read of its tables, by its text, and whether it reads more than the first rows."""
 
 from sqlglot import exp
 
@@ -38,7 +38,7 @@ def mentioned_names(tree: Node, refs: list[TableRef]) -> frozenset[str] | None:
 
 
 def takes_first_rows(ref: TableRef) -> bool:
-    """Whether a query takes the first rows of a table that come, and leaves the others: LIMIT and nothing else."""
+    """Return whether a query takes the first rows of a table and leaves the others: LIMIT and nothing else."""
     select = ref.node.parent.parent if isinstance(ref.node.parent, exp.From) else None
     if not isinstance(select, exp.Select) or select.args.get("limit") is None:
         return False

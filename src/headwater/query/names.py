@@ -63,7 +63,7 @@ class TableRef:
 
     @property
     def renames_columns(self) -> bool:
-        """Whether the columns have other names in the query than in the table: `t AS x(a, b)`."""
+        """Return whether the columns have other names in the query than in the table: `t AS x(a, b)`."""
         alias = self.node.args.get("alias")
         return alias is not None and bool(alias.args.get("columns"))
 

@@ -30,7 +30,7 @@ from headwater.query.select import Execution
 
 
 def own_prefix(names: Iterable[str]) -> str:
-    """What the names of columns of our own begin with, so that they are none of `names`.
+    """Return a beginning for names of our own columns, so that they are none of `names`.
 
     >>> own_prefix(["id", "#action"])
     '##'
@@ -56,7 +56,7 @@ class Target:
 
     @property
     def old(self) -> str:
-        """What stands before the name of a key column for its value before the change."""
+        """The prefix of a key column's name that stands for its value before the change."""
         return own_prefix(self.pinned.schema.names) + "old "
 
     @property

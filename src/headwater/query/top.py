@@ -39,7 +39,7 @@ class Top:
     nulls_first: bool
 
     def bound(self, column: pa.ChunkedArray) -> Compare | None:
-        """What these rows have in common; None if that cannot be said in one comparison."""
+        """Return a predicate that these rows meet; None if one comparison cannot say it."""
         if self.nulls_first and column.null_count:
             return None
         kept = self._first(column.chunks)
@@ -104,7 +104,7 @@ def _count(select: Node) -> int | None:
 
 
 def _is_plain(select: Node) -> bool:
-    """Whether each row of the table becomes one row of the answer."""
+    """Return whether each row of the table becomes one row of the answer."""
     return all(isinstance(node, _PLAIN) for each in select.expressions for node in each.walk())
 
 

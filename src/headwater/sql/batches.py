@@ -66,7 +66,7 @@ def _is_label(tokens: Sequence[Any]) -> bool:
 
 
 class _Statement:
-    """What of a statement has been read: its first word, those outside brackets, and the last."""
+    """The part of a statement that has been read: its first word, those outside brackets, and the last."""
 
     __slots__ = ("depth", "first", "last", "words")
 
@@ -103,7 +103,7 @@ def _beginnings(tokens: Sequence[Any]) -> Iterator[int]:
 
 
 def _begins(tokens: Sequence[Any], at: int, before: _Statement) -> bool:
-    """Whether a token begins a statement after what was read of another."""
+    """Return whether a token begins a statement after what was read of another."""
     word, after = _word(tokens[at]), _word(tokens[at + 1]) if at + 1 < len(tokens) else ""
     if not word or before.last in _UNFINISHED or after in (".", "="):
         return False

@@ -125,7 +125,7 @@ def _without_label(piece: Piece, source: Source) -> Piece:
 
 
 def _is_cursor(tokens: Sequence[Any]) -> bool:
-    """Whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
+    """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
     return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
 
 

@@ -75,7 +75,7 @@ def _delimiters(text: str) -> Iterator[tuple[int, int, bool]]:
 
 @cache
 def _pattern(dialect: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """What shows at a glance that there may be commands, and what finds them."""
+    """A quick test for commands of a client, and the pattern that finds them."""
     flags = re.IGNORECASE | re.MULTILINE | re.DOTALL
     if dialect in _POSTGRES:
         glance, command = r"\\", rf"(?P<data_of>{_DATA})|(?P<slash>\\[a-z;?!.\\][^\n]*)"
@@ -92,7 +92,7 @@ def _pattern(dialect: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
 
 
 def _commands(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
-    """Where commands are, and whether they end a statement."""
+    """Yield the places of commands, and whether they end a statement."""
     at, between = 0, True  # no statement is open
     while (match := pattern.search(text, at)) is not None:
         kind = match.lastgroup or ""

@@ -52,7 +52,7 @@ def _settle_brackets(node: Node) -> None:
 
 
 def table_of(node: Node) -> Node:
-    """What an INSERT writes into, without the list of columns."""
+    """Return the target of an INSERT, without the list of columns."""
     return node.this.this if isinstance(node.this, exp.Schema) else node.this
 
 

@@ -122,7 +122,7 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 
 
 def _sure_value(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    """What is before the dot of a call: a name that is no column for certain is a schema, and gives nothing."""
+    """Lower the part before the dot of a call; a name that is certainly no column is a schema and gives nothing."""
     if not isinstance(node, exp.Identifier | exp.Column):
         return lowering.expression(node, scope)
     names = node.parts if isinstance(node, exp.Column) else [node]

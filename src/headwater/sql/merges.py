@@ -48,7 +48,7 @@ def lower_merge(lowering: Lowering, node: Node) -> Lowered:
 
 
 def _visible(when: Node, *, target: Named, source: Named, scope: Scope) -> Scope:
-    """What a WHEN can name: a row that is missing on one side has no columns of that side."""
+    """Return the columns that a WHEN can name: a row that is missing on one side has none of that side."""
     if when.args.get("matched"):
         return scope
     return Scope(outer=scope.outer, items=[target if when.args.get("source") else source], ctes=scope.ctes)

@@ -196,7 +196,7 @@ def _branches(node: Node) -> list[Node]:
 
 
 def _compares_rows(node: Node) -> bool:
-    """Whether a set operation of the chain that `_branches` flattens compares rows: any but UNION ALL."""
+    """Return whether a set operation of the chain that `_branches` flattens compares rows: any but UNION ALL."""
     top = node
     while isinstance(node, exp.SetOperation) and (node is top or _is_plain(node)):
         if node.args.get("distinct") or not isinstance(node, exp.Union):

@@ -84,7 +84,7 @@ def _rewritten(tokens: list[Any], rules: dict[str, list[_Rule]], dialect: str) -
 
 
 def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int, list[Sequence[Any]]] | None:
-    """Where a match that begins at a token ends, and what its wild elements are."""
+    """Return the end of a match that begins at a token, and its wild elements."""
     parts: list[Sequence[Any]] = []
     for index, element in enumerate(pattern):
         if element == "...":
@@ -113,7 +113,7 @@ def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int,
 
 
 def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
-    """Where what begins at a token may end, outside brackets: anywhere or, if it is the `last`, at the end."""
+    """Yield the places where a match may end, outside brackets: anywhere or, if it is the `last`, at the end."""
     while at < len(tokens) and tokens[at].token_type not in _OPEN.values():
         if not last:
             yield at
@@ -125,7 +125,7 @@ def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
 
 
 def group_end(tokens: Sequence[Any], at: int) -> int | None:
-    """Where the brackets that a token opens are closed, one behind; None when they are not."""
+    """Return the place behind the bracket that closes one; None when it is not closed."""
     opens = tokens[at].token_type
     closes, depth = _OPEN.get(opens), 0
     for index in range(at, len(tokens)):

@@ -89,7 +89,7 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
 
 
 def _is_other(tokens: Sequence[Any], at: int) -> bool:
-    """Whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `ON UPDATE`, `GRANT UPDATE`, `a.table`."""
+    """Return whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `GRANT UPDATE`, `a.table`."""
     word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
     if before == "." or after in (".", "=", ")", ","):
         return True
@@ -118,7 +118,7 @@ def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
 
 
 def _is_between(tokens: Sequence[Any], at: int) -> bool:
-    """Whether a word stands between FROM or INTO and the name: IF NOT EXISTS, ONLY, the brackets of a join."""
+    """Return whether a word stands between FROM or INTO and the name: IF NOT EXISTS, ONLY, the brackets of a join."""
     word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
     if word == "(":
         return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES

@@ -269,7 +269,7 @@ def _exceptions(
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Whether a name is like a pattern of ILIKE."""
+    """Return whether a name is like a pattern of ILIKE."""
     signs = {"%": ".*", "_": "."}
     return (
         re.fullmatch("".join(signs.get(sign, re.escape(sign)) for sign in pattern), name, re.IGNORECASE) is not None

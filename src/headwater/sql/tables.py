@@ -156,7 +156,7 @@ def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation 
 
 
 def _is_join(node: Node) -> bool:
-    """Whether what stands in brackets is a table with its joins, however many brackets are around it."""
+    """Return whether what stands in brackets is a table with its joins, however many brackets are around it."""
     while isinstance(node, exp.Subquery | exp.Paren) and node.args.get("alias") is None:
         node = node.this
     return isinstance(node, exp.Table | exp.Join)

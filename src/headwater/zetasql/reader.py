@@ -235,7 +235,7 @@ class Reader:
 
 
 def _may_name(text: str, path: list[str]) -> bool:
-    """Whether a text may name a path: its first part stands there, not after a dot, and its last, not in others.
+    """Return whether a text may name a path: its first part, not after a dot, and its last as a whole word.
 
     >>> _may_name("select * from t10", ["t1"]), _may_name("select * from t1, t10", ["t1"])
     (False, True)

@@ -180,7 +180,7 @@ class Checker:
         self.latest = new.stop - 1
 
     def agrees(self, door: Any = None) -> None:
-        """What a door shows is what the model has."""
+        """Compare the rows that a door shows with those of the model."""
         table = (door or self.python).read()
         wanted = self.model.shown(self.schema)
         assert table.schema.names == list(self.schema.names)

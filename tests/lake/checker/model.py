@@ -47,7 +47,7 @@ _ENGINES = {"deduplicate": "last", "partial-update": "last_non_null", "first-row
 
 @dataclass(frozen=True)
 class Moment:
-    """What a snapshot must show: rows by key, and the schema of the time."""
+    """The rows by key that a snapshot must show, and the schema of the time."""
 
     schema: Schema
     rows: dict[Key, Row]
@@ -109,7 +109,7 @@ class Model:
 
 
 def function_of(schema: Schema, column: Field) -> str:
-    """How the values of a column become one."""
+    """The rule by which the values of a column become one."""
     engine = schema.options.get("merge-engine", "deduplicate")
     named = schema.options.get(f"fields.{column.name}.aggregate-function", "last_non_null")
     return _ENGINES.get(engine, named)

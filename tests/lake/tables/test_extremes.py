@@ -148,7 +148,7 @@ def _check_gets(table, rows):
 
 
 def _check_puts(table, rows):
-    """What Python has a value for can be put, one by one."""
+    """Rows with values that Python has can be put one by one."""
     with table.writer() as writer:
         for at, value in enumerate(rows.column("v")):
             with suppress(SchemaError):

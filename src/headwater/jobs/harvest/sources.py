@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from headwater.analysis.schemas import read_sql
+from headwater.analysis.texts import read_sql
 from headwater.errors import InputError
 from headwater.jobs.harvest.units import Script
 from headwater.sql.dialects import dialect_names

@@ -32,7 +32,7 @@ def number_array(values: npt.NDArray[np.int64]) -> pa.Int64Array:
 
 
 def is_exactly(value: Any, type: pa.DataType) -> bool:
-    """Whether a value is one of a type without any conversion, so far as that is plain from its class."""
+    """Return whether a value is one of a type without any conversion, so far as that is plain from its class."""
     if isinstance(value, bool):
         return bool(pa.types.is_boolean(type))
     if isinstance(value, int):

@@ -35,7 +35,7 @@ def file_matches(file: DataFile, where: list[Statistic]) -> bool:
 
 
 def stats_match(known: Mapping[str, ColumnStats], rows: int, where: list[Statistic]) -> bool:
-    """Whether so many rows, by the statistics of their columns, can hold one that satisfies every predicate."""
+    """Return whether, by the statistics of their columns, one of so many rows can satisfy every predicate."""
     for name, predicate in where:
         stats = known.get(name)
         if stats is not None and _ruled_out(stats, predicate, rows):

@@ -1,4 +1,4 @@
-"""Whether sums and products of a table with `merge-engine = aggregation` stay within the types of their columns.
+"""The check that sums and products of a table with `merge-engine = aggregation` fit the types of their columns.
 
 A write must not take a value out of its range, or no read could show it. To know that, the rows that are there would
 have to be read with every write. Most writes need not: the statistics of files bound the values in them, and a sum of
@@ -39,7 +39,7 @@ class Headroom:
         self.is_needed = bool(self._fields)
 
     def suffices(self, parts: Iterable[Sizes]) -> bool:
-        """Whether values of these sizes, merged in any order, fit their columns for certain."""
+        """Return whether values of these sizes, merged in any order, fit their columns for certain."""
         known = list(parts)
         for name, most in self._largest.items():
             total: int | None = 0
@@ -91,7 +91,7 @@ class Headroom:
         return max(self._size(field.name, bound) for bound in bounds)
 
     def _size(self, name: str, value: Any) -> int:
-        """How far a value is from zero, in units of the last digit of its column."""
+        """Return the distance of a value from zero, in units of the last digit of its column."""
         if value is None:
             return 0
         if isinstance(value, int):

@@ -92,7 +92,7 @@ class Reads:
         return merge_batches(parts, self._rule).without_deletes() if parts else None
 
     def merged_with(self, rows: SortedBatch) -> SortedBatch:
-        """What rows would be merged to if they were written now. REQUIRES: one row of a key."""
+        """Return rows as they would be merged if they were written now. REQUIRES: one row of a key."""
         return merge_batches([*self._parts_of(rows.keys), rows], self._rule)
 
     def _parts_of(self, wanted: Keys) -> list[SortedBatch]:

@@ -40,7 +40,7 @@ def in_numbers(table: pa.Table) -> pa.Table:
 
 
 def is_beyond_python(column: pa.ChunkedArray) -> bool:
-    """Whether a column has dates or timestamps, also inside of others, that Python has no value for."""
+    """Return whether a column has dates or timestamps, also inside of others, that Python has no value for."""
     return any(
         not _is_between(leaf, *((_FIRST_DAY, _LAST_DAY) if leaf.type == pa.int32() else _MICROSECONDS))
         for leaf in _numbers(column)
@@ -48,7 +48,7 @@ def is_beyond_python(column: pa.ChunkedArray) -> bool:
 
 
 def is_beyond_nanoseconds(column: pa.ChunkedArray) -> bool:
-    """Whether a column has timestamps, also inside of others, whose nanoseconds do not fit into 64 bits."""
+    """Return whether a column has timestamps, also inside of others, whose nanoseconds do not fit into 64 bits."""
     return any(leaf.type == pa.int64() and not _is_between(leaf, *_NANOSECONDS) for leaf in _numbers(column))
 
 

@@ -139,7 +139,7 @@ class VersionEdit:
 
 
 class _Form(msgspec.Struct):
-    """What a version file of any form has."""
+    """The members that a version file of any form has."""
 
     files: list[dict[str, Any]] = []
     format_version: int = 1

@@ -174,7 +174,7 @@ class _Publication:
             yield batch.append_column(VALUE_KIND, pa.array(np.full(len(batch), INSERT_KIND, np.int8)))
 
     def _step(self) -> Iterable[pa.RecordBatch] | None:
-        """What changed since the last publication; None when everything has to be written anew.
+        """Return the changes since the last publication; None when everything has to be written anew.
 
         Paimon shows null where a file was written before a column came; ours have its default.
         """
@@ -193,7 +193,7 @@ class _Publication:
         return map(_as_upserts, changed)
 
     def _has_new_default(self, schema_id: int) -> bool:
-        """Whether a column with a default has come since a schema."""
+        """Return whether a column with a default has come since a schema."""
         before = {field.id for field in self.table.store.schemas.get_schema(schema_id).fields}
         return any(field.default is not None and field.id not in before for field in self.layout.schema.fields)
 

@@ -16,7 +16,7 @@ from headwater.lake.tables.store import TableStore
 
 @dataclass(frozen=True, slots=True)
 class CountPlan:
-    """What manifests know of a count, and what has to be read for the rest."""
+    """The rows that manifests know of, and the scan that counts the rest."""
 
     known: int
     rest: ScanPlan
@@ -49,7 +49,7 @@ def count_rows(store: TableStore, state: TableState, where: Where = None, *, pas
 
 
 def decides_by_partition(where: tuple[Predicate, ...], state: TableState) -> bool:
-    """Whether predicates hold for all rows of a partition or for none. REQUIRES: checked predicates."""
+    """Return whether predicates hold for all rows of a partition or for none. REQUIRES: checked predicates."""
     names = {field.name for field in state.shape.partition_fields}
     return all(predicate.column in names for predicate in where)
 

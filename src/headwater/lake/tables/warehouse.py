@@ -180,7 +180,7 @@ class Warehouse:
         return Table(TableStore(table, self.files, self.entry(table).folder))
 
     def entry(self, table: TableName) -> TableEntry:
-        """What the catalog knows of a table. RAISES: NotFoundError with the nearest name."""
+        """Return the catalog's entry of a table. RAISES: NotFoundError with the nearest name."""
         try:
             return read_table_entry(self.files, _entry_path(table))
         except NotFoundError as err:

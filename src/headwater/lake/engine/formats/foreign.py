@@ -24,7 +24,7 @@ class Groups(Protocol):
 
     @property
     def has_checks(self) -> bool:
-        """Whether a checksum covers every byte of the file."""
+        """Return whether a checksum covers every byte of the file."""
         ...
 
     def read(self, number: int, names: Sequence[str]) -> pa.Table: ...

@@ -46,7 +46,7 @@ class ParquetGroups:
 
     @property
     def has_checks(self) -> bool:
-        """Whether the file has checksums of ours, and they and the footer are sound."""
+        """Return whether the file has checksums of ours, and they and the footer are sound."""
         return self._checks is not None
 
     def read(self, number: int, names: Sequence[str]) -> pa.Table:
@@ -89,14 +89,14 @@ class ParquetGroups:
         return {name: stats for name, stats in found if stats is not None}
 
     def _stats_of(self, number: int, name: str) -> ColumnStats | None:
-        """What is known of a column in a group, None for nothing."""
+        """Return the statistics of a column in a group, None if there are none."""
         (leaf, *more) = self._leaves[name]
         known = None if more else self._file.metadata.row_group(number).column(leaf).statistics
         if known is None or not known.has_null_count:
             return None
         try:
             low, high = (known.min, known.max) if known.has_min_max else (None, None)
-        except (OverflowError, ValueError, NotImplementedError):
+        except (OverflowError, ValueError, pa.ArrowNotImplementedError):
             low = high = None  # a time that Python does not have, a decimal that older Arrows cannot tell
         return ColumnStats(plain_value(low), plain_value(high), known.null_count)
 
@@ -174,14 +174,14 @@ class ParquetSink:
 
 
 def _repeats(column: pa.ChunkedArray) -> bool:
-    """Whether a dictionary of the values is much smaller than the column; of nested ones that is not known."""
+    """Return whether a dictionary of the values is much smaller than the column; of nested ones that is not known."""
     if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type):
         return False
     return bool(pc.count_distinct(column, mode="all").as_py() * _DISTINCT <= len(column))
 
 
 class _Pieces(RawIOBase):
-    """What a writer of Arrow has written, until it is taken."""
+    """The bytes that a writer of Arrow has written, until they are taken."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []

@@ -108,7 +108,7 @@ def aggregated_column(option: str) -> str | None:
 
 
 def can_aggregate(function: str, type: DataType) -> bool:
-    """Whether a function works for all values of a type, in whatever steps rows are merged.
+    """Return whether a function works for all values of a type, in whatever steps rows are merged.
 
     A product of decimals with places is rounded at every step, and the result depends on the steps.
     """

@@ -45,7 +45,7 @@ def as_numbers(array: pa.Array, values: memoryview) -> npt.NDArray[Any] | None:
 
 
 def holds_numbers(type: pa.DataType) -> bool:
-    """Whether columns of a type may be stored as numbers."""
+    """Return whether columns of a type may be stored as numbers."""
     return bool(pt.is_integer(type) or pt.is_temporal(type) or pt.is_decimal128(type))
 
 
@@ -91,7 +91,7 @@ def from_bits(stored: memoryview, rows: int, low: int, high: int, target: Any) -
 
 
 def is_bits(low: int, high: int, bits: int) -> bool:
-    """Whether a writer makes numbers of this form for a type of so many bits."""
+    """Return whether a writer makes numbers of this form for a type of so many bits."""
     return low in (0, 1, 2, 4) and high in _HIGH and 8 * low < bits
 
 
@@ -107,7 +107,7 @@ def as_column(type: pa.DataType, numbers: npt.NDArray[Any], base: int, valid: pa
 
 
 def fits_precision(numbers: npt.NDArray[Any], precision: int) -> bool:
-    """Whether all digits of decimals of 64 bits are within a precision."""
+    """Return whether all digits of decimals of 64 bits are within a precision."""
     digits, bound = numbers.view(np.int64), 10**precision
     return bool(-bound < int(digits.min()) and int(digits.max()) < bound)
 
