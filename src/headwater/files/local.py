@@ -36,6 +36,7 @@ class LocalFiles:
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root).expanduser().absolute()
+        self._prefix = os.path.join(self.root, "")  # paths are put together as text: a compaction opens thousands
 
     @property
     def url(self) -> str:
@@ -45,17 +46,17 @@ class LocalFiles:
         return f"LocalFiles({self.url!r})"
 
     def get(self, path: str) -> bytes:
-        with _wrapped("read", self._at(path)) as place:
-            return place.read_bytes()
+        with _wrapped("read", self._at(path)) as place, open(place, "rb", buffering=0) as file:
+            return file.read()
 
     def get_range(self, path: str, start: int, length: int) -> bytes:
-        with _wrapped("read", self._at(path)) as place, place.open("rb", buffering=0) as file:
+        with _wrapped("read", self._at(path)) as place, open(place, "rb", buffering=0) as file:
             if start < 0:
                 start = max(0, os.fstat(file.fileno()).st_size + start)
             return _read_at(file.fileno(), start, length)
 
     def map(self, path: str) -> memoryview:
-        with _wrapped("read", self._at(path)) as place, place.open("rb", buffering=0) as file:
+        with _wrapped("read", self._at(path)) as place, open(place, "rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return memoryview(b"")  # an empty file cannot be mapped
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -69,7 +70,8 @@ class LocalFiles:
     def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
         """List a folder; with `deep`, no symbolic link to a folder is followed: what it leads to is not ours."""
         folder = check_folder(folder)
-        with _wrapped("list", self.root / folder) as place:
+        place = self.root / folder
+        with _wrapped("list", str(place)):
             if deep and not place.resolve().is_relative_to(self.root.resolve()):
                 return []
             entries = list(self._scan(place, f"{folder}/" if folder else "", deep))
@@ -77,22 +79,23 @@ class LocalFiles:
 
     def delete(self, path: str) -> None:
         with _wrapped("delete", self._at(path)) as place:
-            place.unlink(missing_ok=True)
-            self._prune(place.parent)
+            with suppress(FileNotFoundError):
+                os.unlink(place)
+            self._prune(Path(place).parent)
 
     def appender(self, path: str) -> "LocalAppender":
         with _wrapped("create", self._at(path)) as place:
-            self._make_folder(place.parent)
+            self._make_folder(os.path.dirname(place))
             descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-            _sync_folder(place.parent)
+            _sync_folder(os.path.dirname(place))
             return LocalAppender(place, descriptor)
 
     def probe(self, path: str) -> Callable[[], bool]:
-        return partial(os.access, str(self._at(path)), os.F_OK)
+        return partial(os.access, self._at(path), os.F_OK)
 
     def lock(self, path: str) -> "LocalLock":
         with _wrapped("lock", self._at(path)) as place:
-            self._make_folder(place.parent)
+            self._make_folder(os.path.dirname(place))
             descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,7 +110,7 @@ class LocalFiles:
         A writer that is alive finishes a file in far less than `older_than` seconds.
         """
         limit, swept = (time.time() if now is None else now) - older_than, []
-        with _wrapped("sweep", self.root):
+        with _wrapped("sweep", str(self.root)):
             for folder, _, names in os.walk(self.root):  # which minds no folder that vanishes meanwhile
                 for name in names:
                     if name.startswith(_UNPUBLISHED):
@@ -118,14 +121,15 @@ class LocalFiles:
                                 swept.append(place.relative_to(self.root).as_posix())
         return sorted(swept)
 
-    def _at(self, path: str) -> Path:
-        return self.root / check_path(path)
+    def _at(self, path: str) -> str:
+        return self._prefix + check_path(path)
 
-    def _publish(self, path: str, data: Data, publish: Callable[[Path, Path], None], *, synced: bool = True) -> None:
+    def _publish(self, path: str, data: Data, publish: Callable[[str, str], None], *, synced: bool = True) -> None:
         with _wrapped("write", self._at(path)) as place:
-            temporary = place.with_name(f"{_UNPUBLISHED}{uuid.uuid4().hex}")
+            folder = os.path.dirname(place)
+            temporary = f"{folder}/{_UNPUBLISHED}{uuid.uuid4().hex}"
             try:
-                descriptor = self._create(temporary)
+                descriptor = self._create(folder, temporary)
                 try:
                     for piece in pieces(data):
                         _write_all(descriptor, piece)
@@ -135,26 +139,30 @@ class LocalFiles:
                     os.close(descriptor)
                 publish(temporary, place)
                 if synced:
-                    _sync_folder(place.parent)
+                    _sync_folder(folder)
             finally:
                 with suppress(FileNotFoundError):  # renamed away, or its folder was never made
-                    temporary.unlink()
+                    os.unlink(temporary)
 
-    def _create(self, temporary: Path) -> int:
+    def _create(self, folder: str, temporary: str) -> int:
         while True:
-            self._make_folder(temporary.parent)
-            with suppress(FileNotFoundError):  # a concurrent delete pruned the folder between the two steps
+            with suppress(FileNotFoundError):  # there is no folder yet, or a concurrent delete has pruned it
                 return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            self._make_folder(folder)
 
-    def _make_folder(self, folder: Path) -> None:
-        missing: list[Path] = []
-        while not folder.is_dir():
+    def _make_folder(self, folder: str) -> None:
+        missing: list[str] = []
+        while not os.path.isdir(folder):
             missing.append(folder)
-            folder = folder.parent
+            folder = os.path.dirname(folder)
         for new in reversed(missing):
             with suppress(FileNotFoundError):  # pruned again by a concurrent delete: `_create` comes back
-                new.mkdir(exist_ok=True)
-                _sync_folder(new.parent)
+                try:
+                    os.mkdir(new)
+                except FileExistsError:
+                    if not os.path.isdir(new):
+                        raise
+                _sync_folder(os.path.dirname(new))
 
     def _prune(self, folder: Path) -> None:
         """Remove folders that became empty, so that they exist exactly while they hold something."""
@@ -182,7 +190,7 @@ class LocalFiles:
 class LocalAppender:
     """A log on local disk: every append is one `write`, so it survives the process at once."""
 
-    def __init__(self, place: Path, descriptor: int) -> None:
+    def __init__(self, place: str, descriptor: int) -> None:
         self._place = place
         self._descriptor: int | None = descriptor
 
@@ -236,7 +244,7 @@ def _read_at(descriptor: int, start: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: str) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -245,7 +253,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _wrapped(verb: str, place: Path) -> Iterator[Path]:
+def _wrapped(verb: str, place: str) -> Iterator[str]:
     """Turn the operating system's errors into ours."""
     try:
         yield place
@@ -255,7 +263,7 @@ def _wrapped(verb: str, place: Path) -> Iterator[Path]:
         raise MemoryLimitError(f"cannot {verb} {place}: there is not enough memory") from err
 
 
-def _translated(verb: str, place: Path, err: OSError) -> HeadwaterError:
+def _translated(verb: str, place: str, err: OSError) -> HeadwaterError:
     reason = f"cannot {verb} {place}: {err.strerror or err}"
     if isinstance(err, FileExistsError) and verb in ("write", "create"):
         return AlreadyExistsError(f"{place} already exists")

@@ -1,6 +1,7 @@
 """Random access to one file, the same way on every store."""
 
 import mmap
+from functools import cache
 from typing import Protocol
 
 from headwater.errors import StorageError
@@ -32,7 +33,13 @@ class RangeReader(Protocol):
 
 def open_reader(files: Files, path: str, size: int) -> RangeReader:
     """Open a file of `size` bytes: mapped where the store can, by ranged reads elsewhere."""
-    return _Mapped(files.map(path), path) if isinstance(files, Mapping) else _Ranged(files, path, size)
+    return _Mapped(files.map(path), path) if _can_map(type(files)) else _Ranged(files, path, size)  # type: ignore[attr-defined]
+
+
+@cache
+def _can_map(store: type) -> bool:
+    """Return whether a store is a `Mapping`; asked once for each class, since such questions are slow."""
+    return issubclass(store, Mapping)
 
 
 class _Mapped:

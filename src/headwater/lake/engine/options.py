@@ -106,7 +106,11 @@ class StorageOptions:
     )
     target_file_size: int = field(
         default=128 << 20,
-        metadata=_said("target-file-size", "Bytes at which a data file ends and the next begins.", _WRITES),
+        metadata=_said(
+            "target-file-size",
+            "Bytes at which a data file ends and the next begins; of a table without a primary key, `256 MB`.",
+            _WRITES,
+        ),
     )
     compaction: CompactionStyle = field(
         default=CompactionStyle.UNIVERSAL,

@@ -72,9 +72,9 @@ class FilesCursor:
 
 def cut_points(files: Sequence[OpenFile], lower: NativeKey | None, upper: NativeKey | None) -> list[NativeKey]:
     """Keys that cut a range into pieces of about `PIECE_ROWS` rows over all files."""
-    bounds = [file.boundaries() for file in files]
-    if not bounds or sum(int(rows.sum()) for _, rows in bounds) <= PIECE_ROWS:
+    if sum(file.file.rows for file in files) <= PIECE_ROWS:
         return []
+    bounds = [file.boundaries() for file in files]
     keys = concat_keys([keys for keys, _ in bounds])
     order = keys.sort_order()
     keys, rows = keys.take(order), np.concatenate([rows for _, rows in bounds])[order]

@@ -9,6 +9,7 @@ from headwater.files.protocol import Buffer
 from headwater.lake.engine.batch import SortedBatch
 from headwater.lake.engine.formats.columnar import ColumnarWriter, ParquetWriter
 from headwater.lake.engine.formats.facts import FileFacts
+from headwater.lake.engine.formats.positions import ROW_COLUMN
 from headwater.lake.engine.formats.protocol import DataWriter
 from headwater.lake.engine.layout import PathFactory, new_data_file
 from headwater.lake.engine.options import FileFormat, StorageOptions
@@ -30,9 +31,12 @@ class FileWriter:
         self._schema = schema
         self._options = options
         self._prefix = f"{folder}/" if folder else ""
+        self._is_keyed = schema.primary_keys != (ROW_COLUMN,)
 
     def write(self, batches: Iterable[SortedBatch], *, level: int, sequence: int) -> list[DataFile]:
-        """Write batches, given in key order, as files of about the target size; level 0 is always one file.
+        """Write batches, given in key order, as files of about the target size.
+
+        Level 0 of a table with a key is always one file: a sorted run.
 
         The files are on disk when this returns, and belong to nothing yet: a version edit makes them live.
         """
@@ -90,7 +94,7 @@ class FileWriter:
         for batch in batches:
             writer.append(batch)
             yield from growing.counted(writer.drain())
-            if level > 0 and writer.size >= self._options.target_file_size:
+            if (level or not self._is_keyed) and writer.size >= self._options.target_file_size:
                 break
         last, growing.meta = writer.finish()
         yield from growing.counted(last)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
-
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import LocalFiles
 from headwater.lake.engine.bounds import Bounds
@@ -262,9 +260,8 @@ def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> Ver
     if len(small) < (2 if full else shape.options.compaction_trigger):
         return None
     split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), Bounds())
-    parts: list[pa.RecordBatch] = []
-    for file in small:
-        parts += file_batches(OpenFile(state.shelf, file), shape.schema.names)
+    opened = (OpenFile(state.shelf, file) for file in small)
+    parts = (batch for file in opened for batch in file_batches(file, shape.schema.names))
     added = write_rewritten(store, shape, split, parts, small[0].sequence)
     return VersionEdit(added=tuple(placed.file for placed in added), removed=tuple(small))
 

@@ -1,12 +1,11 @@
 """Changing rows of a table without a key: files that hold such rows are written anew, the others stay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
 from headwater.errors import CommitConflictError
-from headwater.lake.engine.batch import SortedBatch
-from headwater.lake.engine.formats.positions import row_keys
+from headwater.lake.engine.formats.positions import numbered
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.predicates import Where, filter_batch, mask_batch
 from headwater.lake.engine.types import conform
@@ -86,12 +85,9 @@ def _rewrite(
 
 
 def write_rewritten(
-    store: TableStore, shape: Shape, split: Split, parts: list[pa.RecordBatch], sequence: int
+    store: TableStore, shape: Shape, split: Split, parts: Iterable[pa.RecordBatch], sequence: int
 ) -> list[PlacedFile]:
     """Write rows in the place of older files; level 1, so that they keep the age they have."""
-    batches, start = [], 0
-    for part in parts:
-        batches.append(SortedBatch(row_keys(start, len(part)), None, part))
-        start += len(part)
-    files = store.writer(shape, split.partition, split.bucket).write(batches, level=1, sequence=sequence)
+    writer = store.writer(shape, split.partition, split.bucket)
+    files = writer.write(numbered(parts), level=1, sequence=sequence)
     return [PlacedFile(file, split.bucket, split.partition) for file in files]

@@ -20,7 +20,8 @@ UNDECIDED = 0
 """The number of buckets of a table with `bucket = -1` that nothing was written to."""
 
 
-_SCANNED = {"file.format": "parquet"}  # of a table without a key: rows are never looked up one by one
+_SCANNED = {"file.format": "parquet", "target-file-size": "256 MB"}
+"""Defaults of a table without a key: its rows are never looked up one by one, nor its files rewritten by merging."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError, UsageError
 from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.formats.positions import numbered
 from headwater.lake.engine.predicates import Where
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.manifest import Partition
@@ -142,8 +143,16 @@ def commit(store: TableStore, change: Change) -> Snapshot:
 def add_files(
     store: TableStore, shape: Shape, tables: Iterable[pa.Table], added: list[PlacedFile], *, kind: Kind = Kind.PUT
 ) -> None:
-    """Write rows to level 0, one sorted run for each bucket and table; what was written is noted in `added`."""
+    """Write rows to level 0, one sorted run for each bucket and table; what was written is noted in `added`.
+
+    Tables of rows that have no key and are not partitioned become one file: DuckDB plans better for few files.
+    """
     first = next_sequence(store.committer.log.latest())
+    if not shape.is_keyed and not shape.partition_fields and shape.buckets == 1:
+        rows = numbered(routed.rows.columns for table in tables for routed in route(table, shape))
+        files = store.writer(shape, (), 0).write(rows, level=0, sequence=first)
+        added += [PlacedFile(file, 0, ()) for file in files]
+        return
     for table in tables:
         for routed in route(table, shape, kind):
             added += write_routed(store, shape, routed, first + len(added))

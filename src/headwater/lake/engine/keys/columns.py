@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.lake.engine.keys.murmur import Hashes, hash_bytes, hash_u64
+from headwater.lake.engine.keys.murmur import STEP, Hashes, hash_bytes, hash_short, hash_u64
 
 NativeKey: TypeAlias = int | bytes
 Order: TypeAlias = npt.NDArray[np.int64]
@@ -119,10 +119,9 @@ class BytesKeys:
 
     def sort_order(self) -> Order:
         """The order that sorts the keys and keeps equal ones as they are."""
-        longest = int(np.diff(self.offsets).max(initial=0))
-        if longest > _LONGEST_IN_WORDS:
+        if self.longest > _LONGEST_IN_WORDS:
             return pc.sort_indices(self.values).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
-        words = self._words(-(-longest // 8))
+        words = self._words(-(-self.longest // 8))
         return np.lexsort(words[::-1]) if len(words) > 1 else np.argsort(words[0], kind="stable")
 
     def differ_from_next(self) -> npt.NDArray[np.bool_]:
@@ -141,7 +140,27 @@ class BytesKeys:
         return pc.index_in(wanted.values, value_set=self.values).fill_null(-1).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
     def hashes(self) -> Hashes:
+        if self.longest < STEP:
+            return hash_short(self.padded(STEP), self.lengths)
         return hash_bytes(self.data, self.offsets)
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    @cached_property
+    def longest(self) -> int:
+        return int(self.lengths.max(initial=0))
+
+    def padded(self, width: int) -> npt.NDArray[np.uint8]:
+        """A row of `width` bytes for each key, zeros behind its own. REQUIRES: no key is longer."""
+        matrix = np.zeros((len(self), width), np.uint8)
+        data = self.data[self.offsets[0] : self.offsets[-1]]
+        if len(data) == self.longest * len(self):  # all have one length
+            matrix[:, : self.longest] = data.reshape(len(self), self.longest)
+        else:
+            matrix[np.arange(width) < self.lengths[:, None]] = data
+        return matrix
 
     @property
     def nbytes(self) -> int:
@@ -153,11 +172,7 @@ class BytesKeys:
         Padding keeps the order because no key is the beginning of another.
         """
         count = max(1, count)
-        matrix = np.zeros((len(self), 8 * count), np.uint8)
-        lengths = np.diff(self.offsets)
-        filled = np.arange(8 * count) < lengths[:, None]
-        matrix[filled] = self.data[self.offsets[0] : self.offsets[-1]]
-        words = matrix.view(">u8").astype(np.uint64)
+        words = self.padded(8 * count).view(">u8").astype(np.uint64)
         return [words[:, column] for column in range(count)]
 
 

@@ -37,21 +37,26 @@ class IndexBlock:
         self,
         first_keys: list[NativeKey],
         separators: list[NativeKey],
-        handles: npt.NDArray[np.int64],
+        offsets: npt.NDArray[np.int64],
+        sizes: npt.NDArray[np.int64],
         rows: list[int],
     ) -> None:
-        """`handles` has a row for each block: its offset and its size."""
         self.first_keys = first_keys
         self.separators = separators
-        self._handles = handles
+        self._offsets = offsets
+        self._sizes = sizes
         self._rows = rows
 
     @classmethod
     def of(cls, entries: Sequence[IndexEntry]) -> "IndexBlock":
         """The index of blocks in the order of their keys."""
-        handles = np.array([(entry.handle.offset, entry.handle.size) for entry in entries], np.int64).reshape(-1, 2)
-        first_keys, separators = [entry.first_key for entry in entries], [entry.separator for entry in entries]
-        return cls(first_keys, separators, handles, [entry.rows for entry in entries])
+        return cls(
+            [entry.first_key for entry in entries],
+            [entry.separator for entry in entries],
+            np.array([entry.handle.offset for entry in entries], np.int64),
+            np.array([entry.handle.size for entry in entries], np.int64),
+            [entry.rows for entry in entries],
+        )
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -59,22 +64,24 @@ class IndexBlock:
     @property
     def entries(self) -> list[IndexEntry]:
         """One for each block."""
-        parts = zip(self.first_keys, self.separators, self._handles.tolist(), self._rows)
-        return [IndexEntry(first, last, Handle(*handle), rows) for first, last, handle, rows in parts]
+        parts = zip(self.first_keys, self.separators, self.handles(range(len(self))), self._rows)
+        return [IndexEntry(*each) for each in parts]
 
     def handle(self, number: int) -> Handle:
         """Where a block is."""
-        offset, size = self._handles[number].tolist()
-        return Handle(offset, size)
+        return Handle(int(self._offsets[number]), int(self._sizes[number]))
 
     def handles(self, numbers: range) -> list[Handle]:
         """Where some blocks are that follow each other."""
-        return [Handle(offset, size) for offset, size in self._handles[numbers.start : numbers.stop].tolist()]
+        some = slice(numbers.start, numbers.stop)
+        return [Handle(*each) for each in zip(self._offsets[some].tolist(), self._sizes[some].tolist())]
 
     def fills(self, start: int, end: int) -> bool:
         """Whether the blocks follow each other without a gap from `start` to `end`."""
-        offsets, sizes = self._handles[:, 0], self._handles[:, 1]
-        return bool(np.array_equal(np.append(offsets, end), np.append(start, offsets + sizes)))
+        if not len(self):
+            return start == end
+        ends = self._offsets + self._sizes
+        return bool(self._offsets[0] == start and ends[-1] == end and (self._offsets[1:] == ends[:-1]).all())
 
     def block_of(self, key: NativeKey) -> int:
         """The only block that can hold a key, -1 if there is none."""
@@ -96,8 +103,8 @@ class IndexBlock:
     def encode(self) -> bytes:
         columns = (
             struct.pack("<I", len(self)),
-            self._handles[:, 0].astype("<u8").tobytes(),
-            self._handles[:, 1].astype("<u4").tobytes(),
+            self._offsets.astype("<u8").tobytes(),
+            self._sizes.astype("<u4").tobytes(),
             np.array(self._rows, "<u4").tobytes(),
             _encode_keys(self.separators),
             _encode_keys(self.first_keys),
@@ -112,12 +119,12 @@ class IndexBlock:
             raise corrupt(path, "index", at)
         (count,) = struct.unpack("<I", data[:4])
         with decoding(path, "index", at):
-            offsets = np.frombuffer(data[4:], "<u8", count)
-            sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count)
+            offsets = np.frombuffer(data[4:], "<u8", count).astype(np.int64)
+            sizes = np.frombuffer(data[4 + 8 * count :], "<u4", count).astype(np.int64)
             rows = np.frombuffer(data[4 + 12 * count :], "<u4", count).tolist()
             separators, used = _decode_keys(data[4 + 16 * count :], count, number_keys=number_keys)
             first_keys, _ = _decode_keys(data[4 + 16 * count + used :], count, number_keys=number_keys)
-        return cls(first_keys, separators, np.stack((offsets, sizes), axis=1).astype(np.int64), rows)
+        return cls(first_keys, separators, offsets, sizes, rows)
 
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """The separators and the number of rows of each block, for cutting a scan into even pieces."""

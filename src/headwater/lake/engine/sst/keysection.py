@@ -42,9 +42,9 @@ def encode_keys(keys: Keys) -> bytes:
         deltas: bytes = (values - values[0]).astype(f"<u{width}").tobytes()
         return _NUMBERS.pack(int(values[0]), width, 0) + deltas
     shared, data = _prefixes(keys)
-    unshared = np.diff(keys.offsets) - shared
+    unshared = keys.lengths - shared
     lengths = encode_varints(shared) + encode_varints(unshared)
-    restarts = np.append(0, np.cumsum(unshared))[:-1][::RESTART_INTERVAL].astype("<u4")
+    restarts = _begins(unshared)[:-1:RESTART_INTERVAL].astype("<u4")
     return b"".join(
         (struct.pack("<I", len(lengths)), lengths, data, restarts.tobytes(), struct.pack("<I", len(restarts)))
     )
@@ -100,13 +100,13 @@ class BytesSection:
             lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
             if self._rows > len(lengths):
                 raise corrupt(*self._at)
-            shared, used = decode_varints(lengths, self._rows)
-            unshared = decode_varints(lengths[used:], self._rows)[0]
+            both, _ = decode_varints(lengths, 2 * self._rows)
+            shared, unshared = both[: self._rows], both[self._rows :]
             whole = np.repeat(unshared[::RESTART_INTERVAL], RESTART_INTERVAL)[: self._rows]
-            begins = np.append(0, np.cumsum(unshared))
-            fits: object = (shared >= 0).all() and (unshared >= 0).all() and (shared <= whole).all()
+            begins = _begins(unshared)
+            fits: object = both.min() >= 0 and (shared <= whole).all()
             fits = fits and not shared[::RESTART_INTERVAL].any() and begins[-1] == len(self._suffixes)
-            if not fits or begins[:-1][::RESTART_INTERVAL].tolist() != self._restarts.tolist():
+            if not fits or begins[:-1:RESTART_INTERVAL].tolist() != self._restarts.tolist():
                 raise corrupt(*self._at)
         return shared, unshared
 
@@ -161,30 +161,49 @@ class BytesSection:
     def keys(self) -> BytesKeys:
         shared, unshared = self._lengths
         lengths = shared + unshared
-        offsets = np.append(0, np.cumsum(lengths))
-        suffix_at = np.append(0, np.cumsum(unshared))[:-1]
-        restart = np.arange(self._rows) // RESTART_INTERVAL * RESTART_INTERVAL
-        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-        from_restart = np.repeat(suffix_at[restart], lengths)
-        from_suffix = np.repeat(suffix_at - shared, lengths)
-        source = np.where(inside < np.repeat(shared, lengths), from_restart, from_suffix) + inside
-        data = np.frombuffer(self._suffixes, np.uint8)[source]
+        offsets, suffix_at = _begins(lengths), _begins(unshared)[:-1]
+        suffixes = np.frombuffer(self._suffixes, np.uint8)
+        if offsets[-1] == lengths[0] * self._rows and (lengths == lengths[0]).all():
+            data = _of_one_length(shared, suffixes, suffix_at, int(lengths[0]))
+        else:
+            restart = np.arange(self._rows) // RESTART_INTERVAL * RESTART_INTERVAL
+            inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+            from_restart = np.repeat(suffix_at[restart], lengths)
+            from_suffix = np.repeat(suffix_at - shared, lengths)
+            data = suffixes[np.where(inside < np.repeat(shared, lengths), from_restart, from_suffix) + inside]
         buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
         return BytesKeys(pa.BinaryArray.from_buffers(pa.binary(), self._rows, buffers))
 
 
+def _begins(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where each of some pieces begins, and where the last ends."""
+    found = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=found[1:])
+    return found
+
+
+def _of_one_length(
+    shared: npt.NDArray[np.int64], suffixes: npt.NDArray[np.uint8], suffix_at: npt.NDArray[np.int64], length: int
+) -> npt.NDArray[np.uint8]:
+    """The bytes of keys that are all of one length: their restart keys, and over these what they do not share."""
+    columns = np.arange(length)
+    whole = suffixes[suffix_at[::RESTART_INTERVAL, None] + columns]
+    matrix = np.repeat(whole, RESTART_INTERVAL, axis=0)[: len(shared)]
+    matrix[columns >= shared[:, None]] = suffixes
+    return matrix.reshape(-1)
+
+
 def _prefixes(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:
     """How much each key shares with its restart key, and the bytes it does not share."""
-    lengths = np.diff(keys.offsets)
-    longest = int(lengths.max())
+    lengths, longest = keys.lengths, keys.longest
     if longest * len(keys) > _MATRIX_LIMIT:
         return _prefixes_one_by_one(keys)
-    columns = np.arange(longest)
-    matrix = np.zeros((len(keys), longest), np.uint8)
+    matrix, columns = keys.padded(longest), np.arange(longest)
+    whole = np.repeat(matrix[::RESTART_INTERVAL], RESTART_INTERVAL, axis=0)[: len(keys)]
+    same = matrix == whole
     filled = columns < lengths[:, None]
-    matrix[filled] = keys.data[keys.offsets[0] : keys.offsets[-1]]
-    restart = np.arange(len(keys)) // RESTART_INTERVAL * RESTART_INTERVAL
-    same = (matrix == matrix[restart]) & filled & filled[restart]
+    if not filled.all():
+        same &= filled & np.repeat(filled[::RESTART_INTERVAL], RESTART_INTERVAL, axis=0)[: len(keys)]
     shared = np.where(same.all(axis=1), longest, np.argmin(same, axis=1)).astype(np.int64)
     shared[::RESTART_INTERVAL] = 0
     return shared, matrix[filled & (columns >= shared[:, None])].tobytes()
