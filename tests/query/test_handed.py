@@ -206,7 +206,8 @@ def test_damage_elsewhere_does_not_matter(tmp_path):
     (path,) = data_files(tmp_path)
     chunk = pq.ParquetFile(path).metadata.row_group(0).column(1)
     data = bytearray(path.read_bytes())
-    data[chunk.data_page_offset + chunk.total_compressed_size // 2] ^= 1
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    data[start + chunk.total_compressed_size // 2] ^= 1
     path.write_bytes(bytes(data))
     assert table.to_arrow(["a"]).num_rows == rows
     with headwater.connect(tmp_path) as session:

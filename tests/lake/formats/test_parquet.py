@@ -57,8 +57,9 @@ def test_any_engine_reads_a_file_of_now():
 
 
 def test_groups_have_a_size_by_rows_and_by_bytes():
-    table, path = table_of(pa.table({"a": range(300_000), "b": ["x"] * 300_000}))
-    assert reader_of(table, path)._groups.counts == [SCANNED_ROWS, SCANNED_ROWS, 300_000 - 2 * SCANNED_ROWS]
+    rows = 2 * SCANNED_ROWS + 1_000
+    table, path = table_of(pa.table({"a": range(rows), "b": ["x"] * rows}))
+    assert reader_of(table, path)._groups.counts == [SCANNED_ROWS, SCANNED_ROWS, 1_000]
     wide = pa.table({"a": range(100), "b": ["x" * (1 << 20)] * 100})
     table, path = table_of(wide)
     counts = reader_of(table, path)._groups.counts
@@ -67,11 +68,12 @@ def test_groups_have_a_size_by_rows_and_by_bytes():
 
 
 def test_rows_are_counted_over_groups():
-    table, path = table_of(pa.table({"a": range(200_000), "b": ["x"] * 200_000}))
+    count = SCANNED_ROWS + 1_000
+    table, path = table_of(pa.table({"a": range(count), "b": ["x"] * count}))
     reader = reader_of(table, path)
     keys, rows = reader.boundaries()
-    assert [key - (1 << 63) for key in map(keys.native, range(2))] == [SCANNED_ROWS - 1, 199_999]
-    assert rows.tolist() == [SCANNED_ROWS, 200_000 - SCANNED_ROWS]
+    assert [key - (1 << 63) for key in map(keys.native, range(2))] == [SCANNED_ROWS - 1, count - 1]
+    assert rows.tolist() == [SCANNED_ROWS, 1_000]
     assert reader.blocks_between((1 << 63) + SCANNED_ROWS, None) == range(1, 2)
 
 
@@ -114,3 +116,27 @@ def test_a_store_without_mapping_is_read_by_ranges():
     table.store.files.put(path, data[:5000] + bytes([data[5000] ^ 1]) + data[5001:])
     with pytest.raises(CorruptFileError, match=path):
         table.to_arrow()
+
+
+@pytest.mark.parametrize(
+    ("options", "codecs"),
+    [({}, ("SNAPPY", "ZSTD", "SNAPPY", "ZSTD")), ({"file.compression": "lz4"}, ("LZ4",) * 4)],
+)
+def test_text_is_compressed_harder_than_numbers(options, codecs):
+    types = {"n": "BIGINT", "text.of": "STRING", "word": "STRING", "many": "ARRAY<STRING>"}
+    table = Warehouse(MemoryFiles()).create_table("t", types, options=options)
+    table.write([(at, f"line {at}", "on", [f"{at}"]) for at in range(100)])
+    (entry,) = table.store.latest().entries
+    content = table.store.files.get(table.store.paths.data_file(entry.file.name))
+    group = pq.ParquetFile(pa.BufferReader(content)).metadata.row_group(0)
+    assert tuple(group.column(at).compression for at in range(4)) == codecs
+
+
+@pytest.mark.parametrize(("target", "least", "most"), [("256 MB", 1, 1), ("100 KB", 2, 4)])
+def test_rows_of_one_write_are_few_files_in_their_order(target, least, most):
+    """Rows that come one by one are taken in chunks; the chunks of a write share files up to the target size."""
+    table = Warehouse(MemoryFiles()).create_table("t", COLUMNS, options={"target-file-size": target})
+    rows = [(at * 7919 % 250_007, None) for at in range(250_000)]
+    table.write(iter(rows))
+    assert least <= len(table.store.latest().entries) <= most
+    assert [(row["a"], row["b"]) for row in table.to_arrow().to_pylist()] == rows

@@ -87,7 +87,12 @@ class StorageOptions:
         ),
     )
     compression: Compression = field(
-        default=Compression.ZSTD, metadata=_said("file.compression", "The codec of blocks.", _WRITES)
+        default=Compression.ZSTD,
+        metadata=_said(
+            "file.compression",
+            "The codec of blocks; with `zstd`, Parquet files have `snappy` for all but text.",
+            _WRITES,
+        ),
     )
     top_compression: Compression = field(
         default=Compression.ZSTD,

@@ -32,7 +32,7 @@ from headwater.lake.engine.types import arrow_schema
 from headwater.model.schema import Schema
 
 GROUP_ROWS = 16_384  # of a table with a key: a row that is looked up costs its group
-SCANNED_ROWS = 122_880  # of a table without one: whole vectors of DuckDB, and work enough for a thread
+SCANNED_ROWS = 524_288  # of a table without one: whole vectors of DuckDB, and long dictionaries
 
 
 class BatchBlock:

@@ -17,7 +17,7 @@ from headwater.lake.engine.stats import ColumnStats, plain_value
 
 GROUP_BYTES = 64 << 20  # in memory: a group of wide rows has fewer of them
 _MAGIC_BYTES = 4  # at the beginning of a file
-_SAMPLE = 32_768  # rows that decide which columns get dictionaries
+_SAMPLE = 32_768  # rows that decide which columns repeat their values
 _DISTINCT = 8  # a value must occur about so often
 
 
@@ -165,19 +165,30 @@ class ParquetSink:
         return pq.ParquetWriter(
             pa.PythonFile(self._pieces, mode="w"),
             self._schema,
-            compression=self._compression,
-            compression_level=1 if self._compression == "zstd" else None,
-            use_dictionary=[name for name in sample.column_names if _repeats(sample.column(name))],
+            compression=_codecs(sample, self._compression),
             write_page_checksum=True,
             store_decimal_as_integer=True,
         )
 
 
-def _repeats(column: pa.ChunkedArray) -> bool:
-    """Return whether a dictionary of the values is much smaller than the column; of nested ones that is not known."""
-    if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type):
+def _codecs(sample: pa.Table, compression: str) -> str | dict[str, str]:
+    """The codec of each leaf: ZSTD pays for text; numbers and dictionaries get little smaller, and slow to read."""
+    if compression != "zstd":
+        return compression
+    slow = {name for name in sample.column_names if _is_text(sample.column(name))}
+    empty = pa.BufferOutputStream()
+    pq.write_table(sample.schema.empty_table(), empty)
+    leaves = pq.ParquetFile(pa.BufferReader(empty.getvalue())).reader.column_paths
+    return {".".join(leaf): "zstd" if leaf[0] in slow else "snappy" for leaf in leaves}
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    """Return whether a column has text that does not repeat, or may have."""
+    if pa.types.is_nested(column.type):
+        return True
+    if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return False
-    return bool(pc.count_distinct(column, mode="all").as_py() * _DISTINCT <= len(column))
+    return bool(pc.count_distinct(column, mode="all").as_py() * _DISTINCT > len(column))
 
 
 class _Pieces(RawIOBase):
