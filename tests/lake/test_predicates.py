@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, Compare, In, IsNull, LSMTree, Predicate, StartsWith
+from headwater.lake.engine.predicates import holds, mask_batch
 from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema
 
@@ -30,7 +31,7 @@ row = st.tuples(
     st.integers(0, 6),
     st.none() | st.integers(-3, 3),
     st.none() | st.sampled_from(["a", "b", "a" * 20, "a" * 20 + "b"]),
-    st.none() | st.sampled_from([float(np.float32(0.1)), 0.1, -2.5, float("nan")]),
+    st.none() | st.sampled_from([float(np.float32(0.1)), 0.1, -2.5, 0.0, -0.0, float("nan")]),
     st.none() | st.sampled_from([datetime.date(2026, 1, 1), datetime.date(999, 1, 1)]),
     st.none() | st.sampled_from([Decimal("9.50"), Decimal("10.25")]),
 )
@@ -116,3 +117,12 @@ def test_conditions_that_make_no_sense(predicate: Predicate) -> None:
     plain = schema_of(pa.schema([("id", pa.int64()), ("n", pa.int64())]), ("id",))
     with LSMTree(MemoryFiles(), plain) as tree, pytest.raises(SchemaError):
         tree.to_arrow(where=[predicate])
+
+
+@pytest.mark.parametrize("type", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_both_zeros_are_one_value(type, zero):
+    batch = pa.RecordBatch.from_arrays([pa.array([0.0, -0.0, None, 1.0], type)], names=["x"])
+    for where in (In("x", (zero, 7.0)), Compare("x", "=", zero)):
+        assert mask_batch(batch, [where]).tolist() == [True, True, False, False]
+        assert [holds(where, value) for value in (0.0, -0.0, None, 1.0)] == [True, True, False, False]

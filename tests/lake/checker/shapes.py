@@ -33,7 +33,7 @@ def _shape(number: int, engine: str, format: str, rotation: int) -> Shape:
         partition = 0
     engine = "deduplicate" if engine == "append" else engine
     style = STYLES[number // 2 % len(STYLES)]
-    return Shape(key, partition, engine, format, 1 + number % 2, style, rotation)
+    return Shape(key, partition, engine, format, (1, 2, -1)[number % 3], style, rotation)
 
 
 SHAPES = tuple(

@@ -133,7 +133,10 @@ def _mask(column: pa.Array, predicate: Predicate) -> pa.Array:
             present = [value for value in values if value is not None]
             exact = present and all(is_exactly(each, column.type) for each in present) and column.type != pa.bool_()
             known = array_of(present, column.type) if exact else pa.array(present, column.type)
-            return pc.is_in(column, value_set=known)
+            found = pc.is_in(column, value_set=known)
+            if pa.types.is_floating(column.type) and 0.0 in present:  # Arrow tells 0.0 and -0.0 apart here
+                found = pc.or_(found, pc.fill_null(pc.equal(column, 0.0), False))
+            return found
         case IsNull(_, negated):
             return pc.is_valid(column) if negated else pc.is_null(column)
         case StartsWith(_, prefix):
