@@ -15,7 +15,7 @@ from headwater.files import FaultyFiles, Files, LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
 from headwater.lake.engine.batch import Kind, SortedBatch, concat
 from headwater.lake.engine.formats.facts import FileFacts
-from headwater.lake.engine.keys import KeyCodec, as_bytes
+from headwater.lake.engine.keys import BytesKeys, KeyCodec, NumberKeys, as_bytes
 from headwater.lake.engine.merge import MergeRule, sort_batch
 from headwater.lake.engine.row import rows_to_arrow
 from headwater.lake.engine.sst.format import Compression
@@ -222,3 +222,25 @@ def test_any_byte_keys(raw: list[bytes]) -> None:
     batch = sort_batch(SortedBatch(codec.encode(whole), None, whole), MergeRule())
     rows = read_everything(store(batch, schema, block_size=256))
     assert [row[2] for row in rows] == sorted(raw)
+
+
+EDGES = [0, 1, (1 << 32) - 1, 1 << 32, (1 << 62) - 1, 1 << 62, 1 << 63, (1 << 63) + 1, (1 << 64) - 2, (1 << 64) - 1]
+
+
+@given(keys=st.sets(st.integers(0, (1 << 64) - 1) | st.sampled_from(EDGES), min_size=1, max_size=60))
+def test_keys_over_the_whole_range_are_read_back(keys):
+    values = np.array(sorted(keys), np.uint64)
+    rows = pa.RecordBatch.from_arrays(
+        [pa.array([f"{key}" for key in values]), pa.array(np.arange(len(values)) / 4)], names=["name", "x"]
+    )
+    files = store(SortedBatch(NumberKeys(values), None, rows), NUMBERS, block_size=128)
+    assert [row[0] for row in read_everything(files)] == values.tolist()
+
+
+@given(keys=st.sets(st.binary(max_size=20) | st.binary(min_size=12, max_size=12), min_size=1, max_size=60))
+def test_keys_of_any_lengths_are_read_back(keys):
+    ordered = sorted(key + b"\x00\x00" for key in keys)  # no key is the beginning of another
+    ordered = [a for a, b in zip(ordered, [*ordered[1:], b""]) if not b.startswith(a)]
+    batch = sample(TEXTS, len(ordered), deletes=False)
+    files = store(SortedBatch(BytesKeys(pa.array(ordered, pa.binary())), None, batch.columns), TEXTS, block_size=256)
+    assert [row[0] for row in read_everything(files)] == ordered

@@ -176,6 +176,8 @@ def _gaps(keys: Keys, step: int) -> list[int]:
     """
     if not isinstance(keys, NumberKeys) or len(keys) <= step:
         return []
-    width = int(keys.values[-1] - keys.values[0]) * step // len(keys)
-    found: list[int] = (np.flatnonzero(np.diff(keys.values) > np.uint64(_WIDE * width)) + 1).tolist()
+    wide = _WIDE * (int(keys.values[-1] - keys.values[0]) * step // len(keys))
+    if wide >= 1 << 64:
+        return []
+    found: list[int] = (np.flatnonzero(np.diff(keys.values) > np.uint64(wide)) + 1).tolist()
     return found
