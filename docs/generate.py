@@ -44,16 +44,18 @@ def config_page() -> str:
         "# Settings",
         NOTE,
         "A flag wins over a variable, a variable over the nearest `headwater.toml` upward from the working folder,"
-        " the file over the default. Unknown names are refused.\n",
+        " the file over the default. Unknown names are refused. `harvest.target` is `target` below `[harvest]` in the"
+        " file, and may be a list; in a variable, commas part several.\n",
         "| setting | variable | default | meaning |",
         "|---|---|---|---|",
     ]
     for field in dataclasses.fields(Settings):
-        default = "" if field.default is None else f"`{str(field.default).lower()}`"
+        default = f"`{str(field.default).lower()}`" if field.default not in (None, ()) else ""
         choices = " or ".join(f"`{choice}`" for choice in field.metadata["choices"])
         doc = field.metadata["doc"] + (f" One of {choices}." if choices else "")
         doc += " *Variable only.*" if field.metadata["variable_only"] else ""
-        lines.append(f"| `{field.name}` | `{PREFIX}{field.name.upper()}` | {default} | {doc} |")
+        name = field.name.replace("_", ".", 1) if isinstance(field.default, tuple) else field.name
+        lines.append(f"| `{name}` | `{PREFIX}{field.name.upper()}` | {default} | {doc} |")
     return "\n".join(lines) + "\n"
 
 

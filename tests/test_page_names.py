@@ -60,6 +60,7 @@ def test_options_are_options():
     """A name with dots or hyphens, or with a value, is an option, a code, a command, a module, a table or a file."""
     known = {*strings(), *EXAMPLES, *(spec.full_name for spec in ALL_TABLES)}
     known |= {f"{SPARK_PREFIX}{name}" for name in ("sink", *(field.name for field in fields(AgentOptions)))}
+    known |= {field.name.replace("_", ".", 1) for field in fields(Settings)}
     known |= {file.name for folder in ("src", "tests", "docs", "examples") for file in (ROOT / folder).rglob("*.*")}
     wrong, met = [], set()
     for page, span in SPANS:

@@ -9,7 +9,7 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,16 @@ _PATHS = ("warehouse", "schema")
 
 
 def _setting(
-    default: str | bool | None, doc: str, choices: tuple[str, ...] = (), *, variable_only: bool = False
+    default: str | bool | tuple[str, ...] | None,
+    doc: str,
+    choices: tuple[str, ...] = (),
+    *,
+    variable_only: bool = False,
 ) -> Any:
-    """A setting. One that is `variable_only` is read far below the command line, from the environment alone."""
+    """A setting. One that is `variable_only` is read far below the command line, from the environment alone.
+
+    One with `_` in its name stands in a table of the file: `harvest_target` is `target` below `[harvest]`.
+    """
     metadata = {"doc": doc, "choices": choices, "variable_only": variable_only}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -49,6 +56,11 @@ class Settings:
     token: str | None = _setting(
         None, "What callers of `headwater serve` must show, when other machines can reach it.", variable_only=True
     )
+    harvest_target: tuple[str, ...] = _setting(
+        (),
+        "The table that a file makes, by its path: `sql/{project}/{dataset}/{table}/query.sql`, or several such.",
+    )
+    harvest_exclude: tuple[str, ...] = _setting((), "Paths that `harvest` leaves out, for example `tests/*`.")
     color: str = _setting("auto", "When to use colour; `NO_COLOR` is honoured too.", ("auto", "always", "never"))
     progress: bool = _setting(True, "Show progress of long work on a terminal.")
 
@@ -109,8 +121,17 @@ def _from_file(path: Path, folder: Path) -> dict[str, object]:
     except tomllib.TOMLDecodeError as err:
         message, span = _toml_place(str(err), source)
         raise ConfigError(f"not valid TOML: {message}", source=source, span=span) from err
-    values = {name: _check(name, value, where=name, source=source) for name, value in table.items()}
+    values = {name: _check(name, value, where=where, source=source) for name, where, value in _flat(table)}
     return values if path.parent == folder else {name: _beside(path, name, values[name]) for name in values}
+
+
+def _flat(table: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
+    """The settings of a file: their names, how the file names them, and their values."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}_{inner}", f"{name}.{inner}", each) for inner, each in value.items())
+        else:
+            yield name, name, value
 
 
 def _beside(file: Path, name: str, value: object) -> object:
@@ -128,6 +149,8 @@ def _from_env(env: Mapping[str, str]) -> dict[str, object]:
             value: object = text
             if isinstance(field.default, bool):
                 value = _BOOLEANS.get(text.lower(), text)
+            elif isinstance(field.default, tuple):
+                value = [each.strip() for each in text.split(",")]
             values[name] = _check(name, value, where=variable)
     return values
 
@@ -160,7 +183,12 @@ def _check(name: str, value: object, *, where: str, source: Source | None = None
         )
     wanted = bool if isinstance(field.default, bool) else str
     choices = field.metadata["choices"]
-    if type(value) is not wanted:
+    if isinstance(field.default, tuple):
+        several = value if isinstance(value, list) else [value]
+        if all(isinstance(each, str) for each in several):
+            return tuple(several)
+        problem = "must be text, or a list of texts"
+    elif type(value) is not wanted:
         problem = f"must be {'true or false' if wanted is bool else 'text'}"
     elif choices and value not in choices:
         problem = f"must be one of {', '.join(choices)}"

@@ -19,7 +19,7 @@ STORAGE = (
     breaks(
         "tests/files/test_local.py::test_a_full_disk_leaves_nothing",
         "files/local.py",
-        "                    temporary.unlink()",
+        "                    os.unlink(temporary)",
         "                    pass",
     ),
     breaks(

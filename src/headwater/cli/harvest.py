@@ -13,7 +13,8 @@ from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import complete_dialect, parse_variables, say_warning
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
-from headwater.text import counted
+from headwater.errors import UsageError
+from headwater.text import align, counted
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.harvest import Progress, Summary
@@ -26,15 +27,27 @@ if TYPE_CHECKING:
         "headwater harvest models/ --dialect snowflake --schema schema.sql",
         "headwater harvest bigquery=sql/bq snowflake=sql/sf target/manifest.json",
         "headwater harvest query_log.parquet --dialect redshift --master local[4]",
+        "headwater harvest . -d bigquery --target 'sql/{project}/{dataset}/{table}/query.sql' --dry-run",
     ),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="[DIALECT=]PATH...")
 @click.option("-d", "--dialect", shell_complete=complete_dialect, help="The SQL dialect of paths that name none.")
 @click.option("-s", "--schema", metavar="FILE", help="Known tables: JSON, information_schema CSV, DDL, a warehouse.")
 @click.option(
-    "--engine", type=click.Choice(["auto", "zetasql", "sqlglot"]), default="auto", show_default=True, hidden=True
+    "-t",
+    "--target",
+    "targets",
+    metavar="PATTERN",
+    multiple=True,
+    help="Which table a file makes, by its path: sql/{dataset}/{table}.sql. The first that matches counts.",
+)
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Paths to leave out, for example tests/*.")
+@click.option(
+    "--engine", type=click.Choice(["auto", "zetasql", "sqlglot"]), default="auto", help="Who reads GoogleSQL."
 )
 @click.option("--master", metavar="URL", help="Run on this Spark. Default: local[*], and only if it is worth it.")
+@click.option("--no-spark", is_flag=True, help="Stay in this process, however much there is to do.")
+@click.option("--dry-run", is_flag=True, help="Show the files in order, with what each makes, and harvest nothing.")
 @click.option("--var", "variables", metavar="NAME=VALUE", multiple=True, help="A variable of a template.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if there are errors or warnings.")
 @click.pass_obj
@@ -42,17 +55,28 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     """Bring the lineage of SQL files, dbt projects and query logs into the warehouse.
 
     A path is a folder of .sql files, a dbt project or its manifest.json, a query log (Parquet, CSV or JSON with a
-    column `query`), or a file of OpenLineage events. Only what has changed since the last harvest is analysed; what
-    is no longer there loses its lineage. `headwater trace`, `impact` and `diff` then answer questions.
+    column `query`), or a file of OpenLineage events. What a bare SELECT gives is named after its file, or by
+    --target. Only what has changed since the last harvest is analysed; what is no longer there loses its lineage.
+    `headwater trace`, `impact` and `diff` then answer questions.
     """
     from headwater.analysis.template import TemplateOptions
     from headwater.jobs.harvest.harvest import HarvestOptions
     from headwater.jobs.harvest.harvest import harvest as run_harvest
-    from headwater.jobs.harvest.sources import read_estate
+    from headwater.jobs.harvest.sources import Rules, read_estate
+    from headwater.jobs.harvest.targets import Patterns
 
-    estate = read_estate(paths, dialect or flags.settings.dialect)
+    if options["no_spark"] and options["master"]:
+        raise UsageError("--no-spark and --master contradict each other", hint="give one of them")
+    settings = flags.settings
+    rules = Rules(
+        Patterns(options["targets"] or settings.harvest_target), (*options["exclude"], *settings.harvest_exclude)
+    )
+    estate = read_estate(paths, dialect or settings.dialect, rules)
     for warning in estate.warnings:
         say_warning(warning)
+    if options["dry_run"]:
+        _show_plan(flags, estate)
+        return 0
     with _shown(flags) as progress:
         summary = run_harvest(
             open_graph_store(flags),
@@ -62,12 +86,28 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
                 engine=options["engine"],
                 template=TemplateOptions(parse_variables(options["variables"])),
                 master=options["master"],
+                spark=not options["no_spark"],
                 progress=progress,
             ),
         )
     refused = _ingest(flags, estate)
     _say(flags, summary, estate)
     return 1 if strict and (summary.findings or refused or estate.warnings) else 0
+
+
+def _show_plan(flags: Flags, estate: "Estate") -> None:
+    """The files in the order in which they would be read: what each makes, and its dialect."""
+    from headwater.jobs.harvest.order import in_order
+
+    rows = [
+        {"file": script.name, "makes": script.makes, "dialect": script.dialect or "generic"}
+        for script in in_order(estate.scripts)
+    ]
+    if flags.json:
+        print_json({"files": rows, "events": [str(file) for file in estate.events], "warnings": estate.warnings})
+    else:
+        cells = [(row["file"], row["makes"] or "", row["dialect"]) for row in rows]
+        click.echo(align(("file", "makes", "dialect"), cells))
 
 
 def _ingest(flags: Flags, estate: "Estate") -> int:

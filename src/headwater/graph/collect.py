@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from headwater.analysis.door import Request, analyze_sources
-from headwater.graph.facts import Facts, StatementPlace, add_issues, add_schema, add_statement
+from headwater.graph.facts import Facts, StatementPlace, add_issues, add_schema, add_statement, with_results
 from headwater.text import Source
 
 
@@ -12,13 +12,12 @@ def collect(sources: Iterable[Source], request: Request) -> Facts:
     """The facts of texts, read in order as one script."""
     result = analyze_sources(sources, request)
     facts = Facts()
-    number = 0
-    last: str | None = None
-    for (name, _), lineages in groupby(result.statements, key=lambda each: (each.source_name, each.index)):
-        number = number + 1 if name == last and facts.rows["statements"] else 0
-        last = name
-        place = StatementPlace(number, result.sources.get(name) or Source("", name), request.dialect)
-        add_statement(facts, lineages, place)
+    for name, of_text in groupby(result.statements, key=lambda each: each.source_name):
+        lineages = list(of_text)
+        first = lineages[0].index
+        for index, same in groupby(with_results(lineages, name, -first), key=lambda each: each.index):
+            place = StatementPlace(index - first, result.sources.get(name) or Source("", name), request.dialect)
+            add_statement(facts, same, place)
     loose = [issue for issue in result.issues if issue.statement_index is None]
     for name in dict.fromkeys(issue.source_name for issue in loose):
         add_issues(facts, name or "sql", [issue for issue in loose if issue.source_name == name])

@@ -14,8 +14,9 @@ import pyarrow as pa
 from headwater.errors import Issue
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, ISSUES, STATEMENTS, WHOLE, TableSpec
 from headwater.lineage.schema import ResolvedSchemaMetadata
-from headwater.lineage.statement import StatementLineage, Status
+from headwater.lineage.statement import StatementLineage, Status, renamed
 from headwater.model.edges import ColumnRef, Edge, Kind
+from headwater.model.names import TableName
 from headwater.text import Source
 
 Row = dict[str, Any]
@@ -53,6 +54,24 @@ class Facts:
 def statement_id(source: str | None, number: int) -> str:
     """The id of the statement at a place of a file."""
     return f"{source or 'sql'}#{number}"
+
+
+def with_results(
+    lineages: list[StatementLineage], source: str | None, first: int = 0, *, is_only: bool = True
+) -> list[StatementLineage]:
+    """The lineage of statements of one text, with a name for what each bare SELECT gives.
+
+    It is named after its text, or after its statement if there are several; `first` is the number of the statement
+    with the index 0, and `is_only` says that there are no other queries in the text.
+    """
+    queries = {each.index for each in lineages if _is_bare(each)}
+    only = is_only and len(queries) == 1 and source is not None
+    names = {index: TableName.of(str(source) if only else statement_id(source, first + index)) for index in queries}
+    return [renamed(each, names[each.index]) if _is_bare(each) else each for each in lineages]
+
+
+def _is_bare(lineage: StatementLineage) -> bool:
+    return lineage.target is None and lineage.statement_type == "SELECT"
 
 
 def column_name(ref: ColumnRef) -> str:
@@ -98,9 +117,9 @@ def add_statement(facts: Facts, lineages: Iterable[StatementLineage], place: Sta
     )
     for name in (*reads, *targets):
         facts.add_new(DATASETS, dataset=name, kind="table")
-    if any("VIEW" in lineage.statement_type.upper() for lineage in lineages):
-        for name in targets:
-            facts.add(DATASETS, dataset=name, kind="view")
+    kind = "view" if "VIEW" in first.statement_type.upper() else "query" if first.statement_type == "SELECT" else None
+    for name in targets if kind else ():
+        facts.add(DATASETS, dataset=name, kind=kind)
     for lineage in lineages:
         for edge in (*lineage.edges, *_table_edges(lineage)):
             add_edge(facts, edge, id, file=place.source.name)

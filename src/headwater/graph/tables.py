@@ -37,7 +37,7 @@ DATASETS = TableSpec(
     (
         ("dataset", "STRING NOT NULL", "the name by which all tables here know it"),
         ("namespace", "STRING", "where it lives, as OpenLineage names it; null for names from SQL text"),
-        ("kind", "STRING", "table, view, file, topic or memory"),
+        ("kind", "STRING", "table, view, query (what a bare SELECT gives), file, topic or memory"),
     ),
 )
 COLUMNS = TableSpec(

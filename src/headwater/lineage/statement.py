@@ -73,6 +73,14 @@ class StatementLineage:
         return self.target or RESULT
 
 
+def renamed(lineage: StatementLineage, target: TableName) -> StatementLineage:
+    """The lineage of a bare SELECT whose result has a name."""
+    edges = tuple(
+        dataclasses.replace(edge, target=dataclasses.replace(edge.target, table=target)) for edge in lineage.edges
+    )
+    return dataclasses.replace(lineage, target=target, edges=edges)
+
+
 def settle_status(lineage: StatementLineage) -> StatementLineage:
     """The same lineage with the status that its edges, sources and issues give it."""
     if any(issue.severity is Severity.ERROR for issue in lineage.issues):

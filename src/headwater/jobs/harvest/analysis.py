@@ -13,7 +13,7 @@ from headwater.analysis.door import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.template import TemplateOptions
 from headwater.errors import CorruptFileError, Severity
-from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement
+from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.units import Shift, Unit
@@ -38,6 +38,7 @@ OUTCOMES = pa.schema(
 )
 """What a batch of units comes back as: one row a unit, its rows for the graph as lists."""
 _VERSION = version("headwater")
+_FORM = 2  # of what is kept of a unit; one of another form is analysed anew
 GOOGLE = ("bigquery", "spanner")
 _FINDINGS = (Severity.ERROR, Severity.WARNING)
 _ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
@@ -54,7 +55,7 @@ class Setting:
     def mark(self, unit: Unit) -> str:
         """A hash of a unit and of how it is read: an analysis with the same mark and sight is the same."""
         template = self.template
-        reading = f"{_VERSION} {self.engine} {template.schema} {template.incremental}"
+        reading = f"{_VERSION} {_FORM} {self.engine} {template.schema} {template.incremental}"
         variables = repr(sorted(template.variables.items())) if unit.whole else ""
         return digest(unit.fingerprint.encode(), reading.encode(), variables.encode())
 
@@ -126,6 +127,7 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
     lineages: list[StatementLineage] = []
     for lineage in analyze_script(Source(text.text, source.name), front_end, resolver):
         lineages.append(moved_to_template(lineage, text, 0, source.name))
+    lineages = with_results(lineages, unit.script.name, unit.number, is_only=unit.is_only)
     sight = resolver.sight(hashes)
     used = {table.name for lineage in lineages for table in lineage.sources}
     used |= {lineage.target for lineage in lineages if lineage.target is not None}
@@ -182,11 +184,12 @@ def _shifted(row: Row, shift: Shift) -> Row:
     """A row whose places are those of the script."""
     if row.get("line") is None:
         return row
-    moved = {name: max(0, row[name] + shift.start) for name in ("start", "end") if row.get(name) is not None}
+    moved = {name: shift.place(row[name]) for name in ("start", "end") if row.get(name) is not None}
     line = row["line"]
-    moved["line"] = max(1, line + shift.line)
-    if row.get("column") is not None and line == 1 and "severity" in row:
-        moved["column"] = row["column"] + shift.column
+    moved["line"] = line + shift.line
+    if row.get("column") is not None and "severity" in row:
+        column = row["column"] + (shift.column if line == 1 else 0)
+        moved["column"] = max(1, column - shift.size) if line == shift.at_line else column
     return row | moved
 
 

@@ -35,6 +35,7 @@ class HarvestOptions:
     engine: Engine = "auto"
     template: TemplateOptions = field(default_factory=TemplateOptions)
     master: str | None = None  # of Spark; None: as is best
+    spark: bool = True  # False: this process does everything
     progress: Callable[["Progress"], None] = lambda progress: None
 
 
@@ -128,7 +129,7 @@ class Settled:
 def _runner(scripts: Sequence[Script], options: HarvestOptions) -> Runner:
     dialects = dict.fromkeys(script.dialect for script in scripts)
     schemas = {dialect: import_schema(options.schema, dialect) for dialect in dialects}
-    return Runner(Setting(schemas, options.engine, options.template), options.master)
+    return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
 
 
 def settle(

@@ -1,21 +1,25 @@
 """The order of scripts: each after those that make what it reads, otherwise as they are named.
 
 A folder says nothing about the order in which its files run. A script that reads a table which only a later one
-makes comes after that one. Scripts that wait for each other in a circle keep the order of their names; what they read
-too early is then unknown to them, and said to be.
+makes comes after that one; so does one that calls a function. Of scripts that wait for each other in a circle, the
+first by name goes first; what it reads too early is then unknown to it, and said to be.
 """
 
 import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from headwater.jobs.harvest.units import Script, last_part, may_mean, plain_name
+from headwater.jobs.harvest.units import ROUTINE, Script, last_part, may_mean, plain_name
 
 _READS = re.compile(
     r"""\b(?:FROM|JOIN|USING)\s+(?:ONLY\s+|LATERAL\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)
       | \bref\(\s*(?:['"][^'"]*['"]\s*,\s*)?['"]([^'"]+)['"]""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CTES = re.compile(
+    r"""(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)([`"\[]?\w+[`"\]]?)\s*(?:\([^()]*\)\s*)?AS\s*\(""", re.IGNORECASE
+)
+_CALLS = re.compile(r"""(?<![\w$.`"\[\]-])([\w$.`"\[\]-]++)\s*+\(""")
 _MAKES = re.compile(
     r"""\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TRANSIENT\s+|MATERIALIZED\s+|EXTERNAL\s+|SECURE\s+|DYNAMIC\s+)*
         (?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)""",
@@ -32,7 +36,7 @@ def in_order(scripts: Sequence[Script]) -> list[Script]:
             makers.setdefault(last_part(name), {}).setdefault(name, []).append(at)
     before: list[set[int]] = [set() for _ in scripts]
     for at, script in enumerate(scripts):
-        for name in _read(script) - makes[at]:
+        for name in _read(script, makers) - makes[at]:
             alike = makers.get(last_part(name), {}).items()
             same = sorted({maker for each, those in alike if may_mean(name, each) for maker in those})
             earlier = [maker for maker in same if maker < at]
@@ -55,9 +59,8 @@ def _sorted(before: list[set[int]]) -> list[int]:
     free = [at for at, count in enumerate(waiting) if not count]
     heapq.heapify(free)
     done: dict[int, None] = {}
-    rest = iter(range(len(before)))
     while len(done) < len(before):
-        at = heapq.heappop(free) if free else next(at for at in rest if at not in done)
+        at = heapq.heappop(free) if free else _in_circle(before, done)
         if at in done:
             continue
         done[at] = None
@@ -68,11 +71,28 @@ def _sorted(before: list[set[int]]) -> list[int]:
     return list(done)
 
 
+def _in_circle(before: list[set[int]], done: dict[int, None]) -> int:
+    """The first member of a circle of scripts that wait for each other. REQUIRES: none of the others is free."""
+    at = next(at for at in range(len(before)) if at not in done)
+    way: dict[int, None] = {}
+    while at not in way:  # each waits for another, so the way comes back to where it was
+        way[at] = None
+        at = min(other for other in before[at] if other not in done)
+    met = list(way)
+    return min(met[met.index(at) :])
+
+
 def _made(script: Script) -> frozenset[str]:
-    if script.makes is not None:
-        return frozenset({plain_name(script.makes)})
-    return frozenset(plain_name(match[1]) for match in _MAKES.finditer(script.text))
+    made = [plain_name(match[1]) for match in (*_MAKES.finditer(script.text), *ROUTINE.finditer(script.text))]
+    return frozenset(made if script.makes is None else [*made, plain_name(script.makes)])
 
 
-def _read(script: Script) -> frozenset[str]:
-    return frozenset(plain_name(match[1] or match[2]) for match in _READS.finditer(script.text))
+def _read(script: Script, called: Container[str]) -> frozenset[str]:
+    """The names of tables and functions that a script seems to use; those of its own CTEs are no tables."""
+    text = script.text
+    own = {plain_name(match[1]) for match in _CTES.finditer(text)}
+    found = [match.groups() for match in _READS.finditer(text)]
+    names = {plain_name(name) for name, _ in found if name}
+    calls = {name for match in _CALLS.finditer(text) if last_part(name := plain_name(match[1])) in called}
+    refs = {plain_name(ref) for _, ref in found if ref}
+    return frozenset((names | calls) - own | refs)

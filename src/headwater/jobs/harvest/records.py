@@ -138,16 +138,18 @@ def names_of(store: GraphStore, memory: Memory, statements: pa.Table, kept: Iter
 def _named(statements: pa.Table) -> dict[str, str]:
     reads = statements.column("reads").combine_chunks()
     names = [reads.flatten() if len(reads) else pa.array([], pa.string()), statements.column("target").unique()]
-    views = pc.match_substring(pc.utf8_upper(statements.column("type")), "VIEW")
+    types = pc.fill_null(pc.utf8_upper(statements.column("type")), "")
     kinds = {name: "table" for each in names for name in each.unique().to_pylist() if name is not None}
-    made = statements.filter(pc.fill_null(views, False)).column("target").unique().to_pylist()
-    return kinds | {name: "view" for name in made if name is not None}
+    for kind, those in (("query", pc.equal(types, "SELECT")), ("view", pc.match_substring(types, "VIEW"))):
+        made = statements.filter(those).column("target").unique().to_pylist()
+        kinds |= {name: kind for name in made if name is not None}
+    return kinds
 
 
 def _merged(*kinds: dict[str, str]) -> dict[str, str]:
-    """One of several, in which a view is a view."""
+    """One of several, in which a view is a view, and a query a query."""
     whole = {name: "table" for each in kinds for name in each}
-    return whole | {name: kind for each in kinds for name, kind in each.items() if kind == "view"}
+    return whole | {name: kind for each in kinds for name, kind in each.items() if kind != "table"}
 
 
 def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[list[Row], list[Key]]:
@@ -191,7 +193,7 @@ def changed_datasets(store: GraphStore, names: Names, known: Iterable[str]) -> t
 
 
 def _differs(old: Row, new: Row) -> bool:
-    return old["namespace"] is None and old["kind"] in ("table", "view") and old["kind"] != new["kind"]
+    return old["namespace"] is None and old["kind"] in ("table", "view", "query") and old["kind"] != new["kind"]
 
 
 REPLACED = (STATEMENTS, EDGES, ISSUES)

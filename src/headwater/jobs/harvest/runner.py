@@ -28,6 +28,7 @@ class Runner:
 
     setting: Setting
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
+    spark: bool = True
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
     _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
@@ -39,7 +40,7 @@ class Runner:
     def expect(self, count: int) -> None:
         """Say how many units there are to analyse, at the least, so that Spark is started in time, if it is to be."""
         self._helps = count >= SMALL
-        if self._crew is None and count > 0 and (self.master is not None or self._helps):
+        if self._crew is None and self.spark and count > 0 and (self.master is not None or self._helps):
             self._crew = SparkCrew(self.setting, self.master)
 
     def give(self, tasks: list[Task]) -> None:

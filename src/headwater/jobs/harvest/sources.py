@@ -1,9 +1,9 @@
 """What an estate is made of: folders of SQL, dbt projects and manifests, query logs, files of events."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ import pyarrow.parquet
 
 from headwater.analysis.texts import read_sql
 from headwater.errors import InputError
+from headwater.jobs.harvest.targets import Patterns
 from headwater.jobs.harvest.units import Script
 from headwater.sql.dialects import dialect_names
 
@@ -34,11 +35,26 @@ class Estate:
     warnings: tuple[str, ...] = ()  # files that had to be guessed at
 
 
-def read_estate(names: Sequence[str], dialect: str | None = None) -> Estate:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which files of a folder count, and what they make."""
+
+    targets: Patterns = field(default_factory=Patterns)
+    exclude: tuple[str, ...] = ()  # patterns of paths below what was named
+
+    def takes(self, file: Path, root: Path) -> bool:
+        """Whether a file below a root is harvested."""
+        inside = PurePath(file.relative_to(root))
+        steps = [inside, *inside.parents]
+        return not any(step.match(pattern.rstrip("/")) for pattern in self.exclude for step in steps)
+
+
+def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules | None = None) -> Estate:
     """The texts that `PATH` or `DIALECT=PATH` name, in order.
 
     RAISES: InputError when something cannot be read or is of no known kind.
     """
+    rules = rules or Rules()
     scripts: list[Script] = []
     roots: list[str] = []
     events: list[Path] = []
@@ -49,7 +65,7 @@ def read_estate(names: Sequence[str], dialect: str | None = None) -> Estate:
             events.append(path)
             continue
         roots.append(str(path))
-        scripts += _scripts_at(path, own, warnings)
+        scripts += _scripts_at(path, own, warnings, rules)
     seen: dict[str, Script] = {}
     for script in scripts:
         if script.name in seen:
@@ -65,9 +81,9 @@ def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
     return dialect, Path(name)
 
 
-def _scripts_at(path: Path, dialect: str | None, warnings: list[str]) -> Iterator[Script]:
+def _scripts_at(path: Path, dialect: str | None, warnings: list[str], rules: Rules) -> Iterator[Script]:
     if path.is_dir():
-        found = sorted(path.rglob("*.sql"))
+        found = sorted(file for file in path.rglob("*.sql") if rules.takes(file, path))
         models = path / "models" if (path / "dbt_project.yml").is_file() else None
         for file in found:
             if models is not None and not file.is_relative_to(models):  # macros, tests and snapshots are no models
@@ -77,13 +93,24 @@ def _scripts_at(path: Path, dialect: str | None, warnings: list[str]) -> Iterato
             except InputError as err:
                 warnings.append(f"{err}; it was left out")
                 continue
-            yield Script(str(file), text, dialect, str(path), makes=None if models is None else file.stem)
+            if models is not None:
+                yield Script(str(file), text, dialect, str(path), makes=file.stem, is_model=True)
+            else:
+                yield _script(file, text, dialect, str(path), rules)
     elif path.name.endswith("manifest.json"):
         yield from _models(path, dialect)
     elif path.suffix.lower() in _LOGS:
         yield from _entries(path, dialect)
     else:
-        yield Script(str(path), read_sql(path, warnings.append), dialect, str(path))
+        yield _script(path, read_sql(path, warnings.append), dialect, str(path), rules)
+
+
+def _script(file: Path, text: str, dialect: str | None, root: str, rules: Rules) -> Script:
+    target = rules.targets.target(file)
+    if target is None:
+        return Script(str(file), text, dialect, root)
+    namespace = target.catalog, target.schema
+    return Script(str(file), text, dialect, root, makes=target.written(dialect), namespace=namespace)
 
 
 # --------------------------------------------------------------------------------------------- dbt manifests
@@ -128,7 +155,7 @@ def _models(path: Path, dialect: str | None) -> Iterator[Script]:
         if node.resource_type not in ("model", "snapshot") or node.language != "sql" or not text:
             continue
         name = node.original_file_path or id
-        yield Script(name, text, dialect, str(path), makes=_relation(node))
+        yield Script(name, text, dialect, str(path), makes=_relation(node), is_model=True)
 
 
 def _relation(node: _Node) -> str:

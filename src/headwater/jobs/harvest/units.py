@@ -24,7 +24,9 @@ class Script:
     text: str
     dialect: str | None
     root: str  # what was named on the command line
-    makes: str | None = None  # the table of a model, which is a bare SELECT
+    makes: str | None = None  # the table that its last query makes, as SQL names it
+    is_model: bool = False  # one query and nothing else, which makes a view
+    namespace: tuple[str | None, str | None] = (None, None)  # catalog and schema of names that have none
     user: str | None = None
     time: datetime | None = None
 
@@ -36,6 +38,14 @@ class Shift:
     start: int = 0
     line: int = 0
     column: int = 0  # on the first line
+    at: int = 0  # where in the unit's text there is something that the script does not have …
+    at_line: int = 1
+    size: int = 0  # … and how long it is; there is no line break in it
+
+    def place(self, position: int) -> int:
+        """A position in the script."""
+        inserted = min(self.size, max(0, position - self.at))
+        return max(0, position - inserted + self.start)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,7 @@ class Unit:
     shift: Shift = field(default_factory=Shift)
     whole: bool = True
     prelude: tuple[str, ...] = ()  # scripts before it that define functions it calls
+    is_only: bool = True  # no other unit of the script is a query
 
     @property
     def id(self) -> str:
@@ -81,8 +92,8 @@ class Unit:
     def fingerprint(self) -> str:
         """A hash of everything that its analysis depends on, but for the schema."""
         script = self.script
-        parts = (script.dialect or "", script.makes or "", script.user or "", str(script.time or ""))
-        place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}"
+        parts = (script.dialect or "", script.user or "", str(script.time or ""), repr(script.namespace))
+        place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}:{self.is_only}"
         return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *self.prelude)))
 
 
@@ -106,11 +117,15 @@ _PLAIN = re.compile(
         (?:TABLE(?!\s+FUNCTION)|VIEW|MATERIALIZED\s+VIEW)\b )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
+_QUERY = re.compile(r"(?:\(\s*)*(?:SELECT|WITH|FROM)\b", re.IGNORECASE)
+_PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{#.*?#\}|\{%.*?%\}|;", re.DOTALL)
+_BEFORE_QUERY = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\})*", re.DOTALL)
 _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 _ODD = re.compile(r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)", re.IGNORECASE)
+_HASHES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|#[^\n]*", re.DOTALL)
+_HASH_DIALECTS = frozenset({"bigquery", "spanner", "mysql", "mariadb"})  # in which # begins a comment
 _WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables
-_ROUTINE = re.compile(
+ROUTINE = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
     rf"(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}",
     re.IGNORECASE,
@@ -144,8 +159,7 @@ def last_part(name: str) -> str:
 def cut_units(script: Script) -> list[Unit]:
     """The units of a script, in order."""
     if script.makes is not None:
-        prefix = f"CREATE VIEW {script.makes} AS\n"
-        return [Unit(script, 0, prefix + script.text, Shift(-len(prefix), -1))]
+        return [_making_unit(script)]
     if (script.dialect or "") in _WHOLE_DIALECTS or is_template(script.text) or _ODD.search(script.text):
         return [whole_unit(script)]
     pieces = list(_pieces(script.text))
@@ -153,12 +167,33 @@ def cut_units(script: Script) -> list[Unit]:
         return [whole_unit(script)]
     units = []
     line, at = 0, 0
+    is_only = sum(_QUERY.match(script.text, start, end) is not None for start, end in pieces) < 2
     for number, (start, end) in enumerate(pieces):
         line += script.text.count("\n", at, start)
         at = start
         column = start - (script.text.rfind("\n", 0, start) + 1)
-        units.append(Unit(script, number, script.text[start:end].rstrip(), Shift(start, line, column), whole=False))
+        shift = Shift(start, line, column)
+        units.append(Unit(script, number, script.text[start:end].rstrip(), shift, whole=False, is_only=is_only))
     return units
+
+
+def _blank_of(match: re.Match[str]) -> str:
+    """A comment as blanks of the same length; what is quoted stays."""
+    return " " * len(match[0]) if match[0].startswith("#") else match[0]
+
+
+def _making_unit(script: Script) -> Unit:
+    """A script as one unit in which its last query makes a table; a last statement of another kind stays as it is."""
+    prefix = f"CREATE {'VIEW' if script.is_model else 'TABLE'} {script.makes} AS "
+    at = 0
+    if not script.is_model:
+        text = _HASHES.sub(_blank_of, script.text) if script.dialect in _HASH_DIALECTS else script.text
+        at = max((start for start, _ in _pieces(text)), default=0)
+        before = _BEFORE_QUERY.match(text, at)
+        if before is None or not _QUERY.match(script.text, before.end()):
+            return whole_unit(script)
+    text = script.text[:at] + prefix + script.text[at:]
+    return Unit(script, 0, text, Shift(at=at, at_line=script.text.count("\n", 0, at) + 1, size=len(prefix)))
 
 
 def whole_unit(script: Script) -> Unit:
@@ -187,6 +222,6 @@ def with_preludes(units: list[Unit]) -> list[Unit]:
     for number, unit in enumerate(units):
         needed = sorted({makers[word] for word in unit.words & makers.keys()})
         result.append(replace(unit, prelude=tuple(units[at].text for at in needed)) if needed else unit)
-        for match in _ROUTINE.finditer(unit.text) if unit.whole else ():
+        for match in ROUTINE.finditer(unit.text) if unit.whole else ():
             makers[last_part(plain_name(match[1]))] = number
     return result

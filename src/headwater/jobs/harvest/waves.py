@@ -20,6 +20,7 @@ from typing import Protocol
 
 from headwater.jobs.harvest.analysis import Outcome, Task
 from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
+from headwater.lineage.effects import UseNamespace
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.slices import Hashes, ReplayedResolver, Trace
@@ -126,8 +127,11 @@ class Waves:
 
     def _enter(self, schema: ReplayedResolver, index: int) -> None:
         """Begin a script with its first unit."""
-        if index == 0 or self.units[index].script.name != self.units[index - 1].script.name:
+        script = self.units[index].script
+        if index == 0 or script.name != self.units[index - 1].script.name:
             schema.begin_script()
+            catalog, default = script.namespace
+            schema.apply(UseNamespace(default, catalog))
 
     def _task(self, index: int, unit: Unit, schema: ReplayedResolver, trace: Trace | None) -> Task:
         before = (trace.sight,) if trace is not None else ()
