@@ -57,7 +57,7 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
             if first == "END" and blocks:
                 left = blocks.pop() or left
             elif first == "ELSE" and left:
-                decided = (*left[:-1], next_arm(left[-1]))
+                decided = (*left[:-1], next_arm(left[-1], first))
             span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
             path = (*itertools.chain.from_iterable(blocks), *decided)
             yield dataclasses.replace(piece, span=span, tokens=tokens, conditional=bool(path), branches=path)

@@ -15,7 +15,7 @@ from headwater.sql.branches import Branches
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.heads import Head, is_routine, read_heads
+from headwater.sql.heads import Head, is_routine, label_size, read_heads
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
@@ -99,11 +99,14 @@ def _enter(
         if first not in _HEADS:
             yield from read_statement(piece, source, dialect, code)
             continue
+        piece = read_command(piece, dialect) if first == "DECLARE" else piece
         if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens, dialect)):
-            declaring = True
-            piece = read_command(piece, dialect)
-            yield from read_declaration(piece, piece.tokens[1:], source, code)
-            continue
+            declaring = _word(piece.tokens, 1) != "BEGIN"
+            if declaring:
+                yield from read_declaration(piece, piece.tokens[1:], source, code)
+                continue
+            piece = cut_piece(piece, piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
+            branches.read(piece.tokens)
         code.names |= _loop_variables(piece.tokens)
         whole = piece
         piece = read_command(piece, dialect)
@@ -120,7 +123,8 @@ def _enter(
                 continue
         body = _quoted_body(piece)
         if body is not None:
-            inner = split_inner(source, dialect, start=body[0], end=body[1])
+            quoted = source.text[body[0] - 1] == "'"
+            inner = split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted)
             yield from _enter(inner, source, dialect, code, inside=True)
             code.end()
             continue
@@ -129,10 +133,14 @@ def _enter(
             continue
         yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
+        if tokens and len(tokens) < len(piece.tokens):
+            piece = cut_piece(piece, tokens, source)
+            if _word(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
+                declaring, piece = True, read_command(piece, dialect)
+                tokens = piece.tokens[1:]
         if declaring:
             yield from read_declaration(piece, tokens, source, code)
         elif tokens:
-            piece = piece if len(tokens) == len(piece.tokens) else cut_piece(piece, tokens, source)
             yield from read_statement(piece, source, dialect, code)
 
 
@@ -145,8 +153,9 @@ def _without_label(piece: Piece, source: Source) -> Piece:
     words = [_word(piece.tokens, at) for at in range(6)]
     if words[1] == ":" and words[2] in _LABELLED:
         return cut_piece(piece, piece.tokens[2:], source)
-    if words[0] == "<<" and words[2] == ">>" and words[3]:
-        return cut_piece(piece, piece.tokens[3:], source)
+    size = label_size(piece.tokens)
+    if 0 < size < len(piece.tokens):
+        return cut_piece(piece, piece.tokens[size:], source)
     return piece
 
 
@@ -170,6 +179,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
         first, second = _word(tokens, 0), _word(tokens, 1)
         if second == ":" and _word(tokens, 2) in _LABELLED:
             tokens = tokens[2:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
         elif first == "BEGIN":
             if second in _TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in _TRANSACTION else ((), False)
@@ -255,6 +266,8 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             after = _word(tokens, at + 1)
             if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
+            if at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.STRING:
+                return (), False  # a body in another language, or in quotes
             if "BEGIN" not in _words(tokens[at:]):
                 return (tokens[at + 1 :], True) if dialect not in UNSWALLOWED else ((), False)
     return (), False
@@ -280,13 +293,24 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
+    words = _words(piece.tokens)
     for before, token in itertools.pairwise(piece.tokens):
         given = first == "DO" or before.text.upper() == "AS"
         if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin
+        if (
+            given
+            and token.token_type is TokenType.STRING
+            and "PLPGSQL" in words | {each.upper() for each in _strings(piece)}
+        ):
+            return piece.offset + token.start + 1, piece.offset + token.end
     return None
+
+
+def _strings(piece: Piece) -> Iterator[str]:
+    return (token.text for token in piece.tokens if token.token_type is TokenType.STRING)
 
 
 def _executed(piece: Piece) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
-from headwater.sql.heads import head_end, is_routine
+from headwater.sql.heads import head_end, is_routine, label_size
 
 _NUMBERS = itertools.count()
 _LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
@@ -27,6 +27,7 @@ class Branch:
     number: int
     arm: int = 0
     loops: bool = False
+    last: bool = False  # ELSE, which runs when no arm before it does
 
 
 Path = tuple[Branch, ...]  # the branches around a statement, from the outermost
@@ -37,9 +38,9 @@ def new_branch(word: str) -> Branch:
     return Branch(next(_NUMBERS), loops=word in _LOOPS)
 
 
-def next_arm(branch: Branch) -> Branch:
-    """The arm that follows another one of the same statement."""
-    return Branch(branch.number, branch.arm + 1, branch.loops)
+def next_arm(branch: Branch, word: str) -> Branch:
+    """The arm that follows another one of the same statement, by the word that begins it."""
+    return Branch(branch.number, branch.arm + 1, branch.loops, last=word == "ELSE")
 
 
 def encloses(outer: Path, inner: Path) -> bool:
@@ -82,7 +83,7 @@ class Branches:
             elif word not in _ARMS:
                 self._open.append(new_branch(word))
             elif self._open and (before := self._open[-1]) is not None:
-                self._open[-1] = next_arm(before)
+                self._open[-1] = next_arm(before, word)
 
 
 def _openings(tokens: Sequence[Any]) -> list[str]:
@@ -95,8 +96,8 @@ def _openings(tokens: Sequence[Any]) -> list[str]:
         word, second = _word(tokens, 0), _word(tokens, 1)
         if second == ":" and _word(tokens, 2) in ("BEGIN", *_LOOPS):
             tokens = tokens[2:]
-        elif word == "<<" and _word(tokens, 2) == ">>":
-            tokens = tokens[3:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
         elif word == "BEGIN" and second not in _TRANSACTION:
             found.append(word)
             tokens = tokens[1:]

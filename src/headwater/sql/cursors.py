@@ -38,13 +38,12 @@ def read_cursor(tokens: Sequence[Any]) -> Cursor | None:
         at += 1
     if words[at : at + 1] == ["@"]:
         at += 1
-    begin = next((begin for begin in range(at + 1, len(tokens)) if tokens[begin].token_type in _QUERIES), None)
-    if begin is None or at >= len(tokens):
+    given = next((each for each in range(at + 1, len(tokens)) if tokens[each].text.upper() in ("IS", "FOR")), None)
+    if given is None or at >= len(tokens):
         return None
-    if not any(token.text.upper() in ("IS", "FOR") for token in tokens[at:begin]):
+    begin = given + 1
+    if not any(token.token_type in _QUERIES for token in tokens[begin : begin + 2]):
         return None
-    if tokens[begin - 1].token_type is TokenType.L_PAREN:
-        begin -= 1
     return Cursor(str(tokens[at].text).lower(), _parameters(tokens[at:begin]), _without_locks(tokens[begin:]))
 
 

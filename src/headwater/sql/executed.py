@@ -187,11 +187,25 @@ def _read_using(tokens: Sequence[Any]) -> Argument:
     return Argument(tuple(tokens), None, out)
 
 
-def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...]] | None:
-    """`PREPARE s FROM expression`: the name and the expression; None for anything else."""
-    if _word(tokens, 0) != "PREPARE" or _word(tokens, 2) != "FROM":
+def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | None:
+    """`PREPARE s FROM expression` or `PREPARE s (types) AS statement`; None for anything else.
+
+    The name, the tokens of the expression or the statement, and whether it is a statement.
+    """
+    if _word(tokens, 0) != "PREPARE" or len(tokens) < 4:
         return None
-    return str(tokens[1].text).lower(), tuple(tokens[3:])
+    at = (group_end(tokens, 2) or 2) if _word(tokens, 2) == "(" else 2
+    if _word(tokens, at) not in ("FROM", "AS"):
+        return None
+    return str(tokens[1].text).lower(), tuple(tokens[at + 1 :]), _word(tokens, at) == "AS"
+
+
+def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:
+    """The values of `EXECUTE s (1, x)` and `EXECUTE s USING @x`."""
+    if _word(tokens, 2) == "(":
+        return read_arguments(tokens[3 : (group_end(tokens, 2) or len(tokens)) - 1])
+    executed = _read_immediate(tokens[1:])
+    return executed.arguments if executed is not None else ()
 
 
 # ----------------------------------------------------------------------------------------------- holes

@@ -40,7 +40,14 @@ from headwater.sql.program import Program
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner
 from headwater.sql.triggers import with_rows
-from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
+from headwater.sql.variables import (
+    as_condition,
+    forget_variables,
+    into_variables,
+    keep_record,
+    lower_assignment,
+    without_into,
+)
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -112,7 +119,9 @@ class SqlFrontEnd:
         if lowering.trigger is not None:
             tree = with_rows(tree, lowering.trigger)
         if taken and isinstance(tree, exp.Select):
-            tree.set("into", exp.Into(expressions=[exp.Var(this=name) for name in taken]))
+            tree.set("into", into_variables(taken))
+        elif taken:
+            forget_variables(lowering, taken)
         lowered = _lower_tree(lowering, tree, statement)
         if statement.record is not None:
             keep_record(lowering, statement.record, tree)

@@ -28,6 +28,14 @@ def is_routine(tokens: Sequence[Any]) -> bool:
     return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not _ROUTINES.isdisjoint(words)
 
 
+def label_size(tokens: Sequence[Any]) -> int:
+    """How many tokens the label `<<name>>` before a block or loop takes; 0 when there is none."""
+    words = [str(token.text) for token in tokens[:5]]
+    if words[:1] == ["<<"] and words[2:3] == [">>"]:
+        return 3
+    return 5 if words[:2] == ["<", "<"] and words[3:] == [">", ">"] else 0
+
+
 def declared_name(tokens: Sequence[Any]) -> str | None:
     """The variable or cursor that a line of a DECLARE section makes."""
     at = 1 if tokens and tokens[0].text.upper() in ("CURSOR", "DECLARE") else 0
@@ -57,6 +65,8 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
         word = tokens[0].text.upper()
         if word in _OPENING:
             tokens = tokens[1:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
         elif word in _TESTING:
             end = head_end(tokens)
             if end > 1 and (every or any(token.token_type is TokenType.SELECT for token in tokens[1:end])):

@@ -86,7 +86,11 @@ def _alone(lowering: Lowering, node: Node) -> Expression:
 
 def variable_fields(lowering: Lowering, name: str, fields: Sequence[Node]) -> Expression:
     """A field of what a variable stands for; of a row, the column that the field is."""
-    node = lowering.variables.get(name.lstrip("@$:").lower())
+    own = name.lstrip("@$:").lower()
+    node = lowering.variables.get(own)
+    given = lowering.variables.get(f"{own}.{fields[0].name.lower()}") if fields else None
+    if given is not None:  # it was assigned on its own
+        return _fields(lowering, _alone(lowering, given), fields[1:])
     row = node.this if isinstance(node, exp.Subquery) else None
     if not isinstance(row, exp.Select) or row.args.get("kind") != "STRUCT" or not row.is_star or not fields:
         return _fields(lowering, _variable(lowering, name), fields)

@@ -23,6 +23,7 @@ from headwater.sql.executed import (
     Call,
     Executed,
     hole_name,
+    read_bound,
     read_call,
     read_executed,
     read_prepared,
@@ -114,24 +115,25 @@ class Program:
             first = piece.tokens[0].text.upper() if piece.tokens else ""
             if self._is_unbound(piece):
                 piece = dataclasses.replace(piece, doubt=_UNBOUND)
+            whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
-            prepared = read_prepared(piece.tokens) if first == "PREPARE" else None
-            if prepared is not None:
-                self._prepared[prepared[0]] = self._texts_of(prepared[1], piece)
+            if first == "PREPARE" and (prepared := read_prepared(piece.tokens)) is not None:
+                name, tokens, is_statement = prepared
+                if is_statement:
+                    piece = dataclasses.replace(piece, tokens=tokens)
+                    yield piece
+                self._prepared[name] = (piece.words,) if is_statement else self._texts_of(tokens, piece)
                 continue
             executed = read_executed(piece.tokens, self.dialect, inside=bool(piece.names)) if first else None
             if executed is not None:
                 yield from self._execute(piece, executed)
                 continue
-            if first == "EXECUTE" and piece.tokens[1].text.lower() in self._prepared:
-                using = read_executed((piece.tokens[0], *piece.tokens), "", inside=True)
-                arguments = using.arguments if using is not None else ()
-                yield from self._run_texts(
-                    piece, self._prepared[piece.tokens[1].text.lower()], Executed((), arguments)
-                )
+            if first == "EXECUTE" and len(piece.tokens) > 1 and piece.tokens[1].text.lower() in self._prepared:
+                texts = self._prepared[piece.tokens[1].text.lower()]
+                yield from self._run_texts(piece, texts, Executed((), read_bound(piece.tokens)))
                 continue
-            yield from self._call(piece, first)
+            yield from self._call(piece, whole, first)
 
     def _is_unbound(self, piece: Piece) -> bool:
         """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""
@@ -153,7 +155,7 @@ class Program:
             yield _opaque(piece, "the executed string has no value here")
             return
         if len(self._running) >= _MAX_DEPTH:
-            yield _opaque(piece, "strings that execute strings are nested too deeply")
+            yield _opaque(piece, f"strings execute strings more than {_MAX_DEPTH} times in a row")
             return
         for text in known:
             if text.strip() and all(map(is_hole, text.strip())):
@@ -259,23 +261,25 @@ class Program:
 
     # -------------------------------------------------------------------------------------------- routines
 
-    def _call(self, piece: Piece, first: str) -> Iterator[Piece]:
-        """The body of the procedure that a statement calls, or the statement when it calls none that is known."""
+    def _call(self, piece: Piece, whole: Piece, first: str) -> Iterator[Piece]:
+        """The body of the procedure that a statement calls, or the `whole` when it calls none that is known."""
         trigger = read_routine(piece) if first in ("CREATE", "ALTER") else None
         if trigger is not None and trigger.trigger is not None and trigger.trigger.function:
             yield from self._run_trigger(trigger.trigger, piece)
             return
         call = read_call(piece.tokens, self.dialect, self.code.routines)
         if call is None:
-            yield piece
+            yield whole
             return
         routine = self.code.routines.get(call.name)
         if routine is None or not routine.runs or routine is self.code.current:
             for name in _given_back(call.arguments).values():
                 self.texts.give(name, (self.texts.hole(None),), piece.branches)
-            yield piece
-        elif routine.name in self._running or len(self._running) >= _MAX_DEPTH or self._called > _MOST_CALLED:
-            yield _opaque(piece, f"the calls of `{routine.name}` are nested too deeply, or are too many")
+            yield whole
+        elif routine.name in self._running:
+            yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
+        elif len(self._running) >= _MAX_DEPTH or self._called > _MOST_CALLED:
+            yield _opaque(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
         else:
             bound, back = self._parameters(routine, call, piece)
             yield from self._run(routine, piece, bound, back, before=call.before)

@@ -45,11 +45,13 @@ class Texts:
     def of(self, name: str, path: Path) -> Values:
         """The texts that a variable may have on a path; a hole for what it may have had before."""
         found: list[str] = []
+        arms: dict[Path, set[int]] = {}  # by the path of the arm that runs when no other does
         for given, values in reversed(self._given.get(name, ())):
-            if not excludes(given, path):
-                found += values
-                if encloses(given, path):
-                    break
+            if excludes(given, path):
+                continue
+            found += values
+            if encloses(given, path) or _covers(given, path, arms):
+                break
         else:
             found.append(self.hole(None))
         return self.bounded(found)
@@ -92,6 +94,24 @@ class Texts:
             yield
         finally:
             self._given = before
+
+
+def _covers(given: Path, path: Path, arms: dict[Path, set[int]]) -> bool:
+    """Return whether this arm of an IF is the last missing one of those that give a value before a place.
+
+    `arms` are those that were seen, of each IF that has an ELSE: it stands last, so that it is seen first.
+    """
+    if not encloses(given[:-1], path):
+        return False
+    own = given[-1]
+    if own.last:
+        arms[given] = set(range(own.arm))
+        return False
+    for other, missing in arms.items():
+        if other[:-1] == given[:-1] and other[-1].number == own.number:
+            missing.discard(own.arm)
+            return not missing
+    return False
 
 
 def is_variable(node: Node) -> bool:

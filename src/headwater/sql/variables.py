@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from headwater.errors import IssueCode
 from headwater.lineage.effects import CreateTable, SchemaEffect
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
@@ -101,21 +102,41 @@ def _lower_into_record(lowering: Lowering, target: Node, node: Node) -> Lowered:
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A PL/pgSQL statement without its `INTO a, b`, and those names: to the parser they would be tables."""
+    """A PL/pgSQL statement without its `INTO a, r.b`, and those names: to the parser they would be tables."""
     if dialect not in _INTO_EITHER or not piece.names:
         return piece, []
     words = [token.text.lower() for token in piece.tokens]
+    known = piece.names | {"new", "old"}
     for at, word in enumerate(words):
         if word != "into" or not at or words[at - 1] in ("insert", "merge", "copy"):
             continue
-        start = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
-        end = start
-        while end < len(words) and words[end] in piece.names and (end == start or words[end - 1] == ","):
-            end += 2 if words[end + 1 : end + 2] == [","] else 1
-        if end > start and words[end - 1] != ",":
-            names = [name for name in words[start:end] if name != ","]
-            return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
+        end = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
+        names: list[str] = []
+        while end < len(words) and words[end] in known:
+            dotted = words[end + 1 : end + 2] == ["."]
+            names.append("".join(words[end : end + 3]) if dotted else words[end])
+            end += 3 if dotted else 1
+            if words[end : end + 1] != [","]:
+                return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
+            end += 1
     return piece, []
+
+
+def into_variables(names: Sequence[str]) -> Node:
+    """The INTO of a query that fills variables, and fields of records."""
+    parts = [name.rpartition(".") for name in names]
+    return exp.Into(
+        expressions=[exp.column(name, table=row) if row else exp.Var(this=name) for row, _, name in parts]
+    )
+
+
+def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
+    """Variables get what RETURNING gives, and that is not followed."""
+    for name in names:
+        lowering.variables[name] = None
+        lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
+    message = f"what RETURNING gives is not followed into {', '.join(f'`{name}`' for name in names)}"
+    lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
 
 
 def _takes_value(lowering: Lowering, target: Node | None) -> bool:
@@ -143,6 +164,8 @@ def _assign_row(
 def keep_record(lowering: Lowering, name: str, query: Node) -> None:
     """A variable that holds a row of a query: of a loop or a cursor."""
     if isinstance(query, exp.Query):
+        for field in [each for each in lowering.variables if each.startswith(f"{name}.")]:
+            del lowering.variables[field]
         rows = exp.Subquery(
             this=inlined(lowering.variables, query) or query.copy(),
             alias=exp.TableAlias(this=exp.to_identifier(name)),
@@ -217,6 +240,8 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
     if assign_row(lowering, left, right):
         return []
     name = variable_name(left)
+    if isinstance(left, exp.Column) and left.table:  # a field of a record
+        name = f"{left.table.lower()}.{name}"
     value = inlined(lowering.variables, right)
     given: list[Assignment] = []
     if value is not None and value.find(exp.Query) is not None:

@@ -151,3 +151,79 @@ DO $$ DECLARE v int; BEGIN SELECT max(a) INTO v FROM t; CALL put(v); CALL put(v,
 -- case: a cursor of a session
 DECLARE c CURSOR FOR SELECT a FROM t;
 --> a <- t.a IDENTITY
+
+-- case: statements after a cursor of a session are not lost
+DECLARE c CURSOR WITH HOLD FOR SELECT a FROM t;
+FETCH 2 FROM c;
+UPDATE t SET a = b WHERE CURRENT OF c;
+INSERT INTO d (x) SELECT a FROM t WHERE k = 1;
+--> a <- t.a IDENTITY
+--> t.a <- t.b IDENTITY
+--> d.x <- t.a IDENTITY
+--> d.* | t.k FILTER
+
+-- case: a prepared statement
+PREPARE put (int) AS INSERT INTO d (x) SELECT a FROM t WHERE k = $1;
+EXECUTE put (5);
+PREPARE TRANSACTION 'one';
+--> d.x <- t.a IDENTITY
+--> d.* | t.k FILTER
+--> d.x <- t.a IDENTITY
+--> d.* | t.k FILTER
+--! UNSUPPORTED_STATEMENT
+
+-- case: a body in single quotes, with a label
+CREATE FUNCTION f() RETURNS int AS '
+<<outer>>
+DECLARE
+BEGIN
+  INSERT INTO d (x) SELECT a FROM t WHERE b = ''one'';
+  RETURN 1;
+END' LANGUAGE plpgsql;
+INSERT INTO e (x) SELECT a FROM t WHERE k = 1;
+--> d.x <- t.a IDENTITY
+--> d.* | t.b FILTER
+--> e.x <- t.a IDENTITY
+--> e.* | t.k FILTER
+
+-- case: both arms of a decision give the string
+DO $$
+DECLARE
+  s text;
+BEGIN
+  IF 1 > 0 THEN
+    s := 'a';
+  ELSE
+    s := 'b';
+  END IF;
+  EXECUTE format('INSERT INTO d (x) SELECT %I FROM t', s);
+END $$;
+--> d.x <- t.b IDENTITY
+--> d.x <- t.a IDENTITY
+
+-- case: a field of a record that is assigned on its own
+DO $$
+DECLARE
+  r record;
+BEGIN
+  SELECT a, b INTO r FROM t;
+  r.a := (SELECT max(z) FROM u);
+  INSERT INTO d (x, y) VALUES (r.a, r.b);
+END $$;
+--> a <- t.a IDENTITY
+--> b <- t.b IDENTITY
+--> r.a <- u.z AGGREGATION
+--> d.x <- u.z AGGREGATION
+--> d.y <- t.b IDENTITY
+
+-- case: what RETURNING gives is not followed
+DO $$
+DECLARE
+  v int;
+BEGIN
+  INSERT INTO d (x) SELECT a FROM t RETURNING id INTO v;
+  INSERT INTO e (x) VALUES (v);
+END $$;
+--> d.x <- t.a IDENTITY
+--! APPROXIMATE_LINEAGE
+--> e.x
