@@ -6,7 +6,7 @@ place of a value makes the statement approximate, and one anywhere else leaves o
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import TokenType
@@ -56,9 +56,9 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
             return _read_immediate(tokens[1:])
         return None
     if dialect in _MICROSOFT and first == "INSERT":
-        at = next((at for at in range(len(tokens)) if _word(tokens, at) in ("EXEC", "EXECUTE")), None)
+        at = _executed_at(tokens)
         found = _read_microsoft(tokens[at:]) if at is not None else None
-        return _with_head(found, tokens[:at]) if found is not None else None
+        return replace(found, before=tuple(tokens[:at])) if found is not None else None
     if first == "CALL" and _word(tokens, 3) == "SYSEXECSQL":  # Teradata: CALL DBC.SysExecSQL(…)
         return Executed(tuple(tokens[5:-1]))
     at = next((at for at in range(min(6, len(tokens))) if tokens[at].token_type is TokenType.COLON_EQ), None)
@@ -67,8 +67,12 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
     return None
 
 
-def _with_head(found: Executed, head: Sequence[Any]) -> Executed:
-    return Executed(found.string, found.arguments, found.into, found.elsewhere, tuple(head))
+def _executed_at(tokens: Sequence[Any]) -> int | None:
+    """Where EXEC stands in `INSERT INTO t (a, b) EXEC …`; None in any other INSERT."""
+    _, at = read_name(tokens, 2 if _word(tokens, 1) == "INTO" else 1)
+    if _word(tokens, at) == "(":
+        at = group_end(tokens, at) or at
+    return at if _word(tokens, at) in ("EXEC", "EXECUTE") else None
 
 
 def _read_microsoft(tokens: Sequence[Any]) -> Executed | None:
@@ -115,9 +119,10 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
     first = _word(tokens, 0)
     before: Sequence[Any] = ()
     if dialect in _MICROSOFT and first == "INSERT":
-        at = next((at for at in range(len(tokens)) if _word(tokens, at) in ("EXEC", "EXECUTE")), len(tokens))
-        before, tokens = tokens[:at], tokens[at:]
-        first = _word(tokens, 0)
+        at = _executed_at(tokens)
+        if at is None:
+            return None
+        before, tokens, first = tokens[:at], tokens[at:], "EXEC"
     if first in ("EXEC", "EXECUTE", "CALL"):
         name, at = read_called(tokens)
     elif dialect == "oracle":

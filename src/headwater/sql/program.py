@@ -42,7 +42,7 @@ _TRIGGER_FUNCTION = re.compile(
 )
 _FUNCTION = re.compile(r"\bFUNCTION\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)\"?\s*\(\s*\)\s*RETURNS\s+TRIGGER\b", re.IGNORECASE)
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
-_MOST_CALLED = 5_000  # statements of bodies that calls in one script enter
+_MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
 _RUNNING = frozenset({"EXEC", "EXECUTE", "PREPARE", "CALL"})
 _SESSION_VARIABLES = frozenset({"mysql", "singlestore", "doris", "starrocks"})  # which a string sees, too
@@ -278,7 +278,7 @@ class Program:
             yield whole
         elif routine.name in self._running:
             yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
-        elif len(self._running) >= _MAX_DEPTH or self._called > _MOST_CALLED:
+        elif len(self._running) >= _MAX_DEPTH or self._called + len(routine.pieces) > _MOST_CALLED:
             yield _opaque(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
         else:
             bound, back = self._parameters(routine, call, piece)
