@@ -165,6 +165,9 @@ class Evaluation:
             return None
         return tuple(each * int(times.name) for each in self.values(node.this))
 
+    def space(self, node: Node) -> Values | None:
+        return (" " * min(int(node.this.name), 1000),) if node.this.name.isdigit() else None
+
     def formatted(self, node: Node) -> Values | None:
         """format('… %I …', x): PostgreSQL's, and `%s` of GoogleSQL."""
         forms = self.values(node.this)
@@ -191,8 +194,6 @@ class Evaluation:
     def named(self, node: Node) -> Values | None:
         """Functions that the parser has no class for."""
         name, arguments = node.name.lower(), node.expressions
-        if name == "space" and len(arguments) == 1 and arguments[0].name.isdigit():
-            return (" " * min(int(arguments[0].name), 1000),)
         if name in ("nchar", "char", "chr", "unichar"):
             return self.character(node)
         quote = _QUOTING.get(name)
@@ -277,6 +278,7 @@ _COMPUTED: dict[type, Callable[[Evaluation, Node], Values | None]] = {
     exp.Chr: Evaluation.character,
     exp.Null: Evaluation.null,
     exp.Repeat: Evaluation.repeat,
+    exp.Space: Evaluation.space,
     exp.Format: Evaluation.formatted,
     exp.Anonymous: Evaluation.named,
     exp.Dot: Evaluation.member,

@@ -18,6 +18,7 @@ from headwater.sql.tokens import cut_list, group_end, read_name
 _MICROSOFT = frozenset({"tsql", "fabric"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _STRINGS = frozenset({TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING})
+_MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
 _HOLE = re.compile(r"headwater_hole_(\d+)_")
 
 
@@ -213,7 +214,51 @@ def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:
     return executed.arguments if executed is not None else ()
 
 
+def given_back(arguments: Sequence[Argument]) -> dict[str, str]:
+    """Which of a string's parameters are given back, by name, and the variables that take them."""
+    found: dict[str, str] = {}
+    for number, argument in enumerate(arguments, start=1):
+        if argument.out and argument.tokens:
+            found[argument.name or f"headwater_using_{number}"] = str(argument.tokens[-1].text).lower()
+    return found
+
+
+def bind(tokens: Sequence[Any], count: int) -> tuple[Any, ...]:
+    """Tokens with `:x`, `$1` and `?` replaced by the names of the arguments that they stand for, in order."""
+    result: list[Any] = []
+    seen: dict[str, int] = {}
+    at = 0
+    while at < len(tokens):
+        token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
+        marked = token.token_type in _MARKS and token.text in (":", "$") and after is not None
+        if token.text == "?" or marked:
+            key = f"?{len(seen)}" if token.text == "?" else str(after.text).lower() if after is not None else ""
+            number = int(key) if token.text == "$" and key.isdigit() else seen.setdefault(key, len(seen) + 1)
+            if number <= count:
+                name = f"headwater_using_{number}"
+                result.append(type(token)(TokenType.VAR, name, token.line, token.col, token.start, token.end))
+                at += 1 if token.text == "?" else 2
+                continue
+        result.append(token)
+        at += 1
+    return tuple(result)
+
+
 # ----------------------------------------------------------------------------------------------- holes
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedText:
+    """A text to execute, with NULL for its holes; `hides` says what they hide: `value`, `names`, or None."""
+
+    text: str
+    hides: str | None = None
+    shown: str = ""  # the expression of the hole
+
+
+def without_holes(text: str) -> str:
+    """A text with NULL in the place of its holes."""
+    return "".join("NULL" if is_hole(each) else each for each in text)
 
 
 def with_named_holes(text: str, dialect: str) -> str:

@@ -79,6 +79,11 @@ class SqlFrontEnd:
         """Cut a script into statements, in order; what is executed is found by lowering each before the next."""
         return self._program.pieces(source)
 
+    @property
+    def program(self) -> Program:
+        """The state of the script."""
+        return self._program
+
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
         source = statement.source or source

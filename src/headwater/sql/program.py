@@ -22,12 +22,16 @@ from headwater.sql.executed import (
     Argument,
     Call,
     Executed,
+    ExecutedText,
+    bind,
+    given_back,
     hole_name,
     read_bound,
     read_call,
     read_executed,
     read_prepared,
     with_named_holes,
+    without_holes,
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
@@ -46,7 +50,6 @@ _MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
 _RUNNING = frozenset({"EXEC", "EXECUTE", "PREPARE", "CALL"})
 _SESSION_VARIABLES = frozenset({"mysql", "singlestore", "doris", "starrocks"})  # which a string sees, too
-_MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
 
 
 class Program:
@@ -168,7 +171,7 @@ class Program:
         bound = self._bound(executed.arguments, piece)
         bound |= {hole_name(sign): _Bound(self.texts.behind(sign), (sign,)) for sign in text if is_hole(sign)}
         back = {name: name for name in (*executed.into, piece.record) if name is not None}
-        with self._frame("", bound, back | _given_back(executed.arguments)):
+        with self._frame("", bound, back | given_back(executed.arguments)):
             self.variables.update(dict.fromkeys(executed.into))
             code = Code(self._declare)
             code.names.update(bound)
@@ -178,7 +181,7 @@ class Program:
     def _executed(self, inner: Piece, outer: Piece, source: Source, executed: Executed) -> Piece:
         """A statement of an executed string: at the place of the EXECUTE, with its parameters named."""
         if executed.arguments:
-            inner = dataclasses.replace(inner, tokens=_bind(inner.tokens, len(executed.arguments)))
+            inner = dataclasses.replace(inner, tokens=bind(inner.tokens, len(executed.arguments)))
         inner = self._placed(inner, outer, source, executed.before)
         tokens = inner.tokens
         worst = worst_hole(tokens)
@@ -210,6 +213,22 @@ class Program:
         return f"`{text}`" if 0 < len(text) <= 60 else "a value that cannot be computed"
 
     # ------------------------------------------------------------------------------------------- variables
+
+    def executed_texts(self, piece: Piece) -> list[ExecutedText]:
+        """The texts that an expression may give to be executed, for a front end that lowers them itself."""
+        found: list[ExecutedText] = []
+        for text in self._texts_of(piece.tokens, piece):
+            if NULL not in text:
+                named = with_named_holes(text, self.dialect)
+                worst = worst_hole(next((each.tokens for each in split_statements(Source(named), self.dialect)), ()))
+                hides = None if worst is None else worst[0]
+                found.append(ExecutedText(without_holes(text), hides, self._shown(worst[1]) if worst else ""))
+        return found
+
+    def forget_texts(self, names: Iterable[str]) -> None:
+        """Variables may hold anything from here on."""
+        for name in names:
+            self.texts.give(name, (self.texts.hole(None),), ())
 
     def _texts_of(self, tokens: Sequence[Any], piece: Piece) -> tuple[str, ...]:
         """The texts that an expression may give; its variables stand for what they have here."""
@@ -273,7 +292,7 @@ class Program:
             return
         routine = self.code.routines.get(call.name)
         if routine is None or not routine.runs or routine is self.code.current:
-            for name in _given_back(call.arguments).values():
+            for name in given_back(call.arguments).values():
                 self.texts.give(name, (self.texts.hole(None),), piece.branches)
             yield whole
         elif routine.name in self._running:
@@ -354,36 +373,6 @@ class _Bound:
 
 def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     return frozenset(name.lower() for name in pattern.findall(text)) if "rigger" in text.lower() else frozenset()
-
-
-def _given_back(arguments: Sequence[Argument]) -> dict[str, str]:
-    """Which of a string's parameters are given back, by name, and the variables that take them."""
-    found: dict[str, str] = {}
-    for number, argument in enumerate(arguments, start=1):
-        if argument.out and argument.tokens:
-            found[argument.name or f"headwater_using_{number}"] = str(argument.tokens[-1].text).lower()
-    return found
-
-
-def _bind(tokens: Sequence[Any], count: int) -> tuple[Any, ...]:
-    """Tokens with `:x`, `$1` and `?` replaced by the names of the arguments that they stand for, in order."""
-    result: list[Any] = []
-    seen: dict[str, int] = {}
-    at = 0
-    while at < len(tokens):
-        token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
-        marked = token.token_type in _MARKS and token.text in (":", "$") and after is not None
-        if token.text == "?" or marked:
-            key = f"?{len(seen)}" if token.text == "?" else str(after.text).lower() if after is not None else ""
-            number = int(key) if token.text == "$" and key.isdigit() else seen.setdefault(key, len(seen) + 1)
-            if number <= count:
-                name = f"headwater_using_{number}"
-                result.append(type(token)(TokenType.VAR, name, token.line, token.col, token.start, token.end))
-                at += 1 if token.text == "?" else 2
-                continue
-        result.append(token)
-        at += 1
-    return tuple(result)
 
 
 def _opaque(piece: Piece, reason: str) -> Piece:
