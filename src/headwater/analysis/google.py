@@ -6,17 +6,20 @@ with ZetaSQL's message. What that cannot read either keeps its tables.
 """
 
 import dataclasses
+import re
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.script import Lowered
+from headwater.sql.branches import Branch
 from headwater.sql.front import SqlFrontEnd
+from headwater.sql.split import Piece as Statement
 from headwater.sql.split import split_inner
 from headwater.zetasql.catalog import find_table
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.script import Piece
-from headwater.zetasql.scripting import ScriptState, Setting
+from headwater.zetasql.scripting import ComputedText, ScriptState, Setting
 from headwater.zetasql.tables import code_of, named_tables
 
 _CONDITIONS = frozenset({"IfStatement", "WhileStatement", "ForInStatement"})
@@ -29,7 +32,10 @@ def open_google_sql(dialect: str, *, fallback: bool, provider: TableProvider | N
 
     RAISES: MissingDependencyError or EngineError when ZetaSQL cannot be started.
     """
-    return GoogleSqlFrontEnd(dialect=dialect, fallback=ByName() if fallback else None, provider=provider)
+    by_name = ByName()
+    return GoogleSqlFrontEnd(
+        dialect=dialect, fallback=by_name if fallback else None, computes=by_name.executed_texts, provider=provider
+    )
 
 
 class ByName:
@@ -60,21 +66,45 @@ class ByName:
             lowered = _with_tables(state, piece, setting, lowered)
         return _approximate(lowered, piece, failure)
 
+    def executed_texts(self, state: ScriptState, piece: Piece, setting: Setting) -> list[ComputedText]:
+        """The strings that an expression may give, as the variables of the script stand."""
+        self._tell(state)
+        statement = self._statement(piece, setting)
+        if statement is None:
+            return []
+        found: list[ComputedText] = []
+        for each in self._front_end.program.executed_texts(statement):
+            unknown = f"the executed string is not known: it depends on {each.shown}"
+            value = f"a value in the executed string is not known: {each.shown}"
+            found.append(
+                ComputedText(each.text, unknown if each.hides == "names" else None, value if each.hides else None)
+            )
+        return found
+
     def _tell(self, state: ScriptState) -> None:
         if state.definitions is not self._definitions:  # another script
             self._front_end, self._definitions, self._told = SqlFrontEnd("bigquery"), state.definitions, 0
         for piece, setting in state.definitions[self._told :]:
             self._lower(piece, setting)
+            if setting.depth:  # a variable of a procedure, which may have the name of another one
+                words = re.findall(r"\w+", setting.text(piece.start, piece.end).lower())
+                self._front_end.program.forget_texts(words)
         self._told = len(state.definitions)
 
     def _lower(self, piece: Piece, setting: Setting) -> Lowered | None:
+        statement = self._statement(piece, setting)
+        if statement is None:
+            return None
+        return self._front_end.lower(
+            statement, source=setting.source, resolver=setting.resolver, deadline=setting.deadline
+        )
+
+    def _statement(self, piece: Piece, setting: Setting) -> Statement | None:
         source = setting.source
         start, end = source.character_at(piece.start), source.character_at(piece.end)
         statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
-        if statement is None:
-            return None
-        statement = dataclasses.replace(statement, conditional=piece.conditional)
-        return self._front_end.lower(statement, source=source, resolver=setting.resolver, deadline=setting.deadline)
+        branches = tuple(Branch(*each) for each in piece.branches)
+        return statement and dataclasses.replace(statement, conditional=piece.conditional, branches=branches)
 
 
 def _lacks_types(state: ScriptState, piece: Piece, setting: Setting) -> bool:

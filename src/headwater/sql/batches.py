@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.branches import Path, new_branch, next_arm
 from headwater.sql.split import Piece
 from headwater.text import Source
 
@@ -43,8 +44,9 @@ _ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
 
 def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
     """The same pieces, those that hold several statements cut apart; what IF and WHILE decide is conditional."""
-    blocks: list[bool] = []  # per open BEGIN: whether it is conditional
-    decided = False  # by the head before it
+    blocks: list[Path] = []  # per open BEGIN: the branches that it is the body of
+    decided: Path = ()  # the branches that the heads before it begin
+    left: Path = ()  # those that ended last, of which ELSE is another arm
     for piece in pieces:
         cuts = [0, *_beginnings(piece.tokens), len(piece.tokens)]
         for start, end in itertools.pairwise(cuts):
@@ -53,12 +55,19 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
                 continue
             first = _word(tokens[0])
             if first == "END" and blocks:
-                blocks.pop()
+                left = blocks.pop() or left
+            elif first == "ELSE" and left:
+                decided = (*left[:-1], next_arm(left[-1], first))
             span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-            yield dataclasses.replace(piece, span=span, tokens=tokens, conditional=decided or any(blocks))
+            path = (*itertools.chain.from_iterable(blocks), *decided)
+            yield dataclasses.replace(piece, span=span, tokens=tokens, conditional=bool(path), branches=path)
             if first == "BEGIN" and (len(tokens) == 1 or _word(tokens[1]) in ("TRY", "CATCH")):
                 blocks.append(decided)
-            decided = first in ("IF", "WHILE", "ELSE")
+                decided = ()
+            elif first in ("IF", "WHILE"):
+                decided = (*decided, new_branch(first))
+            elif first not in ("ELSE", "END"):
+                left, decided = decided or left, ()
 
 
 def _is_label(tokens: Sequence[Any]) -> bool:

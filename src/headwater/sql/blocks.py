@@ -11,8 +11,12 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.branches import Branches
+from headwater.sql.cursors import read_fetch
+from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.heads import Head, cursor_query, declared_name, is_routine, parameters, read_heads
+from headwater.sql.heads import Head, is_routine, label_size, read_heads
+from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
 
@@ -54,113 +58,119 @@ _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLARE a …; b …; BEGIN
 
 
-def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str) -> Iterator[Piece]:
-    """The statements of a script, with those inside procedural code in the place of the code."""
-    names: set[str] = set()
-    for piece in _enter(pieces, source, dialect, names):
-        yield dataclasses.replace(piece, names=frozenset(names)) if names else piece
+def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Code | None = None) -> Iterator[Piece]:
+    """The statements of a script, with those inside procedural code in the place of the code.
+
+    `code` is told of what the code declares, before the statements that follow it.
+    """
+    code = code or Code()
+    for piece in _enter(pieces, source, dialect, code):
+        piece = dataclasses.replace(piece, names=frozenset(code.names)) if code.names else piece
+        if code.current is not None:
+            code.current.pieces.append(piece)
+        if not code.holds:
+            yield piece
+    code.end()
 
 
 def _enter(
-    pieces: Iterable[Piece], source: Source, dialect: str, names: set[str], *, inside: bool = False
+    pieces: Iterable[Piece], source: Source, dialect: str, code: Code, *, inside: bool = False
 ) -> Iterator[Piece]:
-    """The same, of a script or `inside` a body; parameters and declared variables are added to `names`."""
+    """The same, of a script or `inside` a body that stands in quotes."""
     declaring = False
-    depth = 0  # of branches and loops around a statement
+    branches, outermost, batch = Branches(), 0, 0
     for piece in pieces:
         piece = _without_label(piece, source)
         first = _word(piece.tokens, 0)
+        if code.current is not None and not inside and piece.batch != batch:
+            code.end()
+        before = branches.depth
         if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
-            depth = max(0, depth + _opened(piece.tokens))
-        if depth:
-            piece = dataclasses.replace(piece, conditional=True)
+            branches.read(piece.tokens)
+            if branches.path:
+                piece = dataclasses.replace(piece, conditional=True, branches=branches.path)
+            if code.current is not None and not inside and branches.depth <= outermost and not declaring:
+                code.end()
         if declaring:
             declaring = first != "BEGIN"
         if declaring:
-            yield from _declared(piece, piece.tokens, source, names)
+            yield from read_declaration(piece, piece.tokens, source, code)
             continue
         if first not in _HEADS:
-            yield piece
+            yield from read_statement(piece, source, dialect, code)
             continue
-        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens)):
-            declaring = True
-            piece = _read_command(piece, source, dialect) if _is_swallowed(piece) else piece
-            yield from _declared(piece, piece.tokens[1:], source, names)
-            continue
-        names |= {
-            _word(piece.tokens, at + 1).lower() for at in range(3) if _word(piece.tokens, at) in ("FOR", "FORALL")
-        }
+        piece = read_command(piece, dialect) if first == "DECLARE" else piece
+        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens, dialect)):
+            declaring = _word(piece.tokens, 1) != "BEGIN"
+            if declaring:
+                yield from read_declaration(piece, piece.tokens[1:], source, code)
+                continue
+            piece = cut_piece(piece, piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
+            branches.read(piece.tokens)
+        code.names |= _loop_variables(piece.tokens)
         whole = piece
-        if _is_swallowed(piece):
-            piece = _read_command(piece, source, dialect)
-        if first == "REPLACE":
+        piece = read_command(piece, dialect)
+        if first == "REPLACE" and not is_routine(piece.tokens):
             yield _as_insert(piece) if _word(piece.tokens, 1) == "INTO" else whole
             continue
         if is_routine(piece.tokens):
-            names |= parameters(piece.tokens)
+            code.end()
+            code.begin(piece, source)
+            outermost, batch = before, piece.batch
+            if code.current is not None and code.current.trigger is not None and code.current.trigger.function:
+                code.end()
+                yield piece
+                continue
         body = _quoted_body(piece)
         if body is not None:
-            inner = split_inner(source, dialect, start=body[0], end=body[1])
-            yield from _enter(inner, source, dialect, names, inside=True)
+            quoted = source.text[body[0] - 1] == "'"
+            inner = split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted)
+            yield from _enter(inner, source, dialect, code, inside=True)
+            code.end()
             continue
         if first == "EXECUTE":
-            yield whole
+            yield piece
             continue
         yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
+        if tokens and len(tokens) < len(piece.tokens):
+            piece = cut_piece(piece, tokens, source)
+            if _word(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
+                declaring, piece = True, read_command(piece, dialect)
+                tokens = piece.tokens[1:]
         if declaring:
-            yield from _declared(piece, tokens, source, names)
+            yield from read_declaration(piece, tokens, source, code)
         elif tokens:
-            yield piece if len(tokens) == len(piece.tokens) else _cut(piece, tokens, source)
+            yield from read_statement(piece, source, dialect, code)
+
+
+def _loop_variables(tokens: Sequence[Any]) -> set[str]:
+    return {_word(tokens, at + 1).lower() for at in range(3) if _word(tokens, at) in ("FOR", "FORALL")}
 
 
 def _without_label(piece: Piece, source: Source) -> Piece:
     """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
     words = [_word(piece.tokens, at) for at in range(6)]
     if words[1] == ":" and words[2] in _LABELLED:
-        return _cut(piece, piece.tokens[2:], source)
-    if words[0] == "<<" and words[2] == ">>" and words[3]:
-        return _cut(piece, piece.tokens[3:], source)
+        return cut_piece(piece, piece.tokens[2:], source)
+    size = label_size(piece.tokens)
+    if 0 < size < len(piece.tokens):
+        return cut_piece(piece, piece.tokens[size:], source)
     return piece
 
 
-def _is_cursor(tokens: Sequence[Any]) -> bool:
+def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
     """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
-    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
-
-
-def _is_swallowed(piece: Piece) -> bool:
-    """Whether the tokenizer took the first word for a command and kept the rest of the piece as one string."""
-    if len(piece.tokens) != 2 or piece.tokens[1].token_type is not TokenType.STRING:
+    if dialect in ("oracle", "snowflake"):
         return False
-    head = piece.tokens[0]
-    rest = piece.text[head.end + 1 : head.end + 100].lstrip()
-    return head.token_type is TokenType.COMMAND or rest[:1] not in ("'", '"')
+    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
 
 
 def _as_insert(piece: Piece) -> Piece:
     """REPLACE INTO writes as INSERT INTO does."""
     head = piece.tokens[0]
     insert = type(head)(TokenType.INSERT, "INSERT", head.line, head.col, head.start, head.end)
-    return Piece(piece.span, piece.text, (insert, *piece.tokens[1:]), piece.offset)
-
-
-def _opened(tokens: Sequence[Any]) -> int:
-    """How many branches and loops a piece opens, less those it closes."""
-    first, second = _word(tokens, 0), _word(tokens, 1)
-    if first == "END" or (first, second) == ("UNTIL", "END"):
-        return -1 if second else 0
-    return 1 if first in ("IF", "WHILE", "LOOP", "FOR", "REPEAT", "CASE") else 0
-
-
-def _read_command(piece: Piece, source: Source, dialect: str) -> Piece:
-    """A piece whose first word made the tokenizer keep the rest as text: with the rest as tokens."""
-    head = piece.tokens[0]
-    start = piece.offset + head.end + 1
-    rest = list(split_inner(source, dialect, start=start, end=piece.span.end))
-    if len(rest) != 1:
-        return piece
-    return Piece(piece.span, rest[0].text, (head, *rest[0].tokens), rest[0].offset, conditional=piece.conditional)
+    return dataclasses.replace(piece, tokens=(insert, *piece.tokens[1:]))
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -169,18 +179,25 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
         first, second = _word(tokens, 0), _word(tokens, 1)
         if second == ":" and _word(tokens, 2) in _LABELLED:
             tokens = tokens[2:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
         elif first == "BEGIN":
             if second in _TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in _TRANSACTION else ((), False)
-            tokens = tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH") else tokens[1:]
+            skipped = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
+            tokens = tokens[skipped:]
         elif first in ("END", "GO"):
             tokens = _after_end(tokens)
         elif first in ("ELSE", "LOOP", "REPEAT"):
             tokens = tokens[1:]
         elif first == "CASE":
             tokens = _after_condition(tokens[1:]) if second == "WHEN" else _after_condition(tokens)
-        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL", "OPEN"):
+        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
             tokens = _after_condition(tokens)
+        elif first == "OPEN":
+            return tokens, False
+        elif first == "FETCH":
+            return (tokens if read_fetch(tokens) is not None else ()), False
         elif first in _JUMPS:
             return (), False
         elif first == "FORALL":
@@ -188,7 +205,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
-        elif first in ("CREATE", "ALTER") and not _BODIES.isdisjoint(_words(tokens[:6])):
+        elif first in ("CREATE", "ALTER", "REPLACE") and not _BODIES.isdisjoint(_words(tokens[:6])):
             return _body(tokens, dialect)
         else:
             break
@@ -238,10 +255,19 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             depth -= 1
         elif depth == 0 and word == "BEGIN":
             return _unwrap(tokens[at:], dialect)
+        elif depth == 0 and word == "ROW" and "BEGIN" not in _words(tokens[at:]):  # FOR EACH ROW statement
+            begin = next(
+                (begin for begin in range(at, len(tokens)) if _word(tokens, begin) in _STATEMENTS), len(tokens)
+            )
+            if _word(tokens, begin) == "DECLARE" and dialect in _DECLARING:
+                return tokens[begin + 1 :], True
+            return _unwrap(tokens[begin:], dialect)
         elif depth == 0 and word in ("AS", "IS"):
             after = _word(tokens, at + 1)
             if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
+            if at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.STRING:
+                return (), False  # a body in another language, or in quotes
             if "BEGIN" not in _words(tokens[at:]):
                 return (tokens[at + 1 :], True) if dialect not in UNSWALLOWED else ((), False)
     return (), False
@@ -267,13 +293,24 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
         return None
+    words = _words(piece.tokens)
     for before, token in itertools.pairwise(piece.tokens):
         given = first == "DO" or before.text.upper() == "AS"
         if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin
+        if (
+            given
+            and token.token_type is TokenType.STRING
+            and "PLPGSQL" in words | {each.upper() for each in _strings(piece)}
+        ):
+            return piece.offset + token.start + 1, piece.offset + token.end
     return None
+
+
+def _strings(piece: Piece) -> Iterator[str]:
+    return (token.text for token in piece.tokens if token.token_type is TokenType.STRING)
 
 
 def _executed(piece: Piece) -> tuple[int, int] | None:
@@ -288,32 +325,16 @@ def _executed(piece: Piece) -> tuple[int, int] | None:
     return piece.offset + token.start + quote, piece.offset + token.end + 1 - quote
 
 
-def _declared(piece: Piece, tokens: Sequence[Any], source: Source, names: set[str]) -> Iterator[Piece]:
-    """A line of a DECLARE section: what its variable is given, or the query of its cursor."""
-    name = declared_name(tokens)
-    if name is None:
-        return
-    names.add(name)
-    query = cursor_query(tokens)
-    if query:
-        yield dataclasses.replace(_cut(piece, query, source), record=name)
-    elif any(token.token_type is TokenType.COLON_EQ for token in tokens):
-        yield _cut(piece, tokens, source)
-
-
 def _cut_head(piece: Piece, head: Head, source: Source) -> Piece:
     """A condition or the query of a loop as a statement of its own."""
-    cut = dataclasses.replace(_cut(piece, head.tokens, source), record=head.record, condition_of=head.condition_of)
+    cut = dataclasses.replace(
+        cut_piece(piece, head.tokens, source), record=head.record, condition_of=head.condition_of
+    )
     if head.condition_of is None:
         return cut
     first = head.tokens[0]
     select = type(first)(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.end)
     return dataclasses.replace(cut, tokens=(select, *cut.tokens))
-
-
-def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
-    span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-    return Piece(span, piece.text, tuple(tokens), piece.offset, conditional=piece.conditional)
 
 
 def _word(tokens: Sequence[Any], at: int) -> str:

@@ -25,7 +25,7 @@ _SILENT = frozenset(
         *("DEALLOCATE", "MOVE", "FETCH", "START", "ABORT", "ROLLBACK", "COMMIT", "END", "SECURITY", "REASSIGN"),
         *("DETACH", "ATTACH", "INSTALL", "LOAD", "FORCE", "PRAGMA", "USE", "MSCK", "REPAIR", "REFRESH"),
         *("ADD", "LIST", "CLEAR", "UNCACHE", "DESC", "DESCRIBE", "KILL", "DBCC", "BACKUP", "RESTORE", "PRINT"),
-        *("GOTO", "WAITFOR", "SAVE", "REVERT", "RECONFIGURE", "RAISERROR", "THROW"),
+        *("GET", "GOTO", "WAITFOR", "SAVE", "REVERT", "RECONFIGURE", "RAISERROR", "THROW"),
     }
 )
 _CHANGES = frozenset({"CREATE", "ALTER", "DROP", "UNDROP"})

@@ -30,16 +30,24 @@ from headwater.sql import (
     updates,
     variables,
 )
-from headwater.sql.batches import split_batches
-from headwater.sql.blocks import enter_blocks
 from headwater.sql.commands import kind_without_lineage, lower_exchange, rewritten
+from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
+from headwater.sql.program import Program
 from headwater.sql.rough import lower_roughly, lower_tokens
-from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner, split_statements
-from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
+from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner
+from headwater.sql.triggers import with_rows
+from headwater.sql.variables import (
+    as_condition,
+    forget_variables,
+    into_variables,
+    keep_record,
+    lower_assignment,
+    without_into,
+)
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -62,41 +70,49 @@ class SqlFrontEnd:
 
     def __init__(self, dialect: str | None = None) -> None:
         self.dialect = canonical_dialect(dialect)
-        self._functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
-        self._variables: dict[str, Node | None] = {}  # and its variables
+        self._program = Program(self.dialect)
 
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
         """Do nothing: a text is read the quicker for nothing that could be known beforehand."""
 
     def split(self, source: Source) -> Iterable[Piece]:
-        """Cut a script into statements, in order."""
-        self._functions.clear()
-        self._variables.clear()
-        pieces = split_statements(source, self.dialect)
-        if self.dialect in ("tsql", "fabric"):
-            pieces = split_batches(pieces, source)
-        return enter_blocks(pieces, source, self.dialect)
+        """Cut a script into statements, in order; what is executed is found by lowering each before the next."""
+        return self._program.pieces(source)
+
+    @property
+    def program(self) -> Program:
+        """The state of the script."""
+        return self._program
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
+        source = statement.source or source
         lowering = Lowering(
             source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
-        lowering.functions = self._functions
-        lowering.variables = self._variables
+        self._program.lend(lowering)
         for name in statement.names:
-            self._variables.setdefault(name, None)
+            lowering.variables.setdefault(name, None)
+        if statement.opaque is not None:
+            return _hidden(lowering, statement)
+        lowered = self._lower(lowering, statement)
+        return _doubted(lowered, statement) if statement.doubt is not None else lowered
+
+    def _lower(self, lowering: Lowering, statement: Piece) -> Lowered:
+        fetch = read_fetch(statement.tokens)
         try:
-            assigned = lower_assignment(lowering, statement)
+            assigned = lower_fetch(lowering, *fetch) if fetch is not None else lower_assignment(lowering, statement)
         except (OutOfTime, RecursionError) as stop:
             return Lowered("SET", issues=(given_up(stop),))
         if assigned is not None:
             return _settled(lowering, assigned)
-        statement, taken = without_into(statement, self.dialect)
+        statement, taken = (
+            (statement, list(statement.into)) if statement.into else without_into(statement, self.dialect)
+        )
         try:
             tree = parse_piece(statement, self.dialect)
         except ParseError as err:
-            return _unread(lowering, statement, _syntax_error(statement, source, err))
+            return _unread(lowering, statement, _syntax_error(statement, lowering, err))
         except Exception as err:  # the parser fails in many ways on what is not SQL
             why = "it is nested too deeply" if isinstance(err, RecursionError) else str(err).split("\n")[0]
             unread = failed("UNKNOWN", f"the statement cannot be read: {why}", statement.span)
@@ -105,17 +121,42 @@ class SqlFrontEnd:
             unread = failed("UNKNOWN", statement.problem or "there is no statement here", statement.span)
             tokens = loose_tokens(statement, self.dialect)
             return _unread(lowering, dataclasses.replace(statement, tokens=tokens), unread)
+        if lowering.trigger is not None:
+            tree = with_rows(tree, lowering.trigger)
         if taken and isinstance(tree, exp.Select):
-            tree.set("into", exp.Into(expressions=[exp.Var(this=name) for name in taken]))
+            tree.set("into", into_variables(taken))
+        elif taken:
+            forget_variables(lowering, taken)
         lowered = _lower_tree(lowering, tree, statement)
         if statement.record is not None:
             keep_record(lowering, statement.record, tree)
+        if statement.cursor is not None:
+            keep_cursor(lowering, statement.cursor, tree)
         return as_condition(lowered, tree, statement.condition_of) if statement.condition_of else lowered
+
+
+def _hidden(lowering: Lowering, statement: Piece) -> Lowered:
+    """A statement that is executed from a string which is not known, with the tables that are known of it."""
+    known = [token for token in statement.tokens if "headwater_hole_" not in token.text]
+    kind = "EXECUTE"
+    lowered = lower_tokens(lowering, known, kind) if statement.source is not None else Lowered(kind, table_only=True)
+    reason = str(statement.opaque)
+    hint = "a string is followed when it is made of constants and of variables that the script sets to constants"
+    if "string" not in reason:
+        hint = "give its definition in the same script, or in one before it"
+    issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, reason, statement.span, hint=hint)
+    return dataclasses.replace(lowered, issues=(issue,))
+
+
+def _doubted(lowered: Lowered, statement: Piece) -> Lowered:
+    """A statement in which a value is not known."""
+    issue = Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.INFO, str(statement.doubt), statement.span)
+    return dataclasses.replace(lowered, issues=(*lowered.issues, issue), approximate=statement.doubt)
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     if isinstance(tree, exp.Command):
-        text = lowering.source.excerpt(statement.span)
+        text = statement.words
         exchanged = lower_exchange(lowering, text)
         if exchanged is not None:
             return exchanged
@@ -167,6 +208,8 @@ def _settled(lowering: Lowering, lowered: Lowered) -> Lowered:
     """A statement with what was learnt on the way: the columns that its tables must have, and issues."""
     for item in lowering.stored:
         item.settle()
+    if lowering.side_writes:
+        lowered = dataclasses.replace(lowered, writes=(*lowered.writes, *lowering.side_writes))
     uses: list[SchemaEffect] = [
         UseColumns(item.table.name, tuple(dict.fromkeys(item.used)))
         for item in lowering.stored
@@ -215,7 +258,8 @@ def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
 def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     """UNLOAD ('query') TO 'path': the parser keeps it as text, the query is inside."""
     source = lowering.source
-    found = find_unload(source.text, statement.span.start, statement.span.end)
+    start = statement.offset + statement.tokens[0].start
+    found = find_unload(source.text, start, statement.offset + statement.tokens[-1].end + 1)
     if found is None:
         return None
     start, end, path = found
@@ -235,15 +279,15 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     return None
 
 
-def _syntax_error(statement: Piece, source: Source, err: ParseError) -> Lowered:
+def _syntax_error(statement: Piece, lowering: Lowering, err: ParseError) -> Lowered:
     detail = err.errors[0] if err.errors else {}
     message = str(detail.get("description") or err).split("\n")[0].rstrip(".")
     marked = str(detail.get("highlight") or "")
     span = statement.span
     before = detail.get("start_context")
     if marked and before is not None:
-        at = statement.text.find(str(before)[-40:] + marked, max(0, span.start - statement.offset - 100))
+        at = statement.text.find(str(before)[-40:] + marked, max(0, statement.tokens[0].start - 100))
         if at >= 0:
-            start = statement.offset + at + len(str(before)[-40:])
-            span = source.span(start, start + len(marked))
+            start = at + len(str(before)[-40:])
+            span = lowering.place(start, start + len(marked)) or span
     return failed("UNKNOWN", f"syntax error near `{marked}`: {message}" if marked else message, span)

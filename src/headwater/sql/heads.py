@@ -7,7 +7,6 @@ from typing import Any
 from sqlglot import TokenType
 
 _ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
-_MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC"})
 _OPENING = frozenset({"BEGIN", "ELSE", "LOOP", "THEN"})
 _TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
 _ENDS = frozenset({"THEN", "DO", "LOOP"})
@@ -26,28 +25,15 @@ class Head:
 def is_routine(tokens: Sequence[Any]) -> bool:
     """Whether a piece begins with the header of a procedure, function or trigger."""
     words = [token.text.upper() for token in tokens[:6]]
-    return words[:1] in (["CREATE"], ["ALTER"]) and not _ROUTINES.isdisjoint(words)
+    return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not _ROUTINES.isdisjoint(words)
 
 
-def parameters(tokens: Sequence[Any]) -> set[str]:
-    """The names of a routine's parameters, in lower case and without `@`."""
-    names: set[str] = set()
-    depth, wanted = 0, False
-    for token in tokens:
-        kind, word = token.token_type, token.text.upper()
-        if depth == 0 and word in ("AS", "IS", "BEGIN", "RETURNS"):
-            break
-        if kind is TokenType.L_PAREN:
-            depth += 1
-            wanted = depth == 1
-        elif kind is TokenType.R_PAREN:
-            depth -= 1
-        elif kind is TokenType.COMMA and depth == 1:
-            wanted = True
-        elif wanted and word not in _MODES and kind is not TokenType.PARAMETER:
-            names.add(token.text.lower())
-            wanted = False
-    return names
+def label_size(tokens: Sequence[Any]) -> int:
+    """How many tokens the label `<<name>>` before a block or loop takes; 0 when there is none."""
+    words = [str(token.text) for token in tokens[:5]]
+    if words[:1] == ["<<"] and words[2:3] == [">>"]:
+        return 3
+    return 5 if words[:2] == ["<", "<"] and words[3:] == [">", ">"] else 0
 
 
 def declared_name(tokens: Sequence[Any]) -> str | None:
@@ -56,12 +42,15 @@ def declared_name(tokens: Sequence[Any]) -> str | None:
     return tokens[at].text.lower() if at < len(tokens) else None
 
 
-def cursor_query(tokens: Sequence[Any]) -> Sequence[Any]:
-    """The query of `CURSOR c IS SELECT …` or `c CURSOR FOR SELECT …`; empty for any other declaration."""
-    if "CURSOR" not in [token.text.upper() for token in tokens[:2]]:
-        return ()
-    at = next((at for at, token in enumerate(tokens) if token.token_type in (TokenType.SELECT, TokenType.WITH)), None)
-    return tokens[at:] if at is not None else ()
+def given_value(tokens: Sequence[Any]) -> Sequence[Any]:
+    """The value that a line of a DECLARE section gives its variable: behind `:=`, DEFAULT or `=`; empty for none."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        kind = token.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0 and at and (kind in (TokenType.COLON_EQ, TokenType.EQ) or token.text.upper() == "DEFAULT"):
+            return tokens[at + 1 :]
+    return ()
 
 
 def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
@@ -76,6 +65,8 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
         word = tokens[0].text.upper()
         if word in _OPENING:
             tokens = tokens[1:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
         elif word in _TESTING:
             end = head_end(tokens)
             if end > 1 and (every or any(token.token_type is TokenType.SELECT for token in tokens[1:end])):
@@ -84,7 +75,8 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
         elif word == "FOR" and len(tokens) > 3 and tokens[2].text.upper() == "IN":
             end = head_end(tokens)
             query = tokens[3:end]
-            if any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
+            executes = bool(query) and query[0].text.upper() == "EXECUTE"
+            if executes or any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
                 yield Head(query, record=tokens[1].text.lower())
             elif (
                 query and query[0].token_type is TokenType.VAR and _is_name(query)

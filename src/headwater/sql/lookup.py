@@ -70,15 +70,34 @@ def _variable(lowering: Lowering, name: str) -> Expression:
     The values of other variables were put into its own when it was assigned. A name that is still there had no value
     then, and what it was assigned later, or what this variable itself is, does not count.
     """
+    node = lowering.variables.get(name.lstrip("@$:").lower())
+    return Literal() if node is None else _alone(lowering, node)
+
+
+def _alone(lowering: Lowering, node: Node) -> Expression:
+    """Lower what a variable stands for, in which no variable has a value."""
     before = lowering.variables
-    node = before.get(name.lstrip("@$:").lower())
-    if node is None:
-        return Literal()
     lowering.variables = dict.fromkeys(before)
     try:
         return lowering.without_spans(node, Scope())
     finally:
         lowering.variables = before
+
+
+def variable_fields(lowering: Lowering, name: str, fields: Sequence[Node]) -> Expression:
+    """A field of what a variable stands for; of a row, the column that the field is."""
+    own = name.lstrip("@$:").lower()
+    node = lowering.variables.get(own)
+    given = lowering.variables.get(f"{own}.{fields[0].name.lower()}") if fields else None
+    if given is not None:  # it was assigned on its own
+        return _fields(lowering, _alone(lowering, given), fields[1:])
+    row = node.this if isinstance(node, exp.Subquery) else None
+    if not isinstance(row, exp.Select) or row.args.get("kind") != "STRUCT" or not row.is_star or not fields:
+        return _fields(lowering, _variable(lowering, name), fields)
+    rows = row.args["from_"]
+    column = exp.Column(this=fields[0].copy(), table=exp.to_identifier(rows.this.alias_or_name))
+    alone = exp.Subquery(this=exp.Select(expressions=[column], from_=rows.copy()))
+    return _fields(lowering, _alone(lowering, alone), fields[1:])
 
 
 def _hidden_column(lowering: Lowering, identifier: Node, scope: Scope, span: Span | None) -> Expression | None:
@@ -108,6 +127,10 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         args = node.args
         parts = [args.get("catalog"), args.get("db"), args.get("table"), args["this"], *fields]
         return resolve_path(lowering, [part for part in parts if part is not None], scope)
+    if isinstance(node, exp.Placeholder | exp.Parameter) and all(
+        isinstance(field, exp.Identifier) for field in fields
+    ):
+        return variable_fields(lowering, node.name, fields)
     called = any(isinstance(field, exp.Func) for field in fields)
     result = _sure_value(lowering, node, scope) if called else lowering.expression(node, scope)
     for field in fields:
@@ -173,7 +196,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
     if len(parts) == 2 and _is_sequence(lowering, parts[1]):
         return Literal()
     if parts[0].name.lower() in lowering.variables:
-        return _fields(lowering, _variable(lowering, parts[0].name), parts[1:])
+        return variable_fields(lowering, parts[0].name, parts[1:])
     if len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
         loose = find_name(lowering, parts[0], scope, span=span)
         if loose is not None:

@@ -18,12 +18,24 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
 from headwater.model.names import Case, TableName
 from headwater.model.relation import Case as RelationCase
-from headwater.model.relation import Computed, Element, Expression, GetField, MakeArray, MakeStruct, Ref, Relation
+from headwater.model.relation import (
+    Computed,
+    Element,
+    Expression,
+    GetField,
+    MakeArray,
+    MakeStruct,
+    Ref,
+    Relation,
+    Write,
+)
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
+from headwater.sql.routines import Trigger
 from headwater.sql.split import Piece
+from headwater.sql.texts import Texts
 from headwater.text import Source, Span
 
 Node: TypeAlias = Any  # sqlglot's expressions: compiled, and typed only by their class
@@ -96,7 +108,12 @@ class Lowering:
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
         self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()
+        self.texts = Texts()  # which the variables may hold
+        self.cursors: dict[str, Node] = {}  # the queries of the script's cursors
+        self.trigger: Trigger | None = None  # the trigger whose body the statement stands in
+        self.side_writes: list[Write] = []  # to the row of a trigger
         self.conditional = piece is not None and piece.conditional
+        self.branches = piece.branches if piece is not None else ()
         self.issues: list[Issue] = []
         self.stored: list[StoredItem] = []
         self.types: dict[int, str] = {}  # of columns whose type is known, by id
@@ -107,7 +124,7 @@ class Lowering:
         self._regions: Regions | None = None
         self._deadline = deadline
         self._next_id = 0
-        self._placeless = False
+        self._placeless = piece is not None and piece.source is not None
         self._told: set[tuple[Any, ...]] = set()
         self._fold = _FOLDS[resolver.case.columns]
 
@@ -275,6 +292,10 @@ class Lowering:
             return self.source.span(self.offset + start, self.offset + end + 1)
         return Span(start, end + 1, meta["line"], meta["col"] - (end - start))
 
+    def place(self, start: int, end: int) -> Span | None:
+        """The span of a part of the statement's text; None when that is not the script's."""
+        return None if self._placeless else self.source.span(self.offset + start, self.offset + end)
+
     def cover(self, *nodes: Node) -> Span | None:
         """The span from the first to the last of some names."""
         spans = [span for span in (self.span(node) for node in nodes if node is not None) if span is not None]
@@ -303,7 +324,7 @@ class Lowering:
         return self._regions
 
     def _placed(self, found: tuple[int, int] | None) -> Span | None:
-        return None if found is None else self.source.span(self.offset + found[0], self.offset + found[1])
+        return None if found is None else self.place(found[0], found[1])
 
     def first_position(self, node: Node) -> int | None:
         """The position of the first name or literal that can be found in a node, in no particular order."""

@@ -154,6 +154,8 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         return build(lowering, node, scope)
     if name in lowering.functions:
         return _through_function(lowering, node, scope)
+    if lowering.dialect == "oracle" and lowering.variables.get(name) is not None:  # an element of a collection
+        return lowering.expression(exp.Placeholder(this=name), scope)
     call = Arguments()
     for each in node.expressions:
         if not isinstance(each, exp.Lambda):

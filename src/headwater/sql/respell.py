@@ -16,8 +16,8 @@ from sqlglot import TokenType
 
 from headwater.sql.dialects import sqlglot_dialect
 from headwater.sql.respell_rules import COMPOUND, OPERATORS, RULES
+from headwater.sql.tokens import CLOSED_BY, group_end
 
-_OPEN = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACE: TokenType.R_BRACE}
 _NAMES = frozenset({TokenType.IDENTIFIER, TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING})
 _VALUE_ENDS = frozenset(
     {
@@ -114,26 +114,14 @@ def _match(pattern: Sequence[str], tokens: Sequence[Any], at: int) -> tuple[int,
 
 def _ends(tokens: Sequence[Any], at: int, *, last: bool) -> Iterator[int]:
     """Yield the places where a match may end, outside brackets: anywhere or, if it is the `last`, at the end."""
-    while at < len(tokens) and tokens[at].token_type not in _OPEN.values():
+    while at < len(tokens) and tokens[at].token_type not in CLOSED_BY.values():
         if not last:
             yield at
-        closed = group_end(tokens, at) if tokens[at].token_type in _OPEN else at + 1
+        closed = group_end(tokens, at) if tokens[at].token_type in CLOSED_BY else at + 1
         if closed is None:
             return
         at = closed
     yield at
-
-
-def group_end(tokens: Sequence[Any], at: int) -> int | None:
-    """Return the place behind the bracket that closes one; None when it is not closed."""
-    opens = tokens[at].token_type
-    closes, depth = _OPEN.get(opens), 0
-    for index in range(at, len(tokens)):
-        kind = tokens[index].token_type
-        depth += (kind is opens) - (kind is closes)
-        if depth == 0:
-            return index + 1
-    return None
 
 
 def _replaced(replacement: Sequence[str], parts: list[Sequence[Any]], head: Any, dialect: str) -> list[Any]:

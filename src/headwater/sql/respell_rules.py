@@ -101,6 +101,8 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_SPARK, "MAX RECURSION LEVEL ?", ""),
     (_SPARK, "TABLE () PARTITION_BY ...", "~TABLE ()"),
     (_SPARK, "TABLE () WITH SINGLE PARTITION ...", "~TABLE ()"),
+    # Cursors
+    (None, "WHERE CURRENT OF ?", ""),
     # SQL's functions of JSON
     *(
         (None, f"{what} ON {when}", "")

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import TokenType, exp
 
+from headwater.sql.branches import Path
 from headwater.sql.clients import Script, without_commands
 from headwater.sql.dialects import UNSWALLOWED, sqlglot_dialect, tokenize
 from headwater.sql.respell import respelled
@@ -26,7 +27,19 @@ class Piece:
     conditional: bool = False  # inside a branch or a loop
     names: frozenset[str] = frozenset()  # parameters and declared variables around it, in lower case
     record: str | None = None  # the variable that takes the rows of this query, one after another
+    cursor: str | None = None  # the cursor that this query is of
     condition_of: str | None = None  # IF, WHILE: it stands for the condition of such a statement
+    branches: Path = ()  # the branches and loops around it
+    batch: int = 0  # how many commands of a client, such as GO, have ended statements before it
+    into: tuple[str, ...] = ()  # the variables that take the row of this query
+    opaque: str | None = None  # why the statement is not known
+    doubt: str | None = None  # why its lineage is not certain
+    source: Source | None = None  # the text that it stands in, when that is an executed string and not the script
+
+    @property
+    def words(self) -> str:
+        """The text of the statement."""
+        return self.text[self.tokens[0].start : self.tokens[-1].end + 1] if self.tokens else ""
 
 
 def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
@@ -97,17 +110,19 @@ def _pieces(source: Source, text: str, tokens: list[Any], offset: int, ends: Seq
     starts = [token.start + offset for token in tokens] if ends else []
     cuts = {bisect_left(starts, end): 0 for end in ends}  # → how many tokens a cut takes away
     cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON}
+    batch = bisect_left(ends, offset)
     for at in sorted(cuts):
         if at > begin:
-            yield _piece(source, text, tokens[begin:at], offset)
+            yield _piece(source, text, tokens[begin:at], offset, batch)
         begin = at + cuts[at]
+        batch += not cuts[at]
     if begin < len(tokens):
-        yield _piece(source, text, tokens[begin:], offset)
+        yield _piece(source, text, tokens[begin:], offset, batch)
 
 
-def _piece(source: Source, text: str, tokens: list[Any], offset: int) -> Piece:
+def _piece(source: Source, text: str, tokens: list[Any], offset: int, batch: int = 0) -> Piece:
     span = source.span(offset + tokens[0].start, offset + tokens[-1].end + 1)
-    return Piece(span, text, tuple(tokens), offset)
+    return Piece(span, text, tuple(tokens), offset, batch=batch)
 
 
 _LONG = 2_000_000

@@ -10,19 +10,23 @@ from collections.abc import Sequence
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from headwater.errors import IssueCode
 from headwater.lineage.effects import CreateTable, SchemaEffect
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Write
 from headwater.sql.definitions import column_definitions
+from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
+from headwater.sql.texts import NULL, inlined, is_variable, variable_name
+from headwater.sql.tokens import cut_list
+from headwater.sql.triggers import assign_row, row_column
 from headwater.sql.writes import lower_select, states
 
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
 _INTO_VARIABLES = frozenset({"oracle", "snowflake", "mysql"})  # where INTO never makes a table
 _INTO_EITHER = frozenset({"postgres", "redshift", "materialize", "risingwave"})  # where it makes one outside of code
-_MAX_NODES = 2000  # a variable that grows by itself in a long script is let go
 
 
 @states(exp.Declare)
@@ -37,9 +41,10 @@ def lower_declare(lowering: Lowering, node: Node) -> Lowered:
                 tables.append(_table_variable(lowering, name, item.args["kind"]))
                 continue
             lowering.variables[variable_name(name)] = None
+            lowering.texts.give(variable_name(name), (NULL,), ())
             if isinstance(default, exp.Expr):
-                given += _assign(lowering, name, default)
-    return dataclasses.replace(_reported("DECLARE", given), effects=tuple(tables))
+                given += assign_value(lowering, name, default)
+    return dataclasses.replace(reported("DECLARE", given), effects=tuple(tables))
 
 
 def _table_variable(lowering: Lowering, name: Node, schema: Node) -> SchemaEffect:
@@ -54,11 +59,11 @@ def lower_set(lowering: Lowering, node: Node) -> Lowered:
     for item in node.expressions:
         pair = item.this
         if isinstance(pair, exp.EQ):
-            given += _assign(lowering, pair.this, pair.expression)
-    return _reported("SET", given)
+            given += assign_value(lowering, pair.this, pair.expression)
+    return reported("SET", given)
 
 
-def _reported(statement_type: str, given: Sequence[Assignment]) -> Lowered:
+def reported(statement_type: str, given: Sequence[Assignment]) -> Lowered:
     """A statement that gives variables values: a write only if some value is read from tables."""
     if not given:
         return Lowered(statement_type)
@@ -72,36 +77,74 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
     if isinstance(into, exp.Into):
         targets = into.expressions or [into.this]
         if all(_takes_value(lowering, target) for target in targets):
-            return _reported("SELECT_INTO", _assign_row(lowering, targets, node))
+            if len(targets) == 1 and (len(node.expressions) > 1 or node.is_star):
+                return _lower_into_record(lowering, targets[0], node)
+            return reported("SELECT_INTO", _assign_row(lowering, targets, node))
     pairs = [each for each in node.expressions if isinstance(each, exp.EQ) and isinstance(each.this, exp.Parameter)]
     if lowering.dialect in ("tsql", "fabric") and pairs and len(pairs) == len(node.expressions):
+        if node.args.get("from_") is None:
+            return reported(
+                "SELECT", [each for pair in pairs for each in assign_value(lowering, pair.this, pair.expression)]
+            )
         values = [pair.expression for pair in pairs]
-        return _reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
+        return reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
     return lower_select(lowering, node)
 
 
+def _lower_into_record(lowering: Lowering, target: Node, node: Node) -> Lowered:
+    """`SELECT * INTO r`: a variable that holds the whole row."""
+    query = node.copy()
+    query.set("into", None)
+    lowered = lower_select(lowering, query)
+    keep_record(lowering, variable_name(target), query)
+    writes = tuple(dataclasses.replace(write, statement_type="SELECT_INTO") for write in lowered.writes)
+    return dataclasses.replace(lowered, statement_type="SELECT_INTO", writes=writes)
+
+
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A PL/pgSQL statement without its `INTO a, b`, and those names: to the parser they would be tables."""
+    """A PL/pgSQL statement without its `INTO a, r.b`, and those names: to the parser they would be tables."""
     if dialect not in _INTO_EITHER or not piece.names:
         return piece, []
     words = [token.text.lower() for token in piece.tokens]
+    known = piece.names | {"new", "old"}
     for at, word in enumerate(words):
         if word != "into" or not at or words[at - 1] in ("insert", "merge", "copy"):
             continue
-        start = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
-        end = start
-        while end < len(words) and words[end] in piece.names and (end == start or words[end - 1] == ","):
-            end += 2 if words[end + 1 : end + 2] == [","] else 1
-        if end > start and words[end - 1] != ",":
-            names = [name for name in words[start:end] if name != ","]
-            return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
+        end = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
+        names: list[str] = []
+        while end < len(words) and words[end] in known:
+            dotted = words[end + 1 : end + 2] == ["."]
+            names.append("".join(words[end : end + 3]) if dotted else words[end])
+            end += 3 if dotted else 1
+            if words[end : end + 1] != [","]:
+                return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
+            end += 1
     return piece, []
+
+
+def into_variables(names: Sequence[str]) -> Node:
+    """The INTO of a query that fills variables, and fields of records."""
+    parts = [name.rpartition(".") for name in names]
+    return exp.Into(
+        expressions=[exp.column(name, table=row) if row else exp.Var(this=name) for row, _, name in parts]
+    )
+
+
+def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
+    """Variables get what RETURNING gives, and that is not followed."""
+    for name in names:
+        lowering.variables[name] = None
+        lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
+    message = f"what RETURNING gives is not followed into {', '.join(f'`{name}`' for name in names)}"
+    lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
 
 
 def _takes_value(lowering: Lowering, target: Node | None) -> bool:
     """Whether the target of INTO is a variable rather than a new table."""
     if target is None:
         return False
+    if row_column(lowering, target) is not None:
+        return True
     return lowering.dialect in _INTO_VARIABLES or variable_name(target) in lowering.variables
 
 
@@ -113,18 +156,23 @@ def _assign_row(
     query.set("into", None)
     given: list[Assignment] = []
     for target, value in zip(targets, values or select.expressions):
-        given += _assign(lowering, target, _alone(query, value))
+        alone = _alone(query, value) if select.args.get("from_") is not None else value.unalias()
+        given += assign_value(lowering, target, alone)
     return given
 
 
 def keep_record(lowering: Lowering, name: str, query: Node) -> None:
     """A variable that holds a row of a query: of a loop or a cursor."""
     if isinstance(query, exp.Query):
+        for field in [each for each in lowering.variables if each.startswith(f"{name}.")]:
+            del lowering.variables[field]
         rows = exp.Subquery(
-            this=_inlined(lowering, query) or query.copy(), alias=exp.TableAlias(this=exp.to_identifier(name))
+            this=inlined(lowering.variables, query) or query.copy(),
+            alias=exp.TableAlias(this=exp.to_identifier(name)),
         )
         row = exp.Select(kind="STRUCT", expressions=[exp.Star()], from_=exp.From(this=rows))
         lowering.variables[name] = exp.Subquery(this=row)
+        lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
 
 
 def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
@@ -144,6 +192,11 @@ def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
 
 def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     """`x := expression`, with or without LET and a type before it; None when a piece is something else."""
+    if lowering.trigger is not None and piece.tokens:
+        if piece.tokens[0].token_type is TokenType.COLON:
+            piece = dataclasses.replace(piece, tokens=piece.tokens[1:])  # Oracle: :NEW.x := 1
+        elif piece.tokens[0].token_type is TokenType.SET:
+            return _lower_row_set(lowering, piece)
     at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
     if at is None:  # PL/pgSQL: x = 1, new.x = 1
         kinds = [token.token_type for token in piece.tokens[:4]]
@@ -161,19 +214,35 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
         return None
     given: list[Assignment] = []
     if isinstance(tree, exp.Select) and tree.expressions:
-        given = _assign(lowering, exp.Var(this=name.text), tree.expressions[0])
-    return _reported("SET", given)
+        left: Node = exp.Var(this=name.text)
+        if at > 2 and piece.tokens[at - 2].token_type is TokenType.DOT:
+            left = exp.column(piece.tokens[at - 1].text, table=piece.tokens[at - 3].text)
+        given = assign_value(lowering, left, tree.expressions[0])
+    return reported("SET", given)
 
 
-def _assign(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
+def _lower_row_set(lowering: Lowering, piece: Piece) -> Lowered | None:
+    """MySQL: `SET NEW.x = NEW.y, NEW.z = 1`, of which the parser loses the second NEW."""
+    parts = [dataclasses.replace(piece, tokens=tuple(part)) for part in cut_list(piece.tokens[1:])]
+    if not all(len(part.tokens) > 3 and part.tokens[1].token_type is TokenType.DOT for part in parts):
+        return None
+    lowered = [lower_assignment(lowering, part) for part in parts]
+    return Lowered("SET") if None not in lowered else None
+
+
+def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
     """Let variables stand for their new values; returns those that are read from tables, as columns."""
     if isinstance(left, exp.Tuple):
         row = right.this if isinstance(right, exp.Subquery | exp.Paren) else right
         values = row.expressions if isinstance(row, exp.Select | exp.Tuple) else []
         parts = [_alone(row, value) if isinstance(row, exp.Select) else value for value in values]
-        return [each for name, part in zip(left.expressions, parts) for each in _assign(lowering, name, part)]
+        return [each for name, part in zip(left.expressions, parts) for each in assign_value(lowering, name, part)]
+    if assign_row(lowering, left, right):
+        return []
     name = variable_name(left)
-    value = _inlined(lowering, right)
+    if isinstance(left, exp.Column) and left.table:  # a field of a record
+        name = f"{left.table.lower()}.{name}"
+    value = inlined(lowering.variables, right)
     given: list[Assignment] = []
     if value is not None and value.find(exp.Query) is not None:
         read = (
@@ -185,10 +254,23 @@ def _assign(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
     if value is not None and value.find(exp.Query) is None:
         value = exp.Null()  # nothing is read for it: a text that grows piece by piece is not kept
     before = lowering.variables.get(name)
-    if lowering.conditional and before is not None and value is not None:
+    if lowering.conditional and before is not None and value is not None and before != value:
         value = exp.Coalesce(this=before.copy(), expressions=[value])
     lowering.variables[name] = value
+    _keep_text(lowering, name, right)
     return given
+
+
+def _keep_text(lowering: Lowering, name: str, value: Node) -> None:
+    """A variable has the texts that an expression may give; one that grows in a loop may have any."""
+    texts, path = lowering.texts, lowering.branches
+    grows = any(branch.loops for branch in path) and any(
+        is_variable(part) and variable_name(part) == name for part in value.walk()
+    )
+    values = (
+        (texts.hole(None),) if grows else Evaluation(texts, lowering.variables, path, lowering.dialect).values(value)
+    )
+    texts.give(name, values, path)
 
 
 def _alone(query: Node, value: Node) -> Node:
@@ -197,32 +279,3 @@ def _alone(query: Node, value: Node) -> Node:
     single.set("expressions", [value.copy()])
     single.set("kind", None)
     return exp.Subquery(this=single)
-
-
-def _inlined(lowering: Lowering, node: Node | None) -> Node | None:
-    """An expression with what its variables stand for now in their place."""
-    if not isinstance(node, exp.Expr):
-        return None
-
-    def replace(part: Node) -> Node:
-        known = lowering.variables.get(variable_name(part)) if is_variable(part) else None
-        if known is None:
-            return part
-        is_output = isinstance(part.parent, exp.Select) and part.arg_key == "expressions"
-        return exp.alias_(known.copy(), part.name) if is_output else known.copy()
-
-    result: Node = node.copy().transform(replace)
-    return result if sum(1 for _ in result.walk()) < _MAX_NODES else None
-
-
-def is_variable(node: Node) -> bool:
-    """Whether a node can be the use of a variable: `@x`, `$x`, or a plain name."""
-    return isinstance(node, exp.Parameter | exp.Placeholder | exp.Var) or (
-        isinstance(node, exp.Column) and node.args.get("table") is None
-    )
-
-
-def variable_name(node: Node) -> str:
-    """The name of a variable, without its sign and case."""
-    name: str = node.name
-    return name.lstrip("@$:").lower()

@@ -16,7 +16,7 @@ from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece, split_script
-from headwater.zetasql.scripting import Fallback, ScriptState, Setting, understand_anyhow
+from headwater.zetasql.scripting import Computes, Fallback, ScriptState, Setting, understand_anyhow
 from headwater.zetasql.tables import tables_only
 
 
@@ -29,10 +29,12 @@ class GoogleSqlFrontEnd:
         engine: Engine | None = None,
         dialect: str = "bigquery",
         fallback: Fallback | None = None,
+        computes: Computes | None = None,
         provider: TableProvider | None = None,
     ) -> None:
         self.dialect = dialect
         self.state = ScriptState(Reader(engine or default_engine(), dialect, provider), fallback=fallback)
+        self.state.computes = computes
 
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
         """Take in the tables of texts that come next all at once: registering them text by text takes longer."""

@@ -24,11 +24,13 @@ from headwater.zetasql.routines import (
 )
 from headwater.zetasql.script import Piece, pieces_of, split_script
 from headwater.zetasql.scripting import (
+    ComputedText,
     ScriptState,
     Setting,
     assign,
     handles,
     named_value,
+    place_of,
     resolve_statement,
     understand_anyhow,
     understand_statement,
@@ -180,19 +182,50 @@ def _plain_name(argument: Any) -> str | None:
 
 @handles("ExecuteImmediateStatement")
 def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    """A string that is written in the text is analysed; one that is computed is opaque, and that is said."""
-    text = _constant_text(piece.node.sql)
-    if text is None or setting.depth >= _MAX_DEPTH:
-        _, _, found = value_of(state, piece.node.sql, piece, setting)
-        reason = "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen"
-        return Lowered("EXECUTE_IMMEDIATE", issues=(*found, _opaque(reason, piece)))
+    """A string that can be computed from constants and variables is analysed; any other is opaque: that is said."""
+    parts: list[Lowered] = []
+    for computed in _texts(state, piece, setting):
+        if computed.opaque is not None or setting.depth >= _MAX_DEPTH:
+            _, _, found = value_of(state, piece.node.sql, piece, setting)
+            reason = computed.opaque or "EXECUTE IMMEDIATE of a string that is nested too deeply"
+            parts.append(Lowered("", issues=(*found, _opaque(reason, piece))))
+            continue
+        lowered = _execute(state, piece, setting, computed.text)
+        if computed.doubt is not None:
+            issues = (*lowered.issues, _opaque(computed.doubt, piece))
+            lowered = dataclasses.replace(lowered, issues=issues, approximate=computed.doubt)
+        parts.append(lowered)
+    return _together(parts)
+
+
+def _texts(state: ScriptState, piece: Piece, setting: Setting) -> list[ComputedText]:
+    """The strings that are executed: one that is written there, or those that can be computed."""
+    constant = _constant_text(piece.node.sql)
+    if constant is not None:
+        return [ComputedText(constant)]
+    if state.computes is not None and setting.depth == 0:
+        start, end = place_of(piece.node.sql, piece, piece.node)
+        found = state.computes(state, dataclasses.replace(piece, start=start, end=end), setting)
+        if found:
+            return found
+    return [ComputedText("", "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen")]
+
+
+def _execute(state: ScriptState, piece: Piece, setting: Setting, text: str) -> Lowered:
+    """The statements of a string, each with the schema that those before it leave."""
     text, values = _with_arguments(state, piece, setting, text)
     source = Source(text, setting.source.name)
     before = dict(state.variables)
     state.variables |= values
-    inside = Setting(source, setting.resolver, inner=True, exact=False, depth=setting.depth + 1)
+    resolver = setting.resolver.fork()
+    inside = Setting(source, resolver, inner=True, exact=False, depth=setting.depth + 1)
+    parts: list[Lowered] = []
     try:
-        parts = [understand_anyhow(state, part, inside) for part in split_script(source, state.reader.engine)]
+        for part in split_script(source, state.reader.engine):
+            parts.append(understand_anyhow(state, part, inside))
+            for effect in parts[-1].effects:
+                resolver.apply(effect)
+                state.reader.schema_changed()
     except (CannotResolve, ServiceError) as failure:
         message = f"in EXECUTE IMMEDIATE: {failure.message}"
         return Lowered("EXECUTE_IMMEDIATE", issues=(_opaque(message, piece),))
@@ -200,13 +233,19 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
         state.variables = before
         for name in values:
             state.reader.catalog.variables.pop(name, None)
-    writes = tuple(write for part in parts for write in part.writes)
-    _into(state, piece, writes)
+    lowered = _together(parts)
+    _into(state, piece, lowered.writes)
+    return lowered
+
+
+def _together(parts: list[Lowered]) -> Lowered:
+    """Several statements as what one EXECUTE IMMEDIATE does."""
     return Lowered(
         "EXECUTE_IMMEDIATE",
-        writes,
+        tuple(write for part in parts for write in part.writes),
         tuple(effect for part in parts for effect in part.effects),
         tuple(issue for part in parts for issue in part.issues),
+        approximate=next((part.approximate for part in parts if part.approximate), None),
     )
 
 

@@ -4,6 +4,7 @@ ZetaSQL's parser gives the tree of a whole script. When the script does not pars
 parts are parsed one by one, so that one bad statement does not take the others with it.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ from headwater.zetasql.engine import Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.options import language_bytes
+
+Branch: TypeAlias = tuple[int, int, bool, bool]
+"""An arm of a control statement: the number of the statement and of the arm, whether it loops, whether it is ELSE."""
+
+_NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class Piece:
     kind: str
     node: Any = None
     conditional: bool = False
+    branches: tuple[Branch, ...] = ()
     problem: str | None = None
     problem_span: Span | None = None
 
@@ -79,7 +86,7 @@ def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> P
 
 
 def pieces_of(
-    source: Source, statements: Iterable[Any], offset: int, *, conditional: bool = False
+    source: Source, statements: Iterable[Any], offset: int, *, branches: tuple[Branch, ...] = ()
 ) -> Iterator[Piece]:
     """The pieces of a list of statements whose text begins at byte `offset` of the source."""
     for wrapped in statements:
@@ -90,13 +97,16 @@ def pieces_of(
             kind = kind_of(node)
         bodies = _bodies(node, kind)
         if bodies is None:
-            yield _piece(source, node, kind=kind, offset=offset, conditional=conditional)
+            yield _piece(source, node, kind=kind, offset=offset, branches=branches)
             continue
         head, lists = bodies
         if head is not None:
-            yield _piece(source, head, kind=kind, offset=offset, conditional=conditional)
-        for body, may_skip in lists:
-            yield from pieces_of(source, body.statement_list, offset, conditional=conditional or may_skip)
+            yield _piece(source, head, kind=kind, offset=offset, branches=branches)
+        number, decides = next(_NUMBERS), kind in ("IfStatement", "CaseStatement")
+        for arm, (body, may_skip) in enumerate(lists):
+            own = (number, arm, not decides, decides and arm == len(lists) - 1)
+            inner = (*branches, own) if may_skip else branches
+            yield from pieces_of(source, body.statement_list, offset, branches=inner)
 
 
 def _bodies(node: Any, kind: str) -> tuple[Any, list[tuple[Any, bool]]] | None:
@@ -125,10 +135,10 @@ def _bodies(node: Any, kind: str) -> tuple[Any, list[tuple[Any, bool]]] | None:
             return None
 
 
-def _piece(source: Source, node: Any, *, kind: str, offset: int, conditional: bool) -> Piece:
+def _piece(source: Source, node: Any, *, kind: str, offset: int, branches: tuple[Branch, ...]) -> Piece:
     place = location(node)
     start, end = offset + place.start, offset + place.end
-    return Piece(source.span_of_bytes(start, end), start, end, kind, unwrap(node), conditional)
+    return Piece(source.span_of_bytes(start, end), start, end, kind, unwrap(node), bool(branches), branches)
 
 
 # ------------------------------------------------------------------------------------------- syntax nodes

@@ -52,6 +52,7 @@ class ScriptState:
     procedures: dict[str, Procedure] = field(default_factory=dict)
     variables: dict[str, Expression] = field(default_factory=dict)  # by name, lower case
     fallback: "Fallback | None" = None
+    computes: "Computes | None" = None
     definitions: "list[tuple[Piece, Setting]]" = field(default_factory=list)  # its functions and variables, in order
 
     def begin(self) -> None:
@@ -89,6 +90,18 @@ class Setting:
 
         return Surroundings(state.reader.catalog.known, state.routines, state.variables, qualify)
 
+
+@dataclass(frozen=True, slots=True)
+class ComputedText:
+    """A string that may be executed. `opaque` says why nothing can be said of it, `doubt` what is not certain."""
+
+    text: str
+    opaque: str | None = None
+    doubt: str | None = None
+
+
+Computes: TypeAlias = Callable[[ScriptState, Piece, Setting], list[ComputedText]]
+"""The strings that a piece, which is an expression, may give at this point of the script."""
 
 Fallback: TypeAlias = Callable[[ScriptState, Piece, Setting, CannotResolve], Lowered]
 """What to make of a piece that ZetaSQL cannot resolve."""

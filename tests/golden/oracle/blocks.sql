@@ -38,8 +38,8 @@ BEGIN
 END;
 --> a <- t.a IDENTITY
 --> * | t.b FILTER
---> dst.p
---! UNKNOWN_COLUMN
+--> v <- t.a IDENTITY | t.b FILTER
+--> dst.p <- t.a IDENTITY | t.b FILTER
 
 -- case: nested blocks and exceptions
 BEGIN

@@ -160,6 +160,7 @@ CLOSE c
 INSERT INTO d (x) SELECT a FROM t
 FETCH NEXT FROM c INTO @a
 --> d.x <- t.a IDENTITY
+--! APPROXIMATE_LINEAGE
 
 -- case: no semicolon before USE
 INSERT INTO d (x) SELECT a FROM t

@@ -1,0 +1,125 @@
+"""The branches and loops around each statement of procedural code.
+
+A branch is known by the IF (or loop) that it belongs to and by its number among the arms of that IF. What one arm
+assigns is seen by the statements after it in the same arm for certain, by those after the IF perhaps, and by the
+other arms never.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.heads import head_end, is_routine, label_size
+
+_NUMBERS = itertools.count()
+_LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
+_ARMS = frozenset({"ELSE", "ELSIF", "ELSEIF", "WHEN"})
+_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One arm of a statement that decides, or the body of a loop."""
+
+    number: int
+    arm: int = 0
+    loops: bool = False
+    last: bool = False  # ELSE, which runs when no arm before it does
+
+
+Path = tuple[Branch, ...]  # the branches around a statement, from the outermost
+
+
+def new_branch(word: str) -> Branch:
+    """The first arm of an IF or CASE, or the body of a loop, by the word that begins it."""
+    return Branch(next(_NUMBERS), loops=word in _LOOPS)
+
+
+def next_arm(branch: Branch, word: str) -> Branch:
+    """The arm that follows another one of the same statement, by the word that begins it."""
+    return Branch(branch.number, branch.arm + 1, branch.loops, last=word == "ELSE")
+
+
+def encloses(outer: Path, inner: Path) -> bool:
+    """Return whether a statement on the second path runs only if the first path was taken."""
+    return inner[: len(outer)] == outer
+
+
+def excludes(one: Path, other: Path) -> bool:
+    """Return whether two paths are different arms of one statement, of which only one runs."""
+    for mine, theirs in zip(one, other):
+        if mine != theirs:
+            return mine.number == theirs.number
+    return False
+
+
+class Branches:
+    """The open blocks, branches and loops at a place of procedural code in which END closes each of them."""
+
+    def __init__(self) -> None:
+        self._open: list[Branch | None] = []  # None: BEGIN, which decides nothing
+
+    @property
+    def path(self) -> Path:
+        return tuple(each for each in self._open if each is not None)
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def read(self, tokens: Sequence[Any]) -> None:
+        """Open and close what the control words of a piece open and close."""
+        first, second = _word(tokens, 0), _word(tokens, 1)
+        if first == "END" or (first == "UNTIL" and "END" in [token.text.upper() for token in tokens[-3:]]):
+            if self._open and second not in _TRANSACTION:
+                self._open.pop()
+            return
+        for word in _openings(tokens):
+            if word == "BEGIN":
+                self._open.append(None)
+            elif word not in _ARMS:
+                self._open.append(new_branch(word))
+            elif self._open and (before := self._open[-1]) is not None:
+                self._open[-1] = next_arm(before, word)
+
+
+def _openings(tokens: Sequence[Any]) -> list[str]:
+    """The control words before the first statement of a piece that open a block, a branch or a loop."""
+    if is_routine(tokens):
+        at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
+        tokens = tokens[at:]
+    found: list[str] = []
+    while tokens:
+        word, second = _word(tokens, 0), _word(tokens, 1)
+        if second == ":" and _word(tokens, 2) in ("BEGIN", *_LOOPS):
+            tokens = tokens[2:]
+        elif (size := label_size(tokens)) > 0:
+            tokens = tokens[size:]
+        elif word == "BEGIN" and second not in _TRANSACTION:
+            found.append(word)
+            tokens = tokens[1:]
+        elif word in ("ELSE", "LOOP", "EXCEPTION", "ATOMIC") or (word == "REPEAT" and second != "("):
+            found += [word] if word in ("ELSE", "LOOP", "REPEAT") else []
+            tokens = tokens[1:]
+        elif word == "DECLARE" and "HANDLER" in [token.text.upper() for token in tokens[:4]]:
+            at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
+            tokens = tokens[at:]
+        elif word == "CASE":
+            found.append(word)
+            at = next((at for at, token in enumerate(tokens) if token.text.upper() == "WHEN"), len(tokens))
+            tokens = tokens[at:]
+        elif word in ("IF", "ELSIF", "ELSEIF", "WHEN", "WHILE", "FOR"):
+            found.append(word)
+            tokens = tokens[head_end(tokens) + 1 :]
+        else:
+            break
+    return found
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+        return ""
+    return str(tokens[at].text).upper()

@@ -1,0 +1,141 @@
+"""What is declared in procedural code: variables, cursors, handlers; and pieces cut out of others."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.cursors import Cursor, read_cursor
+from headwater.sql.heads import declared_name, given_value
+from headwater.sql.routines import Code
+from headwater.sql.split import Piece, split_inner
+from headwater.text import Source
+
+_STATEMENTS = frozenset(
+    {
+        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH"),
+        *("BEGIN", "SET", "EXECUTE", "CALL", "IF", "LEAVE", "ROLLBACK", "COMMIT", "RESIGNAL", "EXIT"),
+    }
+)
+_DECLARING_IN_CODE = frozenset(
+    {"mysql", "singlestore", "doris", "starrocks", "teradata"}
+)  # DECLARE a, b INT DEFAULT 1
+_OPENING_CURSORS = frozenset({"DECLARE", "LET", "OPEN", "SET"})
+_EXECUTE = ("EXECUTE", "IMMEDIATE")
+
+
+def read_statement(piece: Piece, source: Source, dialect: str, code: Code) -> Iterator[Piece]:
+    """A statement without control words around it; one about a cursor is the cursor's query, or what it executes."""
+    first = _word(piece.tokens, 0)
+    if first not in _OPENING_CURSORS:
+        yield piece
+        return
+    piece = read_command(piece, dialect)
+    cursor = read_cursor(piece.tokens)
+    if cursor is not None:
+        yield _cut_cursor(piece, cursor, source, code)
+    elif first == "OPEN":
+        if _word(piece.tokens, 2) == "FOR" and len(piece.tokens) > 3:  # OPEN c FOR text, OPEN c FOR EXECUTE text
+            name = piece.tokens[1].text.lower()
+            executes = _as_execute(piece.tokens[3:])
+            yield dataclasses.replace(
+                cut_piece(piece, piece.tokens[3:], source), tokens=executes, record=name, cursor=name
+            )
+    elif first == "DECLARE" and dialect in _DECLARING_IN_CODE:
+        yield from _declared_in_code(piece, source, code)
+    else:
+        yield piece
+
+
+def _as_execute(tokens: Sequence[Any]) -> tuple[Any, ...]:
+    """The execution of a text, whether or not EXECUTE is before it."""
+    head = tokens[0]
+    if head.text.upper() == "EXECUTE":
+        return tuple(tokens)
+    made = [type(head)(TokenType.VAR, word, head.line, head.col, head.start, head.end) for word in _EXECUTE]
+    return (*made, *tokens)
+
+
+def read_declaration(piece: Piece, tokens: Sequence[Any], source: Source, code: Code) -> Iterator[Piece]:
+    """A line of a DECLARE section: what its variable is given, or the query of its cursor."""
+    name = declared_name(tokens)
+    if name is None:
+        return
+    cursor = read_cursor(tokens)
+    if cursor is not None:
+        yield _cut_cursor(piece, cursor, source, code)
+        return
+    code.declare([name])
+    given = given_value(tokens)
+    if given:
+        head = tokens[0]
+        gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
+        yield dataclasses.replace(cut_piece(piece, tokens, source), tokens=(head, gives, *given))
+
+
+def _declared_in_code(piece: Piece, source: Source, code: Code) -> Iterator[Piece]:
+    """`DECLARE a, b INT DEFAULT 1`, or the statement of `DECLARE CONTINUE HANDLER FOR … statement`."""
+    tokens = piece.tokens
+    words = [_word(tokens, at) for at in range(len(tokens))]
+    if "HANDLER" in words[:4]:
+        at = next((at for at, word in enumerate(words) if at > 2 and word in _STATEMENTS), len(tokens))
+        if words[at : at + 1] == ["BEGIN"]:
+            at += 1
+        if at < len(tokens):
+            yield dataclasses.replace(cut_piece(piece, tokens[at:], source), conditional=True)
+        return
+    at = 1
+    while words[at + 1 : at + 2] == [","]:
+        at += 2
+    names = [str(token.text).lower() for token in tokens[1 : at + 1 : 2]]
+    code.declare(names)
+    given = given_value(tokens)
+    head = tokens[0]
+    gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
+    for name in tokens[1 : at + 1 : 2] if given else ():
+        yield dataclasses.replace(piece, tokens=(name, gives, *given))
+
+
+def _cut_cursor(piece: Piece, cursor: Cursor, source: Source, code: Code) -> Piece:
+    """The query of a cursor as a statement of its own."""
+    code.declare([cursor.name])
+    code.declare(cursor.parameters, given=True)
+    return dataclasses.replace(cut_piece(piece, cursor.query, source), record=cursor.name, cursor=cursor.name)
+
+
+def read_command(piece: Piece, dialect: str) -> Piece:
+    """A piece whose first word made the tokenizer keep the rest as text: with the rest as tokens."""
+    if not _is_swallowed(piece):
+        return piece
+    head = piece.tokens[0]
+    begin, end = head.start, piece.tokens[-1].end + 1
+    blank = " " * (head.end + 1 - begin)
+    text = blank + piece.text[head.end + 1 : end]
+    rest = list(split_inner(Source(text), dialect, start=0, end=len(text)))
+    if len(rest) != 1:
+        return piece
+    first = type(head)(head.token_type, head.text, head.line, head.col, 0, head.end - begin)
+    tokens = (first, *rest[0].tokens)
+    return dataclasses.replace(piece, text=piece.text[begin:end], tokens=tokens, offset=piece.offset + begin)
+
+
+def _is_swallowed(piece: Piece) -> bool:
+    """Whether the tokenizer took the first word for a command and kept the rest of the piece as one string."""
+    if len(piece.tokens) != 2 or piece.tokens[1].token_type is not TokenType.STRING:
+        return False
+    head, rest = piece.tokens
+    return (
+        head.token_type is TokenType.COMMAND or piece.text[head.end + 1 : rest.end + 1].strip() == rest.text.strip()
+    )
+
+
+def cut_piece(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
+    span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
+    return dataclasses.replace(piece, span=span, tokens=tuple(tokens))
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
+        return ""
+    return str(tokens[at].text).upper()

@@ -1,0 +1,353 @@
+"""Statements that execute a string: EXEC(…), sp_executesql, EXECUTE IMMEDIATE, EXECUTE, PREPARE.
+
+And what is left of an executed string where some of it is not known. A hole in a constant does not matter, one in the
+place of a value makes the statement approximate, and one anywhere else leaves only the tables that are named whole.
+"""
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.commands import kind_without_lineage
+from headwater.sql.texts import is_hole
+from headwater.sql.tokens import cut_list, group_end, read_name
+
+_MICROSOFT = frozenset({"tsql", "fabric"})
+_MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
+_STRINGS = frozenset({TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING})
+_MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
+_HOLE = re.compile(r"headwater_hole_(\d+)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A value for a parameter of an executed string or of a routine: by name or by place."""
+
+    tokens: tuple[Any, ...]
+    name: str | None = None
+    out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A statement that executes a string."""
+
+    string: tuple[Any, ...]  # the tokens of the expression that gives it
+    arguments: tuple[Argument, ...] = ()
+    into: tuple[str, ...] = ()  # variables that take the row which it gives
+    elsewhere: bool = False  # on another server
+    before: tuple[Any, ...] = ()  # what takes the rows which it gives: INSERT INTO t (…)
+
+
+def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Executed | None:
+    """The string that a statement executes; None when it is something else.
+
+    `inside` says that the statement stands in procedural code, where PostgreSQL's EXECUTE takes a string.
+    """
+    first, second = _word(tokens, 0), _word(tokens, 1)
+    if first in ("EXEC", "EXECUTE"):
+        if dialect in _MICROSOFT:
+            return _read_microsoft(tokens)
+        if second == "IMMEDIATE":
+            return _read_immediate(tokens[2:]) if _word(tokens, 2) != "FROM" else None
+        if inside and dialect not in _MYSQL and first == "EXECUTE":
+            return _read_immediate(tokens[1:])
+        return None
+    if dialect in _MICROSOFT and first == "INSERT":
+        at = _executed_at(tokens)
+        found = _read_microsoft(tokens[at:]) if at is not None else None
+        return replace(found, before=tuple(tokens[:at])) if found is not None else None
+    if first == "CALL" and _word(tokens, 3) == "SYSEXECSQL":  # Teradata: CALL DBC.SysExecSQL(…)
+        return Executed(tuple(tokens[5:-1]))
+    at = next((at for at in range(min(6, len(tokens))) if tokens[at].token_type is TokenType.COLON_EQ), None)
+    if at is not None and [_word(tokens, at + each) for each in (1, 2, 3)] == ["(", "EXECUTE", "IMMEDIATE"]:
+        return _read_immediate(tokens[at + 4 : (group_end(tokens, at + 1) or len(tokens)) - 1])
+    return None
+
+
+def _executed_at(tokens: Sequence[Any]) -> int | None:
+    """Where EXEC stands in `INSERT INTO t (a, b) EXEC …`; None in any other INSERT."""
+    _, at = read_name(tokens, 2 if _word(tokens, 1) == "INTO" else 1)
+    if _word(tokens, at) == "(":
+        at = group_end(tokens, at) or at
+    return at if _word(tokens, at) in ("EXEC", "EXECUTE") else None
+
+
+def _read_microsoft(tokens: Sequence[Any]) -> Executed | None:
+    """EXEC('…'), EXEC(@s) AT server, EXEC sp_executesql @s, N'@p INT', @p = 1."""
+    if _word(tokens, 1) == "(":
+        end = group_end(tokens, 1) or len(tokens)
+        first = next(cut_list(tokens[2 : end - 1]), ())
+        return Executed(tuple(first), elsewhere=_word(tokens, end) == "AT")
+    name, at = read_called(tokens)
+    if not name or name[-1].lower() != "sp_executesql":
+        return None
+    parts = [_read_argument(part) for part in cut_list(tokens[at:])]
+    if not parts:
+        return None
+    return Executed(parts[0].tokens, tuple(parts[2:]))
+
+
+def read_called(tokens: Sequence[Any]) -> tuple[list[str], int]:
+    """The name behind EXEC, with or without a variable for its result, and where it ends."""
+    at = 4 if _word(tokens, 1) == "@" and _word(tokens, 3) == "=" else 1
+    name, end = read_name(tokens, at)
+    while name and _word(tokens, end) == ".":  # master..xp_cmdshell
+        more, end = read_name(tokens, end + 1)
+        name += more
+        if not more:
+            break
+    return name, end
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A statement that calls a procedure."""
+
+    name: str  # its last part, in lower case
+    arguments: tuple[Argument, ...]
+    before: tuple[Any, ...] = ()  # what takes the rows which it gives
+
+
+def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Call | None:
+    """The procedure that a statement calls; None when it is something else.
+
+    In PL/SQL a name alone is a call, if it is one of those `known`.
+    """
+    first = _word(tokens, 0)
+    before: Sequence[Any] = ()
+    if dialect in _MICROSOFT and first == "INSERT":
+        at = _executed_at(tokens)
+        if at is None:
+            return None
+        before, tokens, first = tokens[:at], tokens[at:], "EXEC"
+    if first in ("EXEC", "EXECUTE", "CALL"):
+        name, at = read_called(tokens)
+    elif dialect == "oracle":
+        name, at = read_name(tokens, 0)
+        if not name or name[-1].lower() not in known or _word(tokens, at) not in ("(", ""):
+            return None
+    else:
+        return None
+    if not name:
+        return None
+    if _word(tokens, at) == "(":
+        given = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
+    else:
+        given = tokens[at:]
+    return Call(name[-1].lower(), read_arguments(given), tuple(before))
+
+
+def read_arguments(tokens: Sequence[Any]) -> tuple[Argument, ...]:
+    """The values in a list of arguments: `@x = 1`, `x => 1`, `@y OUTPUT`, `1`."""
+    return tuple(_read_argument(part) for part in cut_list(tokens) if part)
+
+
+def _read_argument(tokens: Sequence[Any]) -> Argument:
+    words = [_word(tokens, at) for at in range(len(tokens))]
+    out = words[-1:] in (["OUTPUT"], ["OUT"])
+    tokens = tokens[:-1] if out else tokens
+    if words[:1] == ["@"] and words[2:3] == ["="]:
+        return Argument(tuple(tokens[3:]), str(tokens[1].text).lower(), out)
+    if words[1:2] in (["=>"], [":="]):
+        return Argument(tuple(tokens[2:]), str(tokens[0].text).lower(), out)
+    return Argument(tuple(tokens), None, out)
+
+
+def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
+    """`expression [INTO a, b] [USING x, OUT y]`, in either order."""
+    cuts = {"": 0}
+    depth = 0
+    for at in range(len(tokens)):
+        word = _word(tokens, at)
+        depth += (word == "(") - (word == ")")
+        if depth == 0 and word in ("INTO", "USING", "BULK", "RETURNING", "RETURN") and word not in cuts:
+            cuts[word] = at
+    ends = sorted([*cuts.values(), len(tokens)])
+
+    def part(word: str) -> Sequence[Any]:
+        at = cuts.get(word)
+        return () if at is None else tokens[at : next(end for end in ends if end > at)]
+
+    string = part("")
+    if not string:
+        return None
+    using = part("USING")[1:]
+    if _word(using, 0) == "(" and group_end(using, 0) == len(using):
+        using = using[1:-1]
+    arguments = tuple(_read_using(each) for each in cut_list(using) if each)
+    into = [str(each[-1].text).lower() for each in cut_list(part("INTO")[1:]) if each]
+    return Executed(tuple(string), arguments, tuple(into))
+
+
+def _read_using(tokens: Sequence[Any]) -> Argument:
+    out = False
+    while _word(tokens, 0) in ("IN", "OUT"):
+        out = out or _word(tokens, 0) == "OUT"
+        tokens = tokens[1:]
+    if len(tokens) > 2 and _word(tokens, len(tokens) - 2) == "AS":
+        return Argument(tuple(tokens[:-2]), str(tokens[-1].text).lower(), out)
+    return Argument(tuple(tokens), None, out)
+
+
+def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | None:
+    """`PREPARE s FROM expression` or `PREPARE s (types) AS statement`; None for anything else.
+
+    The name, the tokens of the expression or the statement, and whether it is a statement.
+    """
+    if _word(tokens, 0) != "PREPARE" or len(tokens) < 4:
+        return None
+    at = (group_end(tokens, 2) or 2) if _word(tokens, 2) == "(" else 2
+    if _word(tokens, at) not in ("FROM", "AS"):
+        return None
+    return str(tokens[1].text).lower(), tuple(tokens[at + 1 :]), _word(tokens, at) == "AS"
+
+
+def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:
+    """The values of `EXECUTE s (1, x)` and `EXECUTE s USING @x`."""
+    if _word(tokens, 2) == "(":
+        return read_arguments(tokens[3 : (group_end(tokens, 2) or len(tokens)) - 1])
+    executed = _read_immediate(tokens[1:])
+    return executed.arguments if executed is not None else ()
+
+
+def given_back(arguments: Sequence[Argument]) -> dict[str, str]:
+    """Which of a string's parameters are given back, by name, and the variables that take them."""
+    found: dict[str, str] = {}
+    for number, argument in enumerate(arguments, start=1):
+        if argument.out and argument.tokens:
+            found[argument.name or f"headwater_using_{number}"] = str(argument.tokens[-1].text).lower()
+    return found
+
+
+def bind(tokens: Sequence[Any], count: int) -> tuple[Any, ...]:
+    """Tokens with `:x`, `$1` and `?` replaced by the names of the arguments that they stand for, in order."""
+    result: list[Any] = []
+    seen: dict[str, int] = {}
+    at = 0
+    while at < len(tokens):
+        token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
+        marked = token.token_type in _MARKS and token.text in (":", "$") and after is not None
+        if token.text == "?" or marked:
+            key = f"?{len(seen)}" if token.text == "?" else str(after.text).lower() if after is not None else ""
+            number = int(key) if token.text == "$" and key.isdigit() else seen.setdefault(key, len(seen) + 1)
+            if number <= count:
+                name = f"headwater_using_{number}"
+                result.append(type(token)(TokenType.VAR, name, token.line, token.col, token.start, token.end))
+                at += 1 if token.text == "?" else 2
+                continue
+        result.append(token)
+        at += 1
+    return tuple(result)
+
+
+# ----------------------------------------------------------------------------------------------- holes
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedText:
+    """A text to execute, with NULL for its holes; `hides` says what they hide: `value`, `names`, or None."""
+
+    text: str
+    hides: str | None = None
+    shown: str = ""  # the expression of the hole
+
+
+def without_holes(text: str) -> str:
+    """A text with NULL in the place of its holes."""
+    return "".join("NULL" if is_hole(each) else each for each in text)
+
+
+def with_named_holes(text: str, dialect: str) -> str:
+    """A text whose holes are names that a tokenizer can read."""
+    if not any(map(is_hole, text)):
+        return text
+    sign = "@" if dialect in _MICROSOFT else ""
+    return "".join(f"{sign}headwater_hole_{ord(each)}_" if is_hole(each) else each for each in text)
+
+
+def holes_in(tokens: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """The tokens that have holes, and the sign of the first one in each."""
+    for at, token in enumerate(tokens):
+        found = _HOLE.search(token.text)
+        if found is not None:
+            yield at, chr(int(found[1]))
+
+
+def hole_name(sign: str) -> str:
+    """The name of the variable that stands for a hole."""
+    return f"headwater_hole_{ord(sign)}_"
+
+
+def worst_hole(tokens: Sequence[Any]) -> tuple[str, str] | None:
+    """How much the holes of a statement hide, `value` or `names`, and the sign of the first; None for nothing."""
+    worst: tuple[str, str] | None = None
+    silent = kind_without_lineage(tokens) is not None
+    for at, sign in holes_in(tokens):
+        if silent or (tokens[at].token_type in _STRINGS and not _is_place(tokens, at)):
+            continue
+        if tokens[at].token_type in _STRINGS or not _is_value(tokens, at):
+            return "names", sign
+        worst = worst or ("value", sign)
+    return worst
+
+
+_BEFORE_VALUES = frozenset(
+    {
+        *("=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "%", "LIKE", "ILIKE", "BETWEEN", "THEN", "ELSE"),
+        *("LIMIT", "OFFSET", "TOP", "INTERVAL", "||", "PERCENT"),
+    }
+)
+_BEFORE_PLACES = frozenset({"FROM", "INTO", "JOIN", "LOCATION", "INFILE", "OUTFILE", "TO", "PROGRAM"})
+_TABLES = frozenset({"INTO", "FROM", "JOIN", "TABLE", "UPDATE", "MERGE", "USING", "VIEW", "INSERT", "EXISTS"})
+
+
+def _is_place(tokens: Sequence[Any], at: int) -> bool:
+    """Return whether a constant names a file or a table rather than a value."""
+    return _word(tokens, at - 1) in _BEFORE_PLACES or (
+        _word(tokens, at - 1) == "(" and _word(tokens, at - 3) in _BEFORE_PLACES
+    )
+
+
+def _is_value(tokens: Sequence[Any], at: int) -> bool:
+    """Return whether a hole stands where only one value can stand."""
+    if _HOLE.fullmatch(tokens[at].text) is None or tokens[at].token_type is TokenType.IDENTIFIER:
+        return False
+    if _word(tokens, at + 1) in (".", "("):
+        return False
+    if at and tokens[at - 1].token_type is TokenType.PARAMETER:
+        at -= 1
+    before = _word(tokens, at - 1)
+    if before == "AND":
+        return any(_word(tokens, each) == "BETWEEN" for each in range(max(0, at - 6), at))
+    if before in _BEFORE_VALUES:
+        return True
+    if before not in ("(", ","):
+        return False
+    depth = 0
+    for each in range(at - 1, -1, -1):
+        word = _word(tokens, each)
+        depth += (word == ")") - (word == "(")
+        if depth < 0:  # the bracket around it: a list of values, or the arguments of a function
+            owner = _word(tokens, each - 1)
+            called = tokens[each - 1].token_type is TokenType.VAR and _word(tokens, each - 2) not in _TABLES
+            return owner in ("IN", "VALUES", "TOP") or (owner == "," and _is_values(tokens, each)) or called
+    return False
+
+
+def _is_values(tokens: Sequence[Any], at: int) -> bool:
+    """Return whether a bracket is a row of VALUES other than the first."""
+    return any(_word(tokens, each) == "VALUES" for each in range(at))
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    if (
+        not 0 <= at < len(tokens)
+        or tokens[at].token_type in _STRINGS
+        or tokens[at].token_type is TokenType.IDENTIFIER
+    ):
+        return ""
+    return str(tokens[at].text).upper()

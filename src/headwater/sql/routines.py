@@ -1,0 +1,178 @@
+"""The routines of a script: procedures, functions and triggers with a body, as their text defines them."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.heads import is_routine
+from headwater.sql.split import Piece
+from headwater.sql.tokens import cut_list, group_end, read_name
+from headwater.text import Source
+
+_KINDS = ("PROCEDURE", "PROC", "FUNCTION", "TRIGGER")
+_MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC"})
+_ENDS = frozenset({"AS", "IS", "BEGIN", "RETURNS", "RETURN", "LANGUAGE", "FOR", "WITH"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a routine: its name without `@`, in lower case, and the tokens of its default."""
+
+    name: str
+    default: tuple[Any, ...] = ()
+    out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """The table of a trigger, and the names under which its body sees rows and sets of rows of that table."""
+
+    table: tuple[str, ...]
+    rows: tuple[str, ...] = ("new", "old")
+    tables: tuple[str, ...] = ()
+    function: str | None = None  # PostgreSQL: the function that is its body
+
+
+@dataclass(slots=True)
+class Routine:
+    """A procedure, function or trigger, with the statements of its body as far as they have been read."""
+
+    name: str
+    kind: str
+    parameters: tuple[Parameter, ...]
+    head: Piece
+    trigger: Trigger | None = None
+    for_triggers: bool = False  # PostgreSQL: a function that triggers call
+    source: Source | None = None  # the text that it stands in
+    pieces: list[Piece] = field(default_factory=list)
+    declared: list[str] = field(default_factory=list)  # its variables
+
+    @property
+    def runs(self) -> bool:
+        """Whether it can be called: a function is seen through where it is used."""
+        return self.kind == "PROC"
+
+
+class Code:
+    """What procedural code has declared so far: names of variables and parameters, and routines."""
+
+    def __init__(self, declared: Callable[[Iterable[str], bool], None] = lambda names, given: None) -> None:
+        self.names: set[str] = set()
+        self.routines: dict[str, Routine] = {}
+        self.held: frozenset[str] = frozenset()  # functions whose bodies are taken up by triggers further down
+        self.current: Routine | None = None
+        self._declared = declared
+
+    def declare(self, names: Iterable[str], *, given: bool = False) -> None:
+        """Variables begin to exist, without a value, or parameters, which are `given` one."""
+        self.names.update(names)
+        if self.current is not None and not given:
+            self.current.declared += names
+        self._declared(names, given)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the statements that come now are only kept: they run where a trigger calls them."""
+        return self.current is not None and self.current.for_triggers and self.current.name in self.held
+
+    def begin(self, piece: Piece, source: Source) -> None:
+        """A routine begins with the header that a piece of a text holds."""
+        routine = self.current = read_routine(piece)
+        if routine is not None:
+            routine.source = source
+            self.declare([each.name for each in routine.parameters], given=True)
+
+    def end(self) -> None:
+        """The body of the current routine has been read."""
+        routine, self.current = self.current, None
+        if routine is not None and routine.name:
+            self.routines[routine.name] = routine
+
+
+def read_routine(piece: Piece) -> Routine | None:
+    """The routine whose header a piece begins with; None when it has none or it cannot be read."""
+    tokens = piece.tokens
+    at = next((at for at in range(min(7, len(tokens))) if _word(tokens, at) in _KINDS), None)
+    if at is None or not is_routine(tokens):
+        return None
+    kind = _word(tokens, at).removesuffix("EDURE")
+    at += 1
+    while _word(tokens, at) in ("IF", "NOT", "EXISTS"):
+        at += 1
+    name, end = read_name(tokens, at)
+    if not name:
+        return None
+    if kind == "TRIGGER":
+        return Routine(name[-1].lower(), kind, (), piece, trigger=read_trigger(tokens, end))
+    returns = [_word(tokens, at) for at in range(end, len(tokens))]
+    for_triggers = any(pair == ("RETURNS", "TRIGGER") for pair in itertools.pairwise(returns))
+    return Routine(name[-1].lower(), kind, tuple(_parameters(tokens, end)), piece, for_triggers=for_triggers)
+
+
+def read_trigger(tokens: Sequence[Any], at: int) -> Trigger | None:
+    """The table and the names of rows in the header of a trigger, behind its name."""
+    stop = next((stop for stop in range(at, len(tokens)) if _word(tokens, stop) in ("BEGIN", "AS")), len(tokens))
+    words = [_word(tokens, each) for each in range(len(tokens))]
+    on = next((each for each in range(at, len(tokens)) if words[each] == "ON"), None)
+    name = read_name(tokens, on + 1)[0] if on is not None else []
+    if not name or [part.upper() for part in name] in (["DATABASE"], ["ALL"], ["SCHEMA"]):
+        return None
+    rows, tables = {"new", "old"}, set[str]()
+    for each in range(at, len(tokens)):
+        if words[each] in ("NEW", "OLD") and "REFERENCING" in words[at:each]:
+            after = each + 1
+            is_table = words[after : after + 1] in (["TABLE"], ["_TABLE"])
+            after += is_table
+            after += words[after : after + 1] == ["AS"]
+            if after < len(tokens) and after - each > is_table:
+                (tables if is_table else rows).add(str(tokens[after].text).lower())
+        if words[each] in ("FOR", "BEGIN", "AS") and each > (on or 0) and words[each + 1 : each + 2] == ["EACH"]:
+            break
+    if "BEFORE" not in words[at:stop] and words[at] == "ON":  # T-SQL: CREATE TRIGGER x ON t AFTER INSERT AS
+        rows, tables = set(), {"inserted", "deleted"}
+    runs = next((each for each in range(at, len(tokens)) if words[each] == "EXECUTE"), None)
+    called = words[runs + 1 : runs + 2] in (["FUNCTION"], ["PROCEDURE"]) if runs is not None else False
+    function = read_name(tokens, runs + 2)[0] if called and runs is not None else []
+    return Trigger(
+        tuple(name), tuple(sorted(rows)), tuple(sorted(tables)), function[-1].lower() if function else None
+    )
+
+
+def _parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
+    """The parameters behind the name of a routine, in brackets or (T-SQL) without."""
+    if _word(tokens, at) == "(":
+        inside = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
+    else:
+        end = next((end for end in range(at, len(tokens)) if _ends_parameters(tokens, end)), len(tokens))
+        inside = tokens[at:end]
+    for part in cut_list(inside):
+        found = _parameter(part)
+        if found is not None:
+            yield found
+
+
+def _ends_parameters(tokens: Sequence[Any], at: int) -> bool:
+    word = _word(tokens, at)
+    return word in _ENDS and not (word == "AS" and _word(tokens, at - 2) == "@")
+
+
+def _parameter(tokens: Sequence[Any]) -> Parameter | None:
+    """`IN x INT DEFAULT 1`, `@x INT = 1 OUTPUT`, `x IN OUT NUMBER`."""
+    words = [_word(tokens, at) for at in range(len(tokens))]
+    at = next((at for at, word in enumerate(words) if word not in (*_MODES, "@")), None)
+    if at is None:
+        return None
+    out = not {"OUT", "INOUT", "OUTPUT"}.isdisjoint(words)
+    given = next((at for at, word in enumerate(words) if word in ("=", ":=", "DEFAULT")), None)
+    value = tokens[given + 1 :] if given is not None else ()
+    default = tuple(token for token in value if token.text.upper() not in ("OUT", "OUTPUT", "READONLY"))
+    return Parameter(str(tokens[at].text).lower(), default, out)
+
+
+def _word(tokens: Sequence[Any], at: int) -> str:
+    if not 0 <= at < len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
+        return ""
+    return str(tokens[at].text).upper()

@@ -1,0 +1,59 @@
+-- Executed strings, cursors, triggers and procedures that call each other.
+
+-- case: a prepared string is executed
+SET @tab = 't';
+SET @s = CONCAT('INSERT INTO d (x) SELECT a FROM ', @tab, ' WHERE k = ?');
+SET @k = (SELECT MAX(z) FROM u);
+PREPARE st FROM @s;
+EXECUTE st USING @k;
+DEALLOCATE PREPARE st;
+--> k <- u.z AGGREGATION
+--> d.x <- t.a IDENTITY
+--> d.* | t.k FILTER, u.z FILTER
+
+-- case: a cursor in a procedure
+DELIMITER //
+CREATE PROCEDURE p()
+BEGIN
+  DECLARE done INT DEFAULT 0;
+  DECLARE x, y INT;
+  DECLARE c CURSOR FOR SELECT a, b FROM t;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET done = 1;
+  OPEN c;
+  again: LOOP
+    FETCH c INTO x, y;
+    IF done THEN LEAVE again; END IF;
+    INSERT INTO d (p, q) VALUES (x, y);
+  END LOOP;
+  CLOSE c;
+END//
+DELIMITER ;
+--> a <- t.a IDENTITY
+--> b <- t.b IDENTITY
+--> x <- t.a IDENTITY
+--> y <- t.b IDENTITY
+--> d.p <- t.a IDENTITY
+--> d.q <- t.b IDENTITY
+
+-- case: triggers
+DELIMITER //
+CREATE TRIGGER one AFTER UPDATE ON t FOR EACH ROW
+BEGIN
+  INSERT INTO audit (id, old) VALUES (NEW.id, OLD.v);
+END//
+DELIMITER ;
+CREATE TRIGGER two BEFORE INSERT ON t FOR EACH ROW SET NEW.total = NEW.price * NEW.qty, NEW.name = NEW.title;
+INSERT INTO d (x) SELECT a FROM b;
+--> audit.id <- t.id IDENTITY
+--> audit.old <- t.v IDENTITY
+--> t.total <- t.price TRANSFORMATION, t.qty TRANSFORMATION
+--> t.name <- t.title IDENTITY
+--> d.x <- b.a IDENTITY
+
+-- case: a procedure is called
+CREATE PROCEDURE put(IN a INT) BEGIN INSERT INTO d (x) VALUES (a); END;
+SET @v = (SELECT MAX(k) FROM t);
+CALL put(@v);
+--> d.x
+--> v <- t.k AGGREGATION
+--> d.x <- t.k AGGREGATION
