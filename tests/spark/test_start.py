@@ -123,3 +123,28 @@ def test_the_zips_of_another_spark_stay_first(tmp_path):
     foreign = [str(tmp_path / "python" / "lib" / name) for name in ("pyspark.zip", "py4j-src.zip")]
     for path in ([*foreign, str(HOME.parent)], [*ZIPS, str(tmp_path)], [str(HOME.parent)]):
         assert compiled_first(path) == path
+
+
+@pytest.mark.spark
+def test_java_keeps_what_it_logs_from_the_terminal():
+    _, said = run_job()
+    assert said.splitlines()[1:] == []
+
+
+QUIET = """
+from headwater.errors import EngineError
+from headwater.jobs.session import spark_context
+try:
+    with spark_context("local[1]", settings={"spark.driver.memory": "many"}):
+        pass
+except EngineError as err:
+    print(err.message, "|", err.hint)
+"""
+
+
+@pytest.mark.spark
+def test_a_java_that_does_not_start_says_why():
+    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, text=True)
+    assert done.stdout.startswith("Spark did not start | Java said: "), done.stdout + done.stderr
+    assert "many" in done.stdout
+    assert done.stderr == ""

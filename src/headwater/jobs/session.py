@@ -3,10 +3,14 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from headwater.errors import EngineError
 from headwater.spark.cluster import is_here, ship_package
 from headwater.spark.environment import spark_environment
 
@@ -34,11 +38,9 @@ def spark_session(
     if running is not None:
         yield running
         return
-    os.environ |= spark_environment()
-    builder = SparkSession.builder.master(master).appName(name)
-    for key, value in _settings(master, settings or {}).items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    conf = _conf(master, name, settings or {})
+    _start_java(conf)
+    spark = SparkSession.builder.config(conf=conf).getOrCreate()
     try:
         ship_package(spark)
         yield spark
@@ -58,8 +60,8 @@ def spark_context(
         with spark_session(master, name=name, settings=settings) as spark:
             yield spark.sparkContext
         return
-    os.environ |= spark_environment()
-    conf = SparkConf().setMaster(master).setAppName(name).setAll(list(_settings(master, settings or {}).items()))
+    conf = _conf(master, name, settings or {})
+    _start_java(conf)
     context = SparkContext.getOrCreate(conf)
     try:
         yield context
@@ -67,8 +69,26 @@ def spark_context(
         context.stop()
 
 
-def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
+def _conf(master: str, name: str, given: Mapping[str, str]) -> SparkConf:
     settings = {**_SETTINGS, **given}
     if not is_here(master) and settings[DAEMON].startswith("headwater."):
         del settings[DAEMON]  # executors may start without Headwater
-    return settings
+    return SparkConf().setMaster(master).setAppName(name).setAll(list(settings.items()))
+
+
+def _start_java(conf: SparkConf) -> None:
+    """Start the Java of this process, if it has none, and keep what it logs from the terminal.
+
+    What fails later comes as an exception. RAISES: JavaNotFoundError, EngineError with what Java said last.
+    """
+    os.environ |= spark_environment()
+    if SparkContext._gateway is not None:
+        return
+    with TemporaryFile() as said:
+        try:
+            gateway = launch_gateway(conf, {"stdout": said, "stderr": said})  # type: ignore[no-untyped-call]
+            SparkContext._ensure_initialized(gateway=gateway)
+        except PySparkRuntimeError as err:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise EngineError("Spark did not start", hint="Java said: " + " / ".join(lines[-3:])) from err
