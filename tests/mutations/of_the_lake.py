@@ -7,7 +7,7 @@ STORAGE = (
         "tests/files/test_contract.py::test_no_reader_sees_a_torn_file",
         "files/local.py",
         "        self._publish(path, data, os.replace, synced=synced)",
-        "        place = self._at(path)\n        self._make_folder(place.parent)\n"
+        "        place = Path(self._at(path))\n        self._make_folder(str(place.parent))\n"
         "        place.write_bytes(b''.join(pieces(data)))",
     ),
     breaks(
