@@ -68,6 +68,7 @@ class Program:
         self.cursors: dict[str, Node] = {}
         self._prepared: dict[str, tuple[str, ...]] = {}
         self._trigger: Trigger | None = None  # whose function runs
+        self._codes: list[Code | None] = [self.code]  # of the texts that run; None for the body of a routine
         self._running: list[str] = []  # the routines that are being called, from the outermost
         self._called = 0
         self._defined: frozenset[str] = frozenset()
@@ -88,8 +89,9 @@ class Program:
         lowering.variables = self.variables
         lowering.texts = self.texts
         lowering.cursors = self.cursors
-        current = self.code.current
-        lowering.trigger = self._trigger or (current.trigger if current is not None and not self._running else None)
+        code = self._codes[-1]
+        current = code.current if code is not None else None
+        lowering.trigger = current.trigger if current is not None else self._trigger
         if lowering.trigger is not None:
             self.variables |= {name: row_of(lowering.trigger, name) for name in lowering.trigger.rows}
         elif current is not None and current.for_triggers:
@@ -140,8 +142,9 @@ class Program:
 
     def _is_unbound(self, piece: Piece) -> bool:
         """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""
-        current = self.code.current
-        if current is None or not current.for_triggers or self._trigger is not None:
+        code = self._codes[-1]
+        current = code.current if code is not None else None
+        if current is None or not current.for_triggers:
             return False
         return any(token.text.lower() in ("new", "old") for token in piece.tokens)
 
@@ -160,11 +163,13 @@ class Program:
         if len(self._running) >= _MAX_DEPTH:
             yield _opaque(piece, f"strings execute strings more than {_MAX_DEPTH} times in a row")
             return
+        doubt = f"the executed string is one of {len(known)}, and some may never be" if len(known) > 2 else None
         for text in known:
             if text.strip() and all(map(is_hole, text.strip())):
                 yield _opaque(piece, f"the executed string is not known: it is {self._shown(text.strip()[0])}")
             else:
-                yield from self._run_text(piece, text, executed)
+                for inner in self._run_text(piece, text, executed):
+                    yield dataclasses.replace(inner, doubt=inner.doubt or doubt)
 
     def _run_text(self, piece: Piece, text: str, executed: Executed) -> Iterator[Piece]:
         source = Source(with_named_holes(text, self.dialect))
@@ -175,6 +180,8 @@ class Program:
             self.variables.update(dict.fromkeys(executed.into))
             code = Code(self._declare)
             code.names.update(bound)
+            code.routines = self.code.routines
+            self._codes[-1] = code
             for inner in self._follow(self._cut(source, code)):
                 yield self._executed(inner, piece, source, executed) if inner.source is None else inner
 
@@ -217,12 +224,14 @@ class Program:
     def executed_texts(self, piece: Piece) -> list[ExecutedText]:
         """The texts that an expression may give to be executed, for a front end that lowers them itself."""
         found: list[ExecutedText] = []
-        for text in self._texts_of(piece.tokens, piece):
+        texts = self._texts_of(piece.tokens, piece)
+        for text in texts:
             if NULL not in text:
                 named = with_named_holes(text, self.dialect)
                 worst = worst_hole(next((each.tokens for each in split_statements(Source(named), self.dialect)), ()))
-                hides = None if worst is None else worst[0]
-                found.append(ExecutedText(without_holes(text), hides, self._shown(worst[1]) if worst else ""))
+                hides = worst[0] if worst is not None else "value" if len(texts) > 2 else None
+                shown = self._shown(worst[1]) if worst is not None else f"it is one of {len(texts)}"
+                found.append(ExecutedText(without_holes(text), hides, shown))
         return found
 
     def forget_texts(self, names: Iterable[str]) -> None:
@@ -269,10 +278,12 @@ class Program:
                 self.variables[each] = value.node
                 self.texts.give(each, value.texts, ())
             self._running.append(name)
+            self._codes.append(None)
             try:
                 yield
             finally:
                 self._running.pop()
+                self._codes.pop()
                 inner, self.variables, self._prepared = self.variables, outer, prepared
         for each, outside in back.items():
             self.variables[outside] = inner.get(each)
