@@ -6,7 +6,6 @@ the statement that runs them, with variables of their own.
 """
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,21 +29,26 @@ from headwater.sql.executed import (
     read_call,
     read_executed,
     read_prepared,
+    set_on_the_way,
+    variable_of,
     with_named_holes,
     without_holes,
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.routines import Code, Routine, Trigger, read_routine
+from headwater.sql.routines import (
+    Code,
+    Routine,
+    Trigger,
+    functions_for_triggers,
+    functions_of_triggers,
+    read_routine,
+)
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
 from headwater.sql.triggers import row_of
 from headwater.text import Source
 
-_TRIGGER_FUNCTION = re.compile(
-    r"\bTRIGGER\b[^;]*?\bEXECUTE\s+(?:FUNCTION|PROCEDURE)\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)", re.IGNORECASE
-)
-_FUNCTION = re.compile(r"\bFUNCTION\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)\"?\s*\(\s*\)\s*RETURNS\s+TRIGGER\b", re.IGNORECASE)
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
 _MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
@@ -78,8 +82,8 @@ class Program:
         self.functions.clear()
         self._begin()
         self.code.names.clear()
-        self.code.held = _names(_TRIGGER_FUNCTION, source.text)
-        self._defined = _names(_FUNCTION, source.text)
+        self.code.held = functions_of_triggers(source.text)
+        self._defined = functions_for_triggers(source.text)
         yield from self._follow(self._cut(source, self.code))
         yield from self._run_waiting()
 
@@ -123,6 +127,8 @@ class Program:
             whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
+            for name in set_on_the_way(piece.tokens, self.dialect):
+                self._forget(name, piece)
             if first == "PREPARE" and (prepared := read_prepared(piece.tokens)) is not None:
                 name, tokens, is_statement = prepared
                 if is_statement:
@@ -303,8 +309,9 @@ class Program:
             return
         routine = self.code.routines.get(call.name)
         if routine is None or not routine.runs or routine is self.code.current:
-            for name in given_back(call.arguments).values():
-                self.texts.give(name, (self.texts.hole(None),), piece.branches)
+            for argument in call.arguments:  # what is not known to be read only may be set
+                if argument.out or self.dialect not in UNSWALLOWED:
+                    self._forget(variable_of(argument), piece)
             yield whole
         elif routine.name in self._running:
             yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
@@ -313,6 +320,11 @@ class Program:
         else:
             bound, back = self._parameters(routine, call, piece)
             yield from self._run(routine, piece, bound, back, before=call.before)
+
+    def _forget(self, name: str | None, piece: Piece) -> None:
+        """A variable may hold another text from here on."""
+        if name is not None and self.texts.knows(name):
+            self.texts.give(name, (self.texts.hole(None),), piece.branches)
 
     def _parameters(self, routine: Routine, call: Call, piece: Piece) -> "tuple[dict[str, _Bound], dict[str, str]]":
         """The values of a routine's parameters in a call, and the variables that take those that are given back."""
@@ -380,10 +392,6 @@ class _Bound:
 
     node: Node | None
     texts: tuple[str, ...]
-
-
-def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    return frozenset(name.lower() for name in pattern.findall(text)) if "rigger" in text.lower() else frozenset()
 
 
 def _opaque(piece: Piece, reason: str) -> Piece:
