@@ -11,29 +11,32 @@ from headwater.lineage.sources import KINDS
 from headwater.lineage.trace import _Tracer
 from headwater.model.edges import InfluenceClass
 from headwater.model.relation import Case
-from tests.proof.engine import World
+from tests.proof.account import Account
+from tests.proof.clauses import CLAUSES, WRITES, missing
+from tests.proof.engine import DuckWorld
 from tests.proof.expressions import SCHEMA as GENERATED
-from tests.proof.generated import prove_generated, prove_in, prove_writes
+from tests.proof.generated import prove_generated, prove_writes
 from tests.proof.identity import identify
-from tests.proof.judge import Account
+from tests.proof.prover import Proof
+from tests.proof.shapes import generated
 from tests.proof.sources import folder_queries, prove_text, tpc_queries, tpc_schema
 from tests.proof.tables import make_tables
-from tests.proof.writes import Write
+from tests.proof.writes import Write, generated_write
 
 SCHEMA = {"t": {"id": "INTEGER", "a": "INTEGER", "b": "INTEGER"}, "u": {"k": "INTEGER", "x": "INTEGER"}}
 
 
-def proof(sql, seed=1):
-    account = Account()
-    prove_text(sql, SCHEMA, account, seed=seed, worlds=3)
+def proof(sql, seed=1, **options):
+    account = Account(**options)
+    prove_text(sql, SCHEMA, account, seed=seed, worlds=4)
     assert account.queries == 1
     return account
 
 
 def proof_of_write(sql):
     account = Account()
-    with World(make_tables(GENERATED, Random(1), rows=9), 1) as world:
-        prove_in(Write(sql), [world], account)
+    with DuckWorld(make_tables(GENERATED, Random(1), rows=9), "1") as world:
+        Proof(Write(sql), account, least=3).through([world])
     assert account.queries == 1
     return account
 
@@ -45,19 +48,27 @@ def rules(account):
 @pytest.mark.property
 def test_generated_queries_have_no_unexplained_change():
     account = Account()
-    prove_generated(account, seed=7, queries=90, worlds=1)
+    prove_generated(account, 7, range(250))
     assert account.findings == []
-    assert account.queries > 80
-    made_of = [kind for kind in account.edges if kind.influence is InfluenceClass.VALUE]
-    assert sum(account.witnessed[kind] for kind in made_of) > 0.5 * sum(account.edges[kind] for kind in made_of)
+    assert account.queries > 240
+    assert account.share(InfluenceClass.VALUE) > 0.95
 
 
 @pytest.mark.property
 def test_generated_writes_have_no_unexplained_change():
     account = Account()
-    prove_writes(account, seed=7, statements=25, worlds=1)
+    prove_writes(account, 7, range(40))
     assert account.findings == []
-    assert account.queries == 25
+    assert account.queries > 35
+
+
+def test_the_generator_covers_all_clauses():
+    assert missing(CLAUSES, [generated(1, number) for number in range(1000)]) == []
+    assert missing(WRITES, [generated_write(1, number) for number in range(100)]) == []
+
+
+def test_a_query_is_the_same_whenever_its_seed_is():
+    assert generated(3, 17) == generated(3, 17) != generated(3, 18)
 
 
 @pytest.mark.property
