@@ -12,8 +12,9 @@ from pathlib import Path
 
 from headwater.model.edges import InfluenceClass
 from tests.proof.account import Account
+from tests.proof.engines import ENGINES
 from tests.proof.generated import WORLDS, prove_one
-from tests.proof.run import Progress, prove_slices, slices
+from tests.proof.run import DUCKDB, Progress, prove_slices, slices
 from tests.proof.sources import folder_queries, prove_text, tpc_queries, tpc_schema
 from tests.proof.tables import Schema
 
@@ -24,6 +25,12 @@ def main() -> int:
     if given.queries is not None:
         queries, schema = folder_queries(given.queries, given.schema)
         _prove_texts(queries, schema, account, given)
+    elif given.engine != DUCKDB:
+        if (reason := ENGINES[given.engine].missing()) is not None:
+            print(f"{given.engine} is missing, nothing was proven in it: {reason}", file=sys.stderr)
+            return 2
+        wanted = slices(given.seed, given.first, given.generated, given.worlds, given.engine)
+        prove_slices(wanted, given.jobs, Progress(given.generated, account))
     elif given.only is not None:
         prove_one(account, given.only)
     else:
@@ -50,6 +57,7 @@ def _arguments() -> argparse.Namespace:
     add("--worlds", type=int, default=WORLDS, help="sets of tables for each query, at the most")
     add("--seed", type=int, default=1)
     add("--only", metavar="SEED:NUMBER", help="one generated query; SEEDw:NUMBER: one that writes")
+    add("--engine", choices=(DUCKDB, *ENGINES), default=DUCKDB, help="where generated queries run")
     add("--jobs", type=int, default=1, help="processes")
     add("--tpc", default="tpc", metavar="PREFIX", help="TPC queries by the beginning of their name; '-': none")
     add("--unwitnessed", action="store_true", help="print the edges that no change witnessed")

@@ -8,8 +8,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from tests.proof.account import Account
+from tests.proof.engines import prove_in_engine
 from tests.proof.generated import WORLDS, prove_generated, prove_writes
 
+DUCKDB = "duckdb"
 SLICE = 1000
 """Queries of one slice; they share their worlds."""
 
@@ -22,21 +24,25 @@ class Slice:
     numbers: range
     writes: bool = False
     worlds: int = WORLDS
+    engine: str = DUCKDB
 
     def prove(self) -> Account:
         account = Account(shrinks=True)
+        if self.engine != DUCKDB:
+            prove_in_engine(self.engine, account, self.seed, self.numbers)
+            return account
         prove = prove_writes if self.writes else prove_generated
         prove(account, self.seed, self.numbers, worlds=self.worlds)
         return account
 
 
-def slices(seed: int, first: int, queries: int, worlds: int) -> list[Slice]:
-    """The slices of a run: its queries, and a tenth as many statements that write."""
+def slices(seed: int, first: int, queries: int, worlds: int, engine: str = DUCKDB) -> list[Slice]:
+    """The slices of a run: its queries and, in DuckDB, a tenth as many statements that write."""
     found: list[Slice] = []
-    for writes, count in ((False, queries), (True, queries // 10)):
+    for writes, count in ((False, queries), (True, queries // 10 if engine == DUCKDB else 0)):
         start = first if not writes else first // 10
         for at in range(start, start + count, SLICE):
-            found.append(Slice(seed, range(at, min(at + SLICE, start + count)), writes, worlds))
+            found.append(Slice(seed, range(at, min(at + SLICE, start + count)), writes, worlds, engine))
     return found
 
 

@@ -56,7 +56,9 @@ def folder_queries(folder: Path, given: Path | None = None) -> tuple[dict[str, s
         for at, tree in enumerate(tree for tree in trees if tree is not None):
             if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
                 columns = tree.this.find_all(exp.ColumnDef)
-                schema[tree.this.this.name] = {column.name: column.kind.sql(dialect="duckdb") for column in columns}
+                schema[tree.this.this.name.lower()] = {
+                    column.name.lower(): column.kind.sql(dialect="duckdb") for column in columns
+                }
             elif isinstance(tree, exp.Query):
                 queries[f"{path.name}#{at + 1}"] = tree.sql(dialect="duckdb")
     return queries, schema
