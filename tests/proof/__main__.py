@@ -66,7 +66,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _prove_texts(queries: dict[str, str], schema: Schema, account: Account, given: argparse.Namespace) -> None:
-    for name, sql in queries.items():
+    for at, (name, sql) in enumerate(queries.items(), 1):
+        if at % 10 == 0:
+            print(f"{at} of {len(queries)}: {name}", file=sys.stderr, flush=True)
         told, refused = len(account.findings), account.refused
         prove_text(sql, schema, account, seed=given.seed, worlds=given.worlds)
         if account.refused > refused:

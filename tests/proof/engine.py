@@ -111,6 +111,7 @@ class DuckWorld(World):
         self.connection = duckdb.connect(":memory:", config={"threads": "1"})
         # Small tables often have two rows where a query expects one; then the first one counts.
         self.connection.execute("SET scalar_subquery_error_on_multiple_rows = false")
+        self.connection.execute("SET enable_progress_bar = false")
         self.made: set[str] = set()
         self.path = ""
         self.numbers: dict[tuple[str, str], int] = {}

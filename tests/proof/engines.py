@@ -1,7 +1,7 @@
 """Engines beside DuckDB, each with lineage in its own dialect: SQLite, PostgreSQL, Spark.
 
-A generated query of DuckDB is translated by sqlglot; what an engine then refuses is counted and left out. Variants run
-one by one, and rows have no identity, so only the first two rules apply.
+A generated query of DuckDB is translated by sqlglot; what an engine then refuses is counted and left out. Variants
+run one by one, and rows have no identity, so only the first two rules apply.
 """
 
 import random

@@ -75,6 +75,11 @@ class Difference:
     stayed: frozenset[int]
 
 
+def is_empty(rows: list[Row]) -> bool:
+    """Return whether nothing came out: no row, or the one row that an aggregate makes of no rows."""
+    return all(value is None or value == 0 for row in rows for value in row) and len(rows) < 2
+
+
 SAME = Difference(False, False, frozenset(), frozenset())
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from headwater.model.edges import InfluenceClass, Kind
 from tests.proof.account import Account, Finding
 from tests.proof.engine import Variant, World
-from tests.proof.judge import SAME, Bug, Difference, EdgeKey, Query, Result, compare, compare_bags
+from tests.proof.judge import SAME, Bug, Difference, EdgeKey, Query, Result, compare, compare_bags, is_empty
 from tests.proof.shrink import shrink
 
 FOR_ALL_EDGES = 2
@@ -47,7 +47,7 @@ class Proof:
             base = self.query.run(world)
             if base is None:
                 break
-            if not base.rows:
+            if is_empty(base.rows):
                 empty = world
                 continue  # nothing comes out of these tables; the next may do better
             self._in_world(world, base)

@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from tests.proof.account import Account
 from tests.proof.engine import DuckWorld, World
-from tests.proof.judge import Query
+from tests.proof.judge import Query, is_empty
 from tests.proof.literals import pools
 from tests.proof.prover import Proof
 from tests.proof.tables import Schema, make_tables
+from tests.proof.together import starred
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 
@@ -69,7 +70,7 @@ def prove_text(sql: str, schema: Schema, account: Account, *, seed: int, worlds:
     query = Query(sql, schema)
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     named = frozenset(column.name.lower() for column in tree.find_all(exp.Column))
-    mentioned = None if tree.find(exp.Star) is not None and len(query.tables) < 3 else named
+    mentioned = None if starred(tree) and len(query.tables) < 3 else named
     with ExitStack() as stack:
         Proof(query, account, mentioned, least=min(worlds, 3)).through(
             _worlds(query, schema, stack, seed, worlds, rows)
@@ -86,6 +87,6 @@ def _worlds(query: Query, schema: Schema, stack: ExitStack, seed: int, worlds: i
         tables = make_tables(used, chance, rows=rows + turn % 4 + turn // 8 * 3, pools=wanted)
         world = stack.enter_context(DuckWorld(tables, f"{seed}/{turn}"))
         yield world
-        found += world.run(query.sql) != []
+        found += not is_empty(world.run(query.sql) or [])
         if found == worlds:
             return

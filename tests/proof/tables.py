@@ -67,7 +67,7 @@ def make_tables(schema: Schema, chance: random.Random, *, rows: int, pools: Pool
 
 def _pool(table: str, column: str, kind: str, pools: Pools) -> tuple[str, ...]:
     found = pools.get(f"{table}.{column}") or pools.get(column) or ()
-    return tuple(found) or usual_values(kind)
+    return (*found, *found, *usual_values(kind)[:2]) if found else usual_values(kind)
 
 
 def _value(pool: Sequence[str], chance: random.Random) -> str:
