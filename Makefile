@@ -89,7 +89,7 @@ GENERATED ?= 2000
 JOBS ?= 1
 ENGINE ?= duckdb
 proof: setup ## Prove lineage by running queries on changed inputs (QUERIES=FOLDER SCHEMA=FILE, or GENERATED=2000 SEED=… JOBS=2 ENGINE=sqlite)
-	@PYTHONPATH=. $(PY) -m tests.proof $(if $(QUERIES),--queries $(QUERIES)) $(if $(SCHEMA),--schema $(SCHEMA)) --generated $(GENERATED) --seed $(SEED) --jobs $(JOBS) --engine $(ENGINE)
+	@PYTHONPATH=. $(PY) -m tests.proof $(if $(QUERIES),--queries $(QUERIES)) $(if $(SCHEMA),--schema $(SCHEMA)) $(if $(ONLY),--only $(ONLY)) --generated $(GENERATED) --seed $(SEED) --jobs $(JOBS) --engine $(ENGINE)
 
 mutations: setup ## Break each promise once, and see its test fail
 	@PYTHONPATH=. $(PY) -m tests.mutations

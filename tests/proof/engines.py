@@ -40,7 +40,7 @@ class Engine:
 ENGINES = {
     "sqlite": Engine("sqlite", (INT, TEXT), SqliteWorld, lambda: None, 2000, 8),
     "postgres": Engine("postgres", (INT, TEXT, LIST, DATE), PostgresWorld, missing_postgres, 1000, 3),
-    "spark": Engine("spark", (INT, TEXT, LIST, DATE, STRUCT, MAP), SparkWorld, missing_spark, 1000, 1),
+    "spark": Engine("spark", (INT, TEXT, LIST, DATE, STRUCT), SparkWorld, missing_spark, 1000, 1),
 }
 
 

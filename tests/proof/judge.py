@@ -203,7 +203,9 @@ def shake(sql: str, turn: int) -> str | None:
         order, spec = window.args.get("order"), window.args.get("spec")
         rows = spec is not None and spec.args.get("kind") == "ROWS"
         select = window.find_ancestor(exp.Select)
-        if select is not None and (rows or window.this.find(*_BY_PLACE) is not None):
+        if select is None or select.args.get("from_") is None:
+            continue
+        if rows or window.this.find(*_BY_PLACE) is not None:
             joins = [join for join in select.args.get("joins") or () if join.kind not in ("SEMI", "ANTI")]
             items = [select.args["from_"].this, *(join.this for join in joins)]
             key = f"hash({turn * 101 + at}, {', '.join(item.alias_or_name for item in items)})"

@@ -72,7 +72,7 @@ class Shrinker:
     def _smaller_query(self) -> bool:
         tree = sqlglot.parse_one(self.sql, dialect=self.dialect)
         for at in range(sum(1 for _ in tree.walk())):
-            for candidate in _reductions(tree, at):
+            for candidate in _reductions(tree, at, self.dialect):
                 if self.left <= 0:
                     return False
                 if len(candidate) < len(self.sql) and self.unsound(candidate, self.old, self.new):
@@ -133,7 +133,7 @@ def _without_row(table: dict[str, tuple[str, ...]], at: int) -> dict[str, tuple[
     return {column: (*values[:at], *values[at + 1 :]) for column, values in table.items()}
 
 
-def _reductions(tree: exp.Expression, at: int) -> list[str]:
+def _reductions(tree: exp.Expression, at: int, dialect: str) -> list[str]:
     """The query with the node at a place left out, or put in place of what is around it."""
     node = next(node for number, node in enumerate(tree.walk()) if number == at)
     found: list[str] = []
@@ -142,7 +142,7 @@ def _reductions(tree: exp.Expression, at: int) -> list[str]:
         copy = tree.copy()
         here = next(node for number, node in enumerate(copy.walk()) if number == at)
         whole = change(copy, here)
-        found.append(whole.sql(dialect="duckdb"))
+        found.append(whole.sql(dialect=dialect))
 
     for clause in (*_CLAUSES, "with_"):
         if node.args.get(clause):
