@@ -1,5 +1,6 @@
 """Worlds in a local Spark: temporary views, one session for each variant."""
 
+import logging
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,11 @@ def missing_spark() -> str | None:
 def _session() -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it tells of each query that is refused
     made = SparkSession.builder.master("local[1]").appName("proof")
     for key, value in {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.ansi.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",

@@ -66,7 +66,7 @@ def make_tables(schema: Schema, chance: random.Random, *, rows: int, pools: Pool
 
 
 def _pool(table: str, column: str, kind: str, pools: Pools) -> tuple[str, ...]:
-    found = pools.get(f"{table}.{column}") or pools.get(column) or ()
+    found = pools.get(f"{table}.{column}") or pools.get(column.lower()) or ()
     return (*found, *found, *usual_values(kind)[:2]) if found else usual_values(kind)
 
 
