@@ -86,8 +86,10 @@ fuzz: setup ## Feed bad inputs to everything that reads (INPUTS=1000000 SEED=…
 	@PYTHONPATH=. $(PY) -m tests.fuzz $(TARGETS) --inputs $(INPUTS) --seed $(SEED)
 
 GENERATED ?= 2000
-proof: setup ## Prove lineage by running queries on changed inputs (QUERIES=FOLDER, or GENERATED=2000 SEED=…)
-	@PYTHONPATH=. $(PY) -m tests.proof $(if $(QUERIES),--queries $(QUERIES)) --generated $(GENERATED) --seed $(SEED)
+JOBS ?= 1
+ENGINE ?= duckdb
+proof: setup ## Prove lineage by running queries on changed inputs (QUERIES=FOLDER SCHEMA=FILE, or GENERATED=2000 SEED=… JOBS=2 ENGINE=sqlite)
+	@PYTHONPATH=. $(PY) -m tests.proof $(if $(QUERIES),--queries $(QUERIES)) $(if $(SCHEMA),--schema $(SCHEMA)) $(if $(ONLY),--only $(ONLY)) --generated $(GENERATED) --seed $(SEED) --jobs $(JOBS) --engine $(ENGINE)
 
 mutations: setup ## Break each promise once, and see its test fail
 	@PYTHONPATH=. $(PY) -m tests.mutations

@@ -39,7 +39,7 @@ def test_fields_alone_take_the_name_of_their_file(tmp_path: Path) -> None:
     file = tmp_path / "p-1.d.t.json"
     file.write_text(json.dumps(FIELDS))
     result = headwater.analyze("SELECT r.f FROM `p-1.d.t`, UNNEST(rec) AS r", "bigquery", schema=file)
-    assert [str(edge.source) for edge in result.edges] == ["p-1.d.t.rec[].f"]
+    assert [str(edge.source) for edge in result.edges] == ["p-1.d.t.rec[].f", "p-1.d.t.rec"]
     with pytest.raises(SchemaError, match="do not say which table"):
         schema_of_json(json.dumps(FIELDS))
 

@@ -1,8 +1,8 @@
 """Lineage proven by execution: run a query, change one input column, run it again, and compare.
 
 A *world* is a set of small tables in DuckDB and, for each column, a few variants of its table in which only that
-column differs (other values, NULLs, a permutation, one new value). No variant adds or removes a row. A query runs
-on the base tables and on each variant of each table that it reads. Let x be the changed input column.
+column differs (other values, NULLs, one value for all rows, one new value). No variant adds or removes a row. A query
+runs on the base tables and on variants of each table that it reads, all at once. Let x be the changed input column.
 
 *Soundness.* Each of these is a bug of the lineage when the statement's status is `resolved`:
 
@@ -17,12 +17,9 @@ beside its own, so a row is compared only when no row came or went, and only whe
 of the result (no QUALIFY or LIMIT, not in a subquery; no lag or row_number, which differ among equal keys). Where
 no identity can be added, only the first two rules apply.
 
-*Exception.* UNNEST makes as many rows as the array has elements. The lineage has a value edge from the array to the
-element and no edge to all rows, so in a query with UNNEST an array column may change rows without an edge.
-
 *Chance.* A query whose result depends on the order of stored rows (LIMIT after ties, `any_value`) proves nothing:
-before a bug is reported, both runs are repeated on shuffled tables, and the query counts as unstable if its rows
-then differ.
+before a bug is reported, both runs are repeated one by one, on shuffled tables and with another order of ties in
+windows, and the query counts as unstable if its rows then differ.
 
 *Tightness.* An edge is witnessed when a change of its source changes its target: the bag or a compared value of
 that column, or, if the target is the whole table, which rows there are or their order. The share of edges that no

@@ -1,103 +1,200 @@
-"""Worlds: the tables of a proof in DuckDB, and what a statement does in each variant of them."""
+"""Worlds: the tables of a proof in an engine, and the rows of a statement in each variant of them."""
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Self
 
 import duckdb
 
-from tests.proof.tables import Table, changes
+from tests.proof.tables import WAYS, Table, change
 
 Row = tuple[object, ...]
+Values = dict[str, dict[str, tuple[str, ...]]]
+"""Tables to columns to the SQL texts of their values."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Variant:
-    """A schema of DuckDB that holds one table, of which one column differs from the base."""
+    """Tables of which some columns have other values than in the base.
 
-    name: str
-    table: str
-    column: str
+    `names` says what each of its tables is called in this world; a table without a name is used once.
+    """
+
     way: str
+    values: Values
+    sources: tuple[str, ...] = ()
+    names: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class World:
-    """Base tables in the schema `main`, variants in schemas of their own, shuffled copies when they are asked for."""
+    """Base tables in an engine. An engine says how a statement runs on them, or on a variant of them."""
 
-    def __init__(self, tables: dict[str, Table], seed: int, *, rounds: int = 1) -> None:
-        self.tables, self.seed, self.rounds = tables, seed, rounds
-        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
-        # Small tables often have two rows where a query expects one; then the first one counts.
-        self.connection.execute("SET scalar_subquery_error_on_multiple_rows = false")
-        self.variants: dict[str, list[Variant]] = {}
-        for name, table in tables.items():
-            self._create("main", name, {column: held.values for column, held in table.items()})
+    tables: dict[str, Table]
+    seed: str
+    variants: dict[tuple[str, str, str], Variant | None] = field(default_factory=dict)
 
-    def __enter__(self) -> "World":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def run(self, sql: str, variant: Variant | None = None, *, then: str | None = None) -> list[Row] | None:
+        """The rows of a query, or None when the engine refuses it; with `then`, of that query after a write."""
+        raise NotImplementedError
+
+    def run_together(self, sql: str, variants: list[Variant]) -> list[list[Row]] | None:
+        """The rows of a query that `together` has made, in the base and in each variant; None if it does not run."""
+        return None
+
+    def base(self, name: str) -> dict[str, tuple[str, ...]]:
+        return {column: held.values for column, held in self.tables[name].items()}
+
+    def changed(self, table: str, column: str, way: str) -> Variant | None:
+        """The variant in which one column is changed in one way; None if that changes nothing."""
+        key = (table, column, way)
+        if key not in self.variants:
+            values = self._new_values(table, column, way)
+            name = f"v_{table}_{column}_{way.replace(' ', '_')}"
+            same = values == self.tables[table][column].values
+            changed = {table: self.base(table) | {column: values}}
+            made = Variant(way, changed, (f"{table}.{column}".lower(),), {table: name})
+            self.variants[key] = None if same else made
+        return self.variants[key]
+
+    def changed_together(self, columns: list[tuple[str, str]], way: str) -> Variant:
+        """The variant in which several columns are changed at once."""
+        values: Values = {}
+        for table, column in columns:
+            values.setdefault(table, self.base(table))[column] = self._new_values(table, column, way)
+        sources = tuple(f"{table}.{column}".lower() for table, column in columns)
+        places = {name: list(held) for name, held in self.tables.items()}
+        names = {
+            name: f"m_{name}_{way}_" + "_".join(str(places[name].index(of)) for table, of in columns if table == name)
+            for name in values
+        }
+        return Variant(f"{way}, together", values, sources, names)
+
+    def _new_values(self, table: str, column: str, way: str) -> tuple[str, ...]:
+        return change(self.tables[table][column], way, random.Random(f"{self.seed}/{table}/{column}/{way}"))
+
+    def ways(self, table: str) -> list[str]:
+        """All ways to change a column of a table."""
+        rows = len(next(iter(self.tables[table].values())).values)
+        return [*WAYS, *(f"row {at}" for at in range(rows))]
+
+    def shuffled(self, variant: Variant | None, turn: int) -> Variant:
+        """All tables, the variant's among them, with their rows in another order."""
+        values: Values = {}
+        for name in self.tables:
+            held = variant.values.get(name) if variant else None
+            lines = list(zip(*(held or self.base(name)).values(), strict=True))
+            random.Random(f"{turn}/{name}").shuffle(lines)
+            values[name] = dict(zip(self.tables[name], zip(*lines, strict=True), strict=True))
+        return Variant("shuffled", values)
+
+
+class DuckWorld(World):
+    """Base tables in the schema `main` of DuckDB, variants in schemas of their own."""
+
+    __slots__ = ("connection", "made", "numbers", "path")
+
+    def __init__(self, tables: dict[str, Table], seed: str) -> None:
+        super().__init__(tables, seed)
+        self.connection = duckdb.connect(":memory:", config={"threads": "1"})
+        # Small tables often have two rows where a query expects one; then the first one counts.
+        self.connection.execute("SET scalar_subquery_error_on_multiple_rows = false")
+        self.connection.execute("SET enable_progress_bar = false")
+        self.made: set[str] = set()
+        self.path = ""
+        self.numbers: dict[tuple[str, str], int] = {}
+        """The numbers of the variants in the tables that hold all of them; 0 is the base."""
+        for name in tables:
+            self._create("main", name, self.base(name))
+
+    def close(self) -> None:
         self.connection.close()
 
     def _create(self, schema: str, name: str, values: dict[str, tuple[str, ...]]) -> None:
-        columns = self.tables[name]
-        self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        typed = ", ".join(f'"{column}" {held.type}' for column, held in columns.items())
-        self.connection.execute(f'CREATE TABLE {schema}."{name}" ({typed})')
-        lines = ", ".join(
-            f"({', '.join(line)})" for line in zip(*(values[column] for column in columns), strict=True)
-        )
-        self.connection.execute(f'INSERT INTO {schema}."{name}" VALUES {lines}')
+        typed = ", ".join(f'"{column}" {held.type}' for column, held in self.tables[name].items())
+        lines = ", ".join(f"({', '.join(line)})" for line in zip(*values.values(), strict=True))
+        made = f'CREATE OR REPLACE TABLE {schema}."{name}" ({typed}); INSERT INTO {schema}."{name}" VALUES {lines}'
+        self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}; {made}")
 
-    def of_table(self, name: str, columns: frozenset[str] | None = None) -> Iterator[Variant]:
-        """The variants of a table, or of some of its columns; they are made when they are first asked for."""
-        for column in self.tables[name]:
-            if columns is None or column in columns:
-                key = f"{name}.{column}"
-                if key not in self.variants:
-                    self.variants[key] = list(self._vary(name, column))
-                yield from self.variants[key]
+    def _path(self, variant: Variant) -> str:
+        """The schemas of a variant's tables, which are made when they are first used."""
+        path = []
+        for name, values in variant.values.items():
+            schema = variant.names.get(name, f"once_{name}")
+            if schema not in self.made:
+                self._create(schema, name, values)
+                if name in variant.names:
+                    self.made.add(schema)
+            path.append(schema)
+        return ",".join([*path, "main"])
 
-    def _vary(self, name: str, column: str) -> Iterator[Variant]:
-        table = self.tables[name]
-        for turn in range(self.rounds):
-            chance = random.Random(f"{self.seed}/{name}/{column}/{turn}")
-            for way, values in changes(table[column], chance).items():
-                schema = f"v_{name}_{column}_{way}_{turn}"
-                held = {other: values if other == column else table[other].values for other in table}
-                self._create(schema, name, held)
-                yield Variant(schema, name, column, way)
-
-    def shuffled(self, variant: Variant | None, turn: int) -> str:
-        """A schema in which every table, the variant's among them, has its rows in another order."""
-        schema = f"s{turn}_{variant.name if variant else 'main'}"
-        self.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        for name in self.tables:
-            home = variant.name if variant and variant.table == name else "main"
-            order = f"ORDER BY hash(rowid + {turn * 7919})"
-            self.connection.execute(f'CREATE OR REPLACE TABLE {schema}."{name}" AS FROM {home}."{name}" {order}')
-        return schema
-
-    def run(self, sql: str, schema: str = "main", *, then: str | None = None) -> list[Row] | None:
-        """The rows of a query, or None when DuckDB refuses it; with `then`, of that query after a write, undone."""
-        execute = self.connection.execute
-        execute(f"SET search_path = '{schema}{'' if schema == 'main' else ',main'}'")
+    def run(self, sql: str, variant: Variant | None = None, *, then: str | None = None) -> list[Row] | None:
+        path = self._path(variant) if variant else "main"
+        if path != self.path:
+            self.connection.execute(f"SET search_path = '{path}'")
+            self.path = path
         if then is None:
-            try:
-                return [tuple(map(plain, row)) for row in execute(sql).fetchall()]
-            except duckdb.Error:
-                return None
-        execute("BEGIN")
+            return self._rows(sql)
+        self.connection.execute("BEGIN")
+        done = self._rows(sql)
+        rows = None if done is None else self._rows(then)
+        self.connection.execute("ROLLBACK")
+        return rows
+
+    def run_together(self, sql: str, variants: list[Variant]) -> list[list[Row]] | None:
+        self._number(variants)
+        lines = ["(" + ", ".join("0" for _ in range(len(self.tables) + 1)) + ")"]
+        for at, variant in enumerate(variants, 1):
+            numbers = (str(self.numbers.get((name, variant.names.get(name, "")), 0)) for name in self.tables)
+            lines.append(f"({at}, {', '.join(numbers)})")
+        rows = self._rows(sql.replace("{runs}", ", ".join(lines), 1))
+        if rows is None:
+            return None
+        found: list[list[Row]] = [[] for _ in range(len(variants) + 1)]
+        for row in rows:
+            found[int(str(row[0]))].append(row[1:])
+        return found
+
+    def _number(self, variants: list[Variant]) -> None:
+        """Put the rows of variants that have no number yet into the tables that hold all of them."""
+        lines: dict[str, list[str]] = {}
+        if not self.numbers:
+            for name, held in self.tables.items():
+                typed = ", ".join(f'"{column}" {of.type}' for column, of in held.items())
+                self.connection.execute(f"CREATE TABLE main.all_{name} (run__ INTEGER, place__ INTEGER, {typed})")
+                self.numbers[name, ""] = 0
+                lines[name] = _numbered(0, self.base(name))
+        for variant in variants:
+            for name, values in variant.values.items():
+                key = (name, variant.names[name])
+                if key not in self.numbers:
+                    self.numbers[key] = len(self.numbers)
+                    lines.setdefault(name, []).extend(_numbered(self.numbers[key], values))
+        for name, found in lines.items():
+            self.connection.execute(f"INSERT INTO main.all_{name} VALUES {', '.join(found)}")
+
+    def _rows(self, sql: str) -> list[Row] | None:
         try:
-            execute(sql)
-            return [tuple(map(plain, row)) for row in execute(then).fetchall()]
+            return [tuple(map(plain, row)) for row in self.connection.execute(sql).fetchall()]
         except duckdb.Error:
             return None
-        finally:
-            execute("ROLLBACK")
+
+
+def _numbered(number: int, values: dict[str, tuple[str, ...]]) -> list[str]:
+    rows = zip(*values.values(), strict=True)
+    return [f"({number}, {place}, {', '.join(row)})" for place, row in enumerate(rows)]
 
 
 def plain(value: object) -> object:

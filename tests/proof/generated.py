@@ -1,52 +1,75 @@
-"""The proof of generated queries: many queries share the same few worlds."""
+"""The proof of generated queries: many queries share the same worlds."""
 
 import random
+from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import islice
 
-from tests.proof.engine import World
+from tests.proof.account import Account
+from tests.proof.engine import DuckWorld, World
 from tests.proof.expressions import SCHEMA
-from tests.proof.generator import generate
-from tests.proof.judge import Account, EdgeKey, Query, prove, settle
+from tests.proof.judge import Query
+from tests.proof.prover import Proof
+from tests.proof.shapes import generated
 from tests.proof.tables import make_tables
-from tests.proof.writes import Write, generate_writes
+from tests.proof.writes import Write, generated_write
 
-SHARED = 500
+SHARED = 1000
 """Queries that share their worlds; then the tables are made anew."""
 
-
-def prove_generated(account: Account, *, seed: int, queries: int, worlds: int) -> None:
-    """Prove the first queries of a seed; a query goes to the next world while it has edges that are not witnessed."""
-    stream = generate(seed)
-    for batch in range(0, queries, SHARED):
-        with ExitStack() as stack:
-            shared = [stack.enter_context(_world(f"{seed}/{batch}/{at}", at)) for at in range(worlds)]
-            for sql in islice(stream, min(SHARED, queries - batch)):
-                prove_in(Query(sql, SCHEMA), shared, account)
+WORLDS = 10
+"""Sets of tables for each query, at the most."""
 
 
-def prove_writes(account: Account, *, seed: int, statements: int, worlds: int) -> None:
-    """Prove the first writing statements of a seed."""
+class Worlds:
+    """The worlds of a batch of queries; they are made when they are first asked for."""
+
+    def __init__(self, stack: ExitStack, seed: str) -> None:
+        self.stack, self.seed = stack, seed
+        self.made: list[World] = []
+
+    def first(self, count: int) -> Iterator[World]:
+        for at in range(count):
+            if at == len(self.made):
+                self.made.append(self.stack.enter_context(_world(f"{self.seed}/{at}", at)))
+            yield self.made[at]
+
+
+def prove_generated(account: Account, seed: int, queries: range, *, worlds: int = WORLDS) -> None:
+    """Prove some queries of a seed, by number; a query goes to the next world while it has edges to witness."""
+    _prove(account, f"{seed}", queries, worlds)
+
+
+def prove_writes(account: Account, seed: int, statements: range, *, worlds: int = WORLDS) -> None:
+    """Prove some writing statements of a seed, by number."""
+    _prove(account, f"{seed}w", statements, worlds)
+
+
+def _prove(account: Account, seed: str, numbers: range, worlds: int) -> None:
+    stack, shared, batch = ExitStack(), None, -1
+    with stack:
+        for number in numbers:
+            if number // SHARED != batch or shared is None:
+                stack.close()
+                batch = number // SHARED
+                shared = Worlds(stack, f"{seed}/{batch}")
+            Proof(made_query(f"{seed}:{number}"), account).through(shared.first(worlds))
+
+
+def made_query(name: str) -> Query:
+    """The generated query of a seed and a number: `7:123`, or `7w:123` for a statement that writes."""
+    seed, _, number = name.partition(":")
+    if seed.endswith("w"):
+        return Write(generated_write(int(seed[:-1]), int(number)), name)
+    return Query(generated(int(seed), int(number)), SCHEMA, seed=name)
+
+
+def prove_one(account: Account, name: str, worlds: int = WORLDS) -> None:
+    """Prove one generated query again, by its seed and number, in the worlds that it had."""
+    seed, _, number = name.partition(":")
     with ExitStack() as stack:
-        shared = [stack.enter_context(_world(f"{seed}/writes/{at}", at)) for at in range(worlds)]
-        for sql in islice(generate_writes(seed), statements):
-            prove_in(Write(sql), shared, account)
-
-
-def prove_in(query: Query, worlds: list[World], account: Account) -> None:
-    """Prove one query in worlds of the generator's tables."""
-    witnessed: set[EdgeKey] = set()
-    for world in worlds:
-        told = len(account.findings)
-        found = prove(query, world, account)
-        if found is None:
-            account.refused += 1
-            return
-        witnessed |= found
-        if witnessed >= query.edges.keys or len(account.findings) > told:
-            break
-    settle(query, witnessed, account)
+        shared = Worlds(stack, f"{seed}/{int(number) // SHARED}")
+        Proof(made_query(name), account).through(shared.first(worlds))
 
 
 def _world(seed: str, at: int) -> World:
-    return World(make_tables(SCHEMA, random.Random(seed), rows=7 + 2 * at), at)
+    return DuckWorld(make_tables(SCHEMA, random.Random(seed), rows=6 + at % 4 + at // 4), seed)

@@ -63,7 +63,7 @@ def _extend(query: exp.Expression, tables: dict[str, exp.CTE], done: set[int]) -
         tables = tables | {cte.alias.lower(): cte for cte in with_.expressions}
     if isinstance(query, exp.Subquery):
         _extend(query.this, tables, done)
-    elif isinstance(query, exp.Union) and not query.args.get("distinct"):
+    elif isinstance(query, exp.Union) and not query.args.get("distinct") and not query.args.get("by_name"):
         for at, branch in enumerate((query.this, query.expression)):
             _extend(branch, tables, done)
             _tag_branch(branch, at)

@@ -1,48 +1,24 @@
-"""The judge: compare two results, ask the lineage for an edge that explains the difference, and count witnesses."""
+"""The judge: compare two results, and ask the lineage for an edge that explains the difference."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
 
 import headwater
 from headwater.lineage import StatementLineage, Status
-from headwater.model.edges import InfluenceClass, Kind
+from headwater.model.edges import Kind
 from tests.proof.engine import Row, Variant, World
 from tests.proof.identity import identify
 from tests.proof.tables import Schema
+from tests.proof.together import together
 
 EdgeKey = tuple[str, str | None, Kind]
 """Source as `table.column`, target column or None for all rows, kind."""
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A difference that no edge explains."""
-
-    sql: str
-    rule: str
-    source: str
-    column: str | None
-    way: str
-
-    def __str__(self) -> str:
-        return f"[{self.rule}] {self.source} ({self.way}) changes {self.column or 'rows'}: {self.sql}"
-
-
-@dataclass(slots=True)
-class Account:
-    """The sum of a proof: what was run, which edges there were and which were witnessed, what was found."""
-
-    queries: int = 0
-    runs: int = 0
-    refused: int = 0
-    empty: int = 0
-    unstable: int = 0
-    identified: int = 0
-    in_doubt: int = 0
-    edges: Counter[Kind] = field(default_factory=Counter)
-    witnessed: Counter[Kind] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
-    unwitnessed: list[tuple[str, EdgeKey]] = field(default_factory=list)
+Bug = tuple[str, int | None]
+"""A rule that is broken, and the output column that breaks it."""
 
 
 class Edges:
@@ -51,26 +27,31 @@ class Edges:
     def __init__(self, lineage: StatementLineage) -> None:
         self.columns = [column.name for column in lineage.columns]
         self.resolved = lineage.status is Status.RESOLVED
-        self.arrays: set[str] = set()
-        """Columns whose length may decide the number of rows: see the exception in the docstring of the package."""
         self.keys: set[EdgeKey] = set()
-        self.by_source: dict[str, dict[str | None, set[InfluenceClass]]] = defaultdict(lambda: defaultdict(set))
+        self.by_source: dict[str, set[str | None]] = defaultdict(set)
         for edge in lineage.edges:
-            if edge.source.column is None:
-                continue
-            source = f"{edge.source.table.name}.{edge.source.column}".lower()
-            target = edge.target.column
-            self.keys.add((source, target, edge.kind))
-            self.by_source[source][target].add(edge.kind.influence)
+            if edge.source.column is not None:
+                source = f"{edge.source.table.name}.{edge.source.column}".lower()
+                self.keys.add((source, edge.target.column, edge.kind))
+                self.by_source[source].add(edge.target.column)
 
-    def explains_rows(self, source: str) -> bool:
-        return None in self.by_source.get(source, {}) or source in self.arrays
+    def unexplained(self, sources: tuple[str, ...], found: "Difference") -> list[Bug]:
+        """The differences that no edge from one of the changed sources explains."""
+        reached = {target for source in sources for target in self.by_source.get(source, ())}
+        bugs: list[Bug] = []
+        if None not in reached:
+            bugs += [("column", at) for at in sorted(found.columns) if self.columns[at] not in reached]
+        if found.rows and not reached:
+            bugs.append(("rows", None))
+        bugs += [("stayed", at) for at in sorted(found.stayed) if self.columns[at] not in reached]
+        return bugs
 
-    def explains_any(self, source: str) -> bool:
-        return bool(self.by_source.get(source)) or source in self.arrays
-
-    def explains_value(self, source: str, column: str) -> bool:
-        return column in self.by_source.get(source, {})
+    def witnesses(self, source: str, found: "Difference") -> set[EdgeKey]:
+        """The edges of a source that a difference shows."""
+        changed = {self.columns[at] for at in found.columns | found.stayed}
+        return {
+            key for key in self.keys if key[0] == source and (found.moved if key[1] is None else key[1] in changed)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +75,18 @@ class Difference:
     stayed: frozenset[int]
 
 
+def is_empty(rows: list[Row]) -> bool:
+    """Return whether nothing came out: no row, or the one row that an aggregate makes of no rows."""
+    return all(value is None or value == 0 for row in rows for value in row) and len(rows) < 2
+
+
+SAME = Difference(False, False, frozenset(), frozenset())
+
+
 def compare(old: Result, new: Result, whole: bool) -> Difference:
     """The difference of two results; with `whole`, rows are paired only if none came or went."""
     if old.rows == new.rows and old.ids == new.ids:
-        return Difference(False, False, frozenset(), frozenset())
+        return SAME
     width = len((old.rows or new.rows)[0])
     columns = frozenset(
         at for at in range(width) if Counter(row[at] for row in old.rows) != Counter(row[at] for row in new.rows)
@@ -105,6 +94,16 @@ def compare(old: Result, new: Result, whole: bool) -> Difference:
     different = bool(columns) or Counter(old.rows) != Counter(new.rows)
     moved = old.rows != new.rows if old.ids is None or new.ids is None else old.ids != new.ids
     return Difference(different, moved, columns, _stayed(old, new, whole))
+
+
+def compare_bags(old: Result, new: Result, whole: bool) -> Difference:
+    """The difference of two results whose rows are in any order: `moved` says that rows came or went."""
+    if old.ids is not None and new.ids is not None:
+        moved = Counter(old.ids) != Counter(new.ids)
+    else:
+        moved = Counter(old.rows) != Counter(new.rows)
+    found = compare(old, new, whole)
+    return Difference(found.rows, moved, found.columns, found.stayed)
 
 
 def _stayed(old: Result, new: Result, whole: bool) -> frozenset[int]:
@@ -125,98 +124,97 @@ def _unique(result: Result) -> dict[object, Row]:
     return {made_of: row for made_of, row in zip(result.ids, result.rows, strict=True) if counted[made_of] == 1}
 
 
+def _result(rows: list[Row], identified: bool) -> Result:
+    if not identified:
+        return Result(rows, None)
+    return Result([row[:-1] for row in rows], [row[-1] for row in rows])
+
+
 class Query:
-    """A query in a world: its lineage, and its results in the base and in variants."""
+    """A query: its lineage in the dialect of its engine, and its results in a world."""
 
-    def __init__(self, sql: str, schema: Schema) -> None:
-        self.sql = sql
-        (lineage,) = headwater.analyze(sql, "duckdb", schema=schema).statements
+    def __init__(self, sql: str, schema: Schema, dialect: str = "duckdb", seed: str = "") -> None:
+        self.sql, self.dialect, self.seed = sql, dialect, seed
+        (lineage,) = headwater.analyze(sql, dialect, schema=schema).statements
         self.edges = Edges(lineage)
-        if "unnest(" in sql.lower():
-            self.edges.arrays = {
-                f"{table}.{column}".lower()
-                for table, columns in schema.items()
-                for column, kind in columns.items()
-                if kind.endswith("[]")
-            }
         self.tables = sorted({source.name.name.lower() for source in lineage.sources} & schema.keys())
-        self.identified = identify(sql)
+        self.identified = identify(sql) if dialect == "duckdb" else None
+        self.together: str | None = None
+        self.told_apart = False
+        """Whether runs on many variants at once have the identities of rows."""
+        self.apart = dialect != "duckdb"
+        """Whether variants are run one by one."""
 
-    def run(self, world: World, schema: str = "main") -> Result | None:
+    @property
+    def whole(self) -> bool:
+        return self.identified is not None and self.identified.whole
+
+    def run(self, world: World, variant: Variant | None = None) -> Result | None:
         if self.identified is not None:
-            rows = world.run(self.identified.sql, schema)
+            rows = world.run(self.identified.sql, variant)
             if rows is not None:
-                return Result([row[:-1] for row in rows], [row[-1] for row in rows])
-            if schema == "main":
+                return _result(rows, True)
+            if variant is None:
                 self.identified = None
-        rows = world.run(self.sql, schema)
-        return None if rows is None else Result(rows, None)
+        rows = world.run(self.sql, variant)
+        return None if rows is None else _result(rows, False)
+
+    def run_together(self, world: World, base: Result, variants: list[Variant]) -> list[Result] | None:
+        """The results in many variants at once, in any order; None where that gives other rows than the base has."""
+        if self.apart:
+            return None
+        if self.together is None:
+            if self.identified is not None:
+                self.together = together(self.identified.sql, world.tables, identified=True)
+                self.told_apart = self.together is not None
+            self.together = self.together or together(self.sql, world.tables, identified=False) or ""
+        runs = world.run_together(self.together, variants) if self.together else None
+        if runs is None:
+            self.apart = True
+            return None
+        results = [_result(rows, self.told_apart) for rows in runs]
+        if Counter(results[0].rows) != Counter(base.rows):
+            self.apart = True
+            return None
+        return results
 
     def unstable(self, world: World, variant: Variant) -> bool:
-        """Return whether the rows depend on the order in which rows are stored."""
+        """Return whether the rows depend on the order in which rows are stored, or on that of ties in a window."""
         for at in (None, variant):
-            told = self.run(world, at.name if at else "main")
-            for turn in range(3):
+            told = self.run(world, at)
+            if told is None:
+                return True
+            for turn in range(4):
                 again = self.run(world, world.shuffled(at, turn))
-                if told is None or again is None or Counter(again.rows) != Counter(told.rows):
+                if again is None or Counter(again.rows) != Counter(told.rows):
+                    return True
+                shaken = shake(self.sql, turn) if self.dialect == "duckdb" else None
+                rows = world.run(shaken, at) if shaken else None
+                if rows is not None and Counter(rows) != Counter(told.rows):
                     return True
         return False
 
 
-def prove(query: Query, world: World, account: Account, columns: frozenset[str] | None = None) -> set[EdgeKey] | None:
-    """Try all variants on a query and note findings; return the witnessed edges, or None if it does not run."""
-    base = query.run(world)
-    if base is None:
-        return None
-    account.empty += not base.rows
-    account.identified += query.identified is not None
-    if base.rows and len(base.rows[0]) != len(query.edges.columns):
-        account.findings.append(Finding(query.sql, "width", "*", None, "none"))
-        return set()
-    whole = query.identified is not None and query.identified.whole
-    witnessed: set[EdgeKey] = set()
-    told: set[tuple[str, str, int | None]] = set()
-    for table in query.tables:
-        for variant in world.of_table(table, columns):
-            new = query.run(world, variant.name)
-            account.runs += 1
-            if new is None or (not base.rows and not new.rows):
-                continue
-            difference = compare(base, new, whole)
-            source = f"{table}.{variant.column}".lower()
-            witnessed |= _witnesses(query.edges, source, difference)
-            for rule, at in _unexplained(query.edges, source, difference):
-                if query.edges.resolved and (source, rule, at) not in told:
-                    told.add((source, rule, at))
-                    if query.unstable(world, variant):
-                        account.unstable += 1
-                        return witnessed
-                    name = None if at is None else query.edges.columns[at]
-                    account.findings.append(Finding(query.sql, rule, source, name, variant.way))
-    return witnessed
+def shake(sql: str, turn: int) -> str | None:
+    """The query with a last key in windows that tell ties apart, another one each turn; None without such windows."""
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    shaken = False
+    for at, window in enumerate([*tree.find_all(exp.Window)] if isinstance(tree, exp.Query) else ()):
+        order, spec = window.args.get("order"), window.args.get("spec")
+        rows = spec is not None and spec.args.get("kind") == "ROWS"
+        select = window.find_ancestor(exp.Select)
+        if select is None or select.args.get("from_") is None:
+            continue
+        if rows or window.this.find(*_BY_PLACE) is not None:
+            joins = [join for join in select.args.get("joins") or () if join.kind not in ("SEMI", "ANTI")]
+            items = [select.args["from_"].this, *(join.this for join in joins)]
+            key = f"hash({turn * 101 + at}, {', '.join(item.alias_or_name for item in items)})"
+            keys = order.expressions if order is not None else []
+            last = exp.Ordered(this=sqlglot.parse_one(key, dialect="duckdb"))
+            window.set("order", exp.Order(expressions=[*keys, last]))
+            shaken = True
+    return tree.sql(dialect="duckdb") if shaken else None
 
 
-def _unexplained(edges: Edges, source: str, found: Difference) -> list[tuple[str, int | None]]:
-    bugs: list[tuple[str, int | None]] = []
-    if not edges.explains_rows(source):
-        bugs += [("column", at) for at in found.columns if not edges.explains_value(source, edges.columns[at])]
-    if found.rows and not edges.explains_any(source):
-        bugs.append(("rows", None))
-    bugs += [("stayed", at) for at in found.stayed if not edges.explains_value(source, edges.columns[at])]
-    return bugs
-
-
-def _witnesses(edges: Edges, source: str, found: Difference) -> set[EdgeKey]:
-    changed = {edges.columns[at] for at in found.columns | found.stayed}
-    return {key for key in edges.keys if key[0] == source and (found.moved if key[1] is None else key[1] in changed)}
-
-
-def settle(query: Query, witnessed: set[EdgeKey], account: Account) -> None:
-    """Count the edges of a query and those that were witnessed."""
-    account.queries += 1
-    account.in_doubt += not query.edges.resolved
-    for key in query.edges.keys:
-        account.edges[key[2]] += 1
-        account.witnessed[key[2]] += key in witnessed
-        if key not in witnessed:
-            account.unwitnessed.append((query.sql, key))
+_BY_PLACE = (exp.Lag, exp.Lead, exp.RowNumber, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Ntile)
+"""Window functions for which the place of a row among its ties counts."""

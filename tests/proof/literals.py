@@ -17,12 +17,13 @@ def pools(sql: str, schema: Schema) -> Pools:
     Columns that are compared with each other share their values, so that joins find partners.
     """
     tree = sqlglot.parse_one(sql, dialect="duckdb")
-    kinds = {column: kind for columns in schema.values() for column, kind in columns.items()}
+    kinds = {column.lower(): kind for columns in schema.values() for column, kind in columns.items()}
     groups: dict[str, set[str]] = {}
     for equal in tree.find_all(exp.EQ):
         left, right = equal.this, equal.expression
         if isinstance(left, exp.Column) and isinstance(right, exp.Column):
-            joined = groups.get(left.name, {left.name}) | groups.get(right.name, {right.name})
+            one, two = left.name.lower(), right.name.lower()
+            joined = groups.get(one, {one}) | groups.get(two, {two})
             groups.update(dict.fromkeys(joined, joined))
     wanted: dict[str, list[str]] = defaultdict(list)
     for column, texts in _compared(tree):
@@ -51,14 +52,14 @@ def _compared(tree: exp.Expression) -> Iterator[tuple[str, Sequence[str]]]:
         elif isinstance(node, (*_ORDERED, exp.Between)):
             texts += [f"{text} {sign} 1" for text in texts if not text.startswith("'") for sign in "+-"]
         for column in columns:
-            yield column.name, texts
+            yield column.name.lower(), texts
 
 
 def _fitting(text: str, kind: str) -> str | None:
     """The value cast to the type of the column; None for a value that no type of ours takes."""
     kind = kind.upper()
     quoted = text.startswith("'")
-    if kind.startswith(("VARCHAR", "CHAR")):
+    if kind.startswith(("VARCHAR", "CHAR", "TEXT")):
         return f"CAST({text} AS VARCHAR)"
     if kind in ("DATE", "TIMESTAMP"):
         return f"TRY_CAST({text} AS {kind})" if "'" in text else None

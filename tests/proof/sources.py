@@ -3,15 +3,20 @@
 import json
 import random
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import sqlglot
 from sqlglot import exp
 
-from tests.proof.engine import World
-from tests.proof.judge import Account, EdgeKey, Query, prove, settle
+from tests.proof.account import Account
+from tests.proof.engine import DuckWorld, World
+from tests.proof.judge import Query, is_empty
 from tests.proof.literals import pools
+from tests.proof.prover import Proof
 from tests.proof.tables import Schema, make_tables
+from tests.proof.together import starred
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 
@@ -32,13 +37,18 @@ def tpc_schema() -> Schema:
     return schema
 
 
-def folder_queries(folder: Path) -> tuple[dict[str, str], Schema]:
-    """The SELECTs of the `.sql` files of a folder, and the schema that its CREATE TABLEs or its `schema.json` say."""
+def folder_queries(folder: Path, given: Path | None = None) -> tuple[dict[str, str], Schema]:
+    """The SELECTs of the `.sql` files of a folder, and the schema: of a file that is given, else of the folder.
+
+    A schema is JSON (tables to columns to types; in a folder, `schema.json`) or CREATE TABLEs.
+    """
     schema: dict[str, dict[str, str]] = {}
-    if (folder / "schema.json").exists():
-        schema = json.loads((folder / "schema.json").read_text())
+    described = given if given is not None and given.suffix == ".json" else folder / "schema.json"
+    if described.exists():
+        schema = json.loads(described.read_text())
     queries: dict[str, str] = {}
-    for path in sorted(folder.rglob("*.sql")):
+    more = [given] if given is not None and given.suffix != ".json" else []
+    for path in [*more, *sorted(folder.rglob("*.sql"))]:
         try:
             trees = sqlglot.parse(path.read_text(), dialect="duckdb")
         except sqlglot.errors.SqlglotError as error:
@@ -47,36 +57,36 @@ def folder_queries(folder: Path) -> tuple[dict[str, str], Schema]:
         for at, tree in enumerate(tree for tree in trees if tree is not None):
             if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
                 columns = tree.this.find_all(exp.ColumnDef)
-                schema[tree.this.this.name] = {column.name: column.kind.sql(dialect="duckdb") for column in columns}
+                schema[tree.this.this.name.lower()] = {
+                    column.name.lower(): column.kind.sql(dialect="duckdb") for column in columns
+                }
             elif isinstance(tree, exp.Query):
-                queries[f"{path.relative_to(folder)}#{at + 1}"] = tree.sql(dialect="duckdb")
+                queries[f"{path.name}#{at + 1}"] = tree.sql(dialect="duckdb")
     return queries, schema
 
 
 def prove_text(sql: str, schema: Schema, account: Account, *, seed: int, worlds: int, rows: int = 8) -> None:
     """Prove one query in several worlds that are filled with the values it asks for."""
     query = Query(sql, schema)
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    named = frozenset(column.name.lower() for column in tree.find_all(exp.Column))
+    mentioned = None if starred(tree) and len(query.tables) < 3 else named
+    with ExitStack() as stack:
+        Proof(query, account, mentioned, least=min(worlds, 3)).through(
+            _worlds(query, schema, stack, seed, worlds, rows)
+        )
+
+
+def _worlds(query: Query, schema: Schema, stack: ExitStack, seed: int, worlds: int, rows: int) -> Iterator[World]:
+    """Worlds with rows in the result, as many as are wanted; if no tables give any, some without."""
     used = {name: columns for name, columns in schema.items() if name in query.tables}
-    named = frozenset(column.name for column in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Column))
-    starred = sqlglot.parse_one(sql, dialect="duckdb").find(exp.Star) is not None
-    mentioned = None if starred and len(used) < 3 else named
-    wanted = pools(sql, schema)
-    witnessed: set[EdgeKey] = set()
-    ran = 0
+    wanted = pools(query.sql, schema)
+    found = 0
     for turn in range(worlds + 24):
         chance = random.Random(f"{seed}/{turn}")
         tables = make_tables(used, chance, rows=rows + turn % 4 + turn // 8 * 3, pools=wanted)
-        with World(tables, seed=seed + turn) as world:
-            if not world.run(sql) and turn < 24:
-                continue  # nothing comes out of these tables; the next may do better
-            found = prove(query, world, account, mentioned)
-        if found is None:
-            break
-        ran += 1
-        witnessed |= found
-        if witnessed == query.edges.keys or ran == worlds:
-            break
-    if ran:
-        settle(query, witnessed, account)
-    else:
-        account.refused += 1
+        world = stack.enter_context(DuckWorld(tables, f"{seed}/{turn}"))
+        yield world
+        found += not is_empty(world.run(query.sql) or [])
+        if found == worlds:
+            return

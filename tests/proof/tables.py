@@ -12,6 +12,9 @@ Pools = Mapping[str, Sequence[str]]
 
 NULL = "NULL"
 
+WAYS = ("other", "one", "null", "same", "permuted", "another")
+"""Ways to change a column, those that show most first; after them, each row alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -33,6 +36,8 @@ def usual_values(kind: str) -> tuple[str, ...]:
         return (f"[{inner[0]}, {inner[1]}]", f"[{inner[2]}]", f"[{inner[1]}, {inner[2]}, {inner[0]}]", "[]")
     if kind.startswith("STRUCT"):
         return ("{'p': 1, 'q': 'a'}", "{'p': 2, 'q': 'b'}", "{'p': 3, 'q': 'a'}", "{'p': 1, 'q': 'c'}")
+    if kind.startswith("MAP"):
+        return ("MAP {'a': 1, 'b': 2}", "MAP {'a': 3}", "MAP {'b': 1, 'c': 4}", "MAP {'a': 2, 'c': 2}")
     if kind == "DATE":
         return tuple(f"DATE '2000-0{n}-1{n}'" for n in range(1, 5))
     if kind.startswith("TIME"):
@@ -40,8 +45,8 @@ def usual_values(kind: str) -> tuple[str, ...]:
     if kind == "BOOLEAN":
         return ("true", "false")
     if kind.startswith(("VARCHAR", "CHAR", "TEXT")):
-        return ("'a'", "'b'", "'c'", "'ab'")
-    if kind.startswith(("DECIMAL", "DOUBLE", "FLOAT")):
+        return ("'a'", "'b'", "'c'", "'ab'", "'2'")
+    if kind.startswith(("DECIMAL", "DOUBLE", "FLOAT", "REAL", "NUMERIC")):
         return ("1.5", "2", "3.25", "4", "7.75")
     return ("1", "2", "3", "4")
 
@@ -61,25 +66,25 @@ def make_tables(schema: Schema, chance: random.Random, *, rows: int, pools: Pool
 
 
 def _pool(table: str, column: str, kind: str, pools: Pools) -> tuple[str, ...]:
-    found = pools.get(f"{table}.{column}") or pools.get(column) or ()
-    return tuple(found) or usual_values(kind)
+    found = pools.get(f"{table}.{column}") or pools.get(column.lower()) or ()
+    return (*found, *found, *usual_values(kind)[:2]) if found else usual_values(kind)
 
 
 def _value(pool: Sequence[str], chance: random.Random) -> str:
     return NULL if chance.random() < 0.08 else chance.choice(pool)
 
 
-def changes(column: Column, chance: random.Random) -> dict[str, tuple[str, ...]]:
-    """Other values for a column, by the name of the way they were changed; ways that change nothing are left out."""
+def change(column: Column, way: str, chance: random.Random) -> tuple[str, ...]:
+    """Other values for a column, in one of `WAYS` or, with `row N`, in one row; perhaps the same values."""
     old, pool = column.values, column.pool
-    one = chance.randrange(len(old))
-    others = [text for text in pool if text != old[one]]
-    shuffled = list(old)
-    chance.shuffle(shuffled)
-    ways = {
-        "other": tuple(chance.choice(pool) for _ in old),
-        "null": tuple(NULL if chance.random() < 0.5 else text for text in old),
-        "permuted": tuple(shuffled),
-        "one": tuple(chance.choice(others) if at == one and others else text for at, text in enumerate(old)),
-    }
-    return {way: values for way, values in ways.items() if values != old}
+    if way in ("other", "another"):
+        return tuple(chance.choice([text for text in pool if text != value] or pool) for value in old)
+    if way == "null":
+        return tuple(NULL if chance.random() < 0.5 else text for text in old)
+    if way == "permuted":
+        return tuple(chance.sample(old, len(old)))
+    if way == "same":
+        return (chance.choice(pool),) * len(old)
+    one = chance.randrange(len(old)) if way == "one" else int(way.removeprefix("row ")) % len(old)
+    others = [text for text in pool if text != old[one]] or [NULL]
+    return (*old[:one], chance.choice(others), *old[one + 1 :])

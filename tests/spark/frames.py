@@ -161,12 +161,12 @@ def windows(spark):
     )
 
 
-@expects("id <- ev.id IDENTITY", "tag <- ev.tags[] IDENTITY")
+@expects("id <- ev.id IDENTITY", "tag <- ev.tags[] IDENTITY", "* | ev.tags JOIN")
 def explode(spark):
     return spark.table("ev").select("id", F.explode("tags").alias("tag"))
 
 
-@expects("k <- ev.arr[].k IDENTITY", "n <- ev.arr[].n IDENTITY")
+@expects("k <- ev.arr[].k IDENTITY", "n <- ev.arr[].n IDENTITY", "* | ev.arr JOIN")
 def inline(spark):
     return spark.table("ev").select(F.inline("arr"))
 
@@ -278,7 +278,7 @@ class Words:
             yield word, len(word)
 
 
-@expects("a <- t.a IDENTITY", "w <- t.c TRANSFORMATION ?", "n <- t.c TRANSFORMATION ?")
+@expects("a <- t.a IDENTITY", "w <- t.c TRANSFORMATION ?", "n <- t.c TRANSFORMATION ?", "* | t.c JOIN")
 def table_function_in_python(spark):
     spark.udtf.register("words", Words)
     return spark.sql("SELECT a, w, n FROM t, LATERAL words(c)")

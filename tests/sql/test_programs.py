@@ -88,8 +88,9 @@ def test_the_place_of_an_unknown_part_decides(hole, status):
     [
         ("tsql", "N'a' + CHAR(10) + 'b'", ["a\nb"]),
         ("tsql", "QUOTENAME('x]y')", ["[x]]y]"]),
-        ("tsql", "CASE WHEN 1 = 1 THEN 'a' ELSE 'b' END + 'c'", ["ac", "bc"]),
-        ("tsql", "IIF(1 = 1, 'a', 'b')", ["a", "b"]),
+        ("tsql", "CASE WHEN @p = 1 THEN 'a' ELSE 'b' END + 'c'", ["ac", "bc"]),
+        ("tsql", "IIF(@p = 1, 'a', 'b')", ["a", "b"]),
+        ("tsql", "IIF('x' <> 'y', 'a', 'b')", ["a"]),
         ("tsql", "ISNULL(NULL, 'a')", ["a"]),
         ("tsql", "'a' + NULL", ["a" + NULL]),
         ("tsql", "CONCAT('a', NULL, 'b')", ["ab"]),
@@ -153,3 +154,23 @@ def test_strings_that_execute_themselves_end():
         "CREATE PROC p AS EXEC p; EXEC q\nGO\nCREATE PROC q AS EXEC p\nGO\nEXEC q", "tsql"
     ).statements
     assert headwater.analyze(text, "tsql").statements
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("tsql", "DECLARE @s NVARCHAR(MAX) = N'{}'; EXEC other @s OUTPUT; EXEC(@s)"),
+        ("tsql", "DECLARE @s NVARCHAR(MAX) = N'{}'; UPDATE t SET @s = a; EXEC(@s)"),
+        ("tsql", "DECLARE @s NVARCHAR(MAX) = N'{}'; FETCH NEXT FROM c INTO @s; EXEC(@s)"),
+        ("oracle", "DECLARE s VARCHAR2(9) := '{}'; BEGIN other(s); EXECUTE IMMEDIATE s; END;"),
+        ("postgres", "DO $$ DECLARE s text := '{}'; BEGIN CALL other(s); EXECUTE s; END $$"),
+        ("postgres", "DO $$ DECLARE s text := '{}'; BEGIN UPDATE q SET a = 1 RETURNING b INTO s; EXECUTE s; END $$"),
+        ("postgres", "DO $$ DECLARE s text := '{}'; BEGIN FOR s IN SELECT a FROM q LOOP EXECUTE s; END LOOP; END $$"),
+        ("mysql", "SET @s = '{}'; CALL other(@s); PREPARE p FROM @s; EXECUTE p;"),
+        ("mysql", "SET @s = '{}'; SELECT @s := a FROM q; PREPARE p FROM @s; EXECUTE p;"),
+    ],
+)
+def test_a_variable_that_something_else_may_have_set_is_not_known(dialect, text):
+    result = headwater.analyze(text.format("INSERT INTO d (x) SELECT a FROM t"), dialect, engine="sqlglot")
+    assert "d" not in [str(statement.target) for statement in result.statements]
+    assert IssueCode.UNSUPPORTED_STATEMENT in [issue.code for issue in result.statements[-1].issues]

@@ -92,6 +92,7 @@ def test_a_statement_asks_for_the_tables_it_names(tables: BigQueryTables) -> Non
         "p.d.orders.id",
         "p.d.orders.addr.city",
         "p.d.orders.items[].sku",
+        "p.d.orders.items",
     }
 
 

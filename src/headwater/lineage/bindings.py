@@ -18,6 +18,7 @@ from headwater.model.relation import (
     Filter,
     Generate,
     Join,
+    MakeArray,
     OneOf,
     Project,
     Ref,
@@ -140,8 +141,11 @@ class Bindings:
                     given = [branch.columns[at] for branch in branches if at < len(branch.columns)]
                     self.definitions[attribute.id] = OneOf(tuple(Ref(id) for id in given if id is not None))
                 return tuple(branch.relation for branch in branches)
-            case Generate(input, columns):
+            case Generate(input, columns, expanded):
                 self.bind_computed(columns)
+                # An array that is written item by item has as many rows as items, whatever their values are.
+                lengths = (each for each in expanded if not isinstance(each, MakeArray))
+                scope.conditions.extend((Kind.JOIN, each, None) for each in lengths)
                 return () if input is None else (input,)
             case CteRef(cte, attributes):
                 scope.ctes.append(cte)
@@ -158,6 +162,7 @@ class Bindings:
                 whole = Call(function, args + refs, opaque=f"the body of {function} is not known")
                 for attribute in attributes:
                     self.definitions[attribute.id] = whole
+                scope.conditions.extend((Kind.JOIN, each, None) for each in args)
                 return tuple(branch.relation for branch in inputs)
             case _:
                 raise AssertionError(f"not a relation: {type(node).__name__}")

@@ -274,10 +274,14 @@ class SetOp:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone."""
+    """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone.
+
+    `expanded` are the arrays, maps, documents and bounds whose value decides how many rows there are.
+    """
 
     input: "Relation | None"
     columns: tuple[Computed, ...]
+    expanded: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

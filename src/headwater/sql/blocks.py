@@ -15,7 +15,7 @@ from headwater.sql.branches import Branches
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.heads import Head, is_routine, label_size, read_heads
+from headwater.sql.heads import Head, is_routine, is_update_test, label_size, read_heads
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
@@ -236,8 +236,8 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
             word = _word(tokens, at)
             if word in ("THEN", "DO", "LOOP"):
                 return tokens[at + 1 :]
-            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
-            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not is_variable:
+            no_statement = tokens[at - 1].token_type is TokenType.PARAMETER or is_update_test(tokens, at)  # @execute
+            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not no_statement:
                 return tokens[at:]
     return ()
 

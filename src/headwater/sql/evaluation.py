@@ -128,15 +128,36 @@ class Evaluation:
         return tuple(found) or (NULL,)
 
     def case(self, node: Node) -> Values:
-        results = [each.args["true"] for each in node.args.get("ifs") or ()]
+        """The results of all branches, but for those whose condition is known to be false."""
+        operand = node.this
+        found: list[str] = []
+        for each in node.args.get("ifs") or ():
+            holds = self.truth(each.this) if operand is None else None
+            found += self.values(each.args["true"]) if holds is not False else ()
+            if holds:
+                return tuple(found)
         default = node.args.get("default")
-        results += [default] if default is not None else []
-        found = [value for each in results for value in self.values(each)]
-        return tuple(found) if default is not None else (*found, NULL)
+        return (*found, *(self.values(default) if default is not None else (NULL,)))
 
     def choice(self, node: Node) -> Values:
-        other = node.args.get("false")
-        return (*self.values(node.args["true"]), *(self.values(other) if other is not None else (NULL,)))
+        holds, other = self.truth(node.this), node.args.get("false")
+        found = self.values(node.args["true"]) if holds is not False else ()
+        if holds:
+            return found
+        return (*found, *(self.values(other) if other is not None else (NULL,)))
+
+    def truth(self, node: Node) -> bool | None:
+        """Whether a comparison of texts holds; None when that is not known."""
+        if isinstance(node, exp.Paren):
+            return self.truth(node.this)
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            return None
+        one, other = self.values(node.this), self.values(node.expression)
+        if len(one) != 1 or len(other) != 1 or _is_unsure(one[0]) or _is_unsure(other[0]):
+            return None
+        if one[0] != other[0] and one[0].strip().lower() == other[0].strip().lower():
+            return None  # whether case and blanks count is a matter of the collation
+        return (one[0] == other[0]) is isinstance(node, exp.EQ)
 
     def replace(self, node: Node) -> Values | None:
         wanted = self.values(node.expression)
@@ -244,7 +265,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _is_unsure(text: str) -> bool:
-    return text == NULL or any(map(is_hole, text))
+    return NULL in text or any(map(is_hole, text))
 
 
 def _is_unknown(text: str) -> bool:

@@ -115,7 +115,7 @@ class Call:
 def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Call | None:
     """The procedure that a statement calls; None when it is something else.
 
-    In PL/SQL a name alone is a call, if it is one of those `known`.
+    In PL/SQL a name with brackets is a call, and a name alone, if it is one of those `known`.
     """
     first = _word(tokens, 0)
     before: Sequence[Any] = ()
@@ -128,7 +128,8 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
         name, at = read_called(tokens)
     elif dialect == "oracle":
         name, at = read_name(tokens, 0)
-        if not name or name[-1].lower() not in known or _word(tokens, at) not in ("(", ""):
+        called = _word(tokens, at) == "(" and group_end(tokens, at) == len(tokens)
+        if not name or not (called or (at == len(tokens) and name[-1].lower() in known)):
             return None
     else:
         return None
@@ -155,6 +156,12 @@ def _read_argument(tokens: Sequence[Any]) -> Argument:
     if words[1:2] in (["=>"], [":="]):
         return Argument(tuple(tokens[2:]), str(tokens[0].text).lower(), out)
     return Argument(tuple(tokens), None, out)
+
+
+def variable_of(argument: Argument) -> str | None:
+    """The variable that an argument is, so that it may take a value; None for any other expression."""
+    tokens = [token for token in argument.tokens if token.token_type not in _MARKS]
+    return str(tokens[0].text).lower() if len(tokens) == 1 and tokens[0].token_type not in _STRINGS else None
 
 
 def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
@@ -204,6 +211,17 @@ def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | 
     if _word(tokens, at) not in ("FROM", "AS"):
         return None
     return str(tokens[1].text).lower(), tuple(tokens[at + 1 :]), _word(tokens, at) == "AS"
+
+
+def set_on_the_way(tokens: Sequence[Any], dialect: str) -> Iterator[str]:
+    """The variables that a statement sets besides: MySQL's `SELECT @x := 1`, T-SQL's `UPDATE t SET @x = 1`."""
+    first = _word(tokens, 0)
+    gives = ":=" if dialect in _MYSQL else "=" if dialect in _MICROSOFT and first == "UPDATE" else ""
+    if not gives or first == "SET":
+        return
+    for at in range(2, len(tokens)):
+        if tokens[at].text == gives and _word(tokens, at - 2) == "@":
+            yield str(tokens[at - 1].text).lower()
 
 
 def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:

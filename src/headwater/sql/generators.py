@@ -26,7 +26,8 @@ from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside
 from headwater.text import Span
 
 _Named = tuple[str, str, Span | None]
-_Generated = tuple[Sequence[str], Sequence[Expression]]  # default names and values of the columns made
+_Generated = tuple[Sequence[str], Sequence[Expression], Sequence[Expression]]
+"""Default names and values of the columns made, and what decides the number of rows."""
 
 
 @adds(exp.Unnest)
@@ -41,7 +42,7 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
     if isinstance(offset, exp.Identifier):
         values.append(Literal())
         names = [*names[: len(values) - 1], (offset.name, lowering.key(offset), lowering.span(offset))]
-    return _add_generated(lowering, node, scope, before, (names, ["unnest"], values))
+    return _add_generated(lowering, node, scope, before, (names, ["unnest"], values, arrays))
 
 
 def _unnested(lowering: Lowering, array: Expression) -> list[Expression]:
@@ -100,10 +101,10 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     if generate is None:
         return add_opaque(lowering, node, scope, before)
     names = alias_names(lowering, node.args.get("alias"))
-    defaults, values = generate(lowering, function, scope)
+    defaults, values, expanded = generate(lowering, function, scope)
     if not names and generate is _json_columns:  # they are named in the call, even when there is only one
         names = [(name, lowering.key_of(name), None) for name in defaults]
-    return _add_generated(lowering, node, scope, before, (names, defaults, values))
+    return _add_generated(lowering, node, scope, before, (names, defaults, values, expanded))
 
 
 def _add_defined(
@@ -134,10 +135,10 @@ def _add_generated(
     node: Node,
     scope: Scope,
     before: Relation | None,
-    made: tuple[Sequence[_Named], Sequence[str], Sequence[Expression]],
+    made: tuple[Sequence[_Named], Sequence[str], Sequence[Expression], Sequence[Expression]],
 ) -> Relation:
     """Columns made per row. Without names of their own, a single one has the name of the alias."""
-    names, defaults, values = made
+    names, defaults, values, expanded = made
     if values and len(names) > len(values):  # the fields of a struct, the keys and values of a map
         values = [*values, *[values[-1]] * (len(names) - len(values))]
     alias = node.args.get("alias")
@@ -158,7 +159,7 @@ def _add_generated(
         fields = lowering.field_names(values[0]) if lowering.dialect == "bigquery" else ()
         item = ElementItem(offered, [(field, lowering.key_of(field)) for field in fields])
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(defaults[0]),), defaults[0]))
-    return Generate(before, tuple(columns))
+    return Generate(before, tuple(columns), tuple(expanded))
 
 
 @adds(exp.Join)
@@ -166,16 +167,17 @@ def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: Relatio
     """ARRAY JOIN (ClickHouse): each array becomes its element, under its own name or an alias."""
     columns: list[Computed] = []
     offered: list[Column] = []
+    arrays: list[Expression] = []
     for each in [node.this, *(node.args.get("expressions") or ())]:
         array = each.this if isinstance(each, exp.Alias | exp.Table) else each
         name = each.alias_or_name
-        value = Element(lowering.expression(array, scope))
-        computed = Computed(Attribute(lowering.new_id(), name), value)
+        arrays.append(lowering.expression(array, scope))
+        computed = Computed(Attribute(lowering.new_id(), name), Element(arrays[-1]))
         columns.append(computed)
         offered.append(Column(name, lowering.key_of(name), Ref(computed.attribute.id)))
     for column in offered:  # they stand for the arrays from here on
         scope.merged[column.key] = column
-    return Generate(before, tuple(columns))
+    return Generate(before, tuple(columns), tuple(arrays))
 
 
 # --------------------------------------------------------------------------------------------- generators
@@ -195,31 +197,31 @@ def _explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     if lowering.dialect == "snowflake":  # FLATTEN
         derived = Call("flatten", (value,))
         made: list[Expression] = [Literal(), derived, derived, Literal(), Element(value), value]
-        return ["SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"], made
-    return ["col", "value"], [Element(value)]
+        return ["SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"], made, [value]
+    return ["col", "value"], [Element(value)], [value]
 
 
 def _explode_pairs(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["key", "value"], [Element(value), Element(value)]
+    return ["key", "value"], [Element(value), Element(value)], [value]
 
 
 def _posexplode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "col", "value"], [Literal(), Element(value)]
+    return ["pos", "col", "value"], [Literal(), Element(value)], [value]
 
 
 def _variant_explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "key", "value"], [Literal(), Call("variant_explode", (value,)), Element(value)]
+    return ["pos", "key", "value"], [Literal(), Call("variant_explode", (value,)), Element(value)], [value]
 
 
 def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     if not function.expressions:
-        return ["c0"], [Literal()]
+        return ["c0"], [Literal()], []
     value = lowering.expression(function.expressions[0], scope)
     fields = [each.name for each in function.expressions[1:]] or ["c0"]
-    return fields, [Call("json_extract", (GetField(value, field),)) for field in fields]
+    return fields, [Call("json_extract", (GetField(value, field),)) for field in fields], []
 
 
 def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
@@ -229,7 +231,7 @@ def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generate
     definitions = schema.expressions if schema is not None else function.expressions
     columns = list(_json_definitions(definitions))
     if not columns:
-        return ["key", "value", "type"], [Literal(), Element(document), Literal()]
+        return ["key", "value", "type"], [Literal(), Element(document), Literal()], [document]
     names = [name for name, _ in columns]
     values: list[Expression] = []
     for _, path in columns:
@@ -237,7 +239,7 @@ def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generate
         for step in path:
             value = GetField(value, step)
         values.append(Call("json_extract", (value,)))
-    return names, values
+    return names, values, [document.operand if isinstance(document, Element) else document]
 
 
 def _json_rows(document: Expression, path: Node | None) -> Expression:
@@ -266,28 +268,30 @@ def _json_definitions(definitions: Sequence[Node]) -> list[tuple[str, list[str]]
 def _xml_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     given = tuple(lowering.expression(each, scope) for each in function.args.get("passing") or ())
     names = [each.name for each in function.args.get("columns") or ()]
-    return names or ["column_value"], [Call("xmltable", given)] * max(1, len(names))
+    return names or ["column_value"], [Call("xmltable", given)] * max(1, len(names)), given
 
 
 def _series(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     bounds = [value for value in function.args.values() if isinstance(value, exp.Expr)]
     bounds += [each for each in function.args.get("expressions") or () if isinstance(each, exp.Expr)]
-    return ["generate_series"], [Call("generate_series", tuple(lowering.expression(each, scope) for each in bounds))]
+    given = [lowering.expression(each, scope) for each in bounds]
+    return ["generate_series"], [Call("generate_series", tuple(given))], given
 
 
 def _elements(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
-    return ["value"], [Element(lowering.expression(function.expressions[0], scope))]
+    value = lowering.expression(function.expressions[0], scope)
+    return ["value"], [Element(value)], [value]
 
 
 def _transformed(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     args = tuple(lowering.expression(each, scope) for each in function.expressions)
-    return ["value"], [Call(function.name.lower(), args)]
+    return ["value"], [Call(function.name.lower(), args)], args
 
 
 def _split(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     """SPLIT_TO_TABLE: the number of the row, that of the part, and the part."""
-    parts = Call("split", tuple(lowering.expression(each, scope) for each in (function.this, function.expression)))
-    return ["SEQ", "INDEX", "VALUE"], [Literal(), Literal(), parts]
+    given = tuple(lowering.expression(each, scope) for each in (function.this, function.expression))
+    return ["SEQ", "INDEX", "VALUE"], [Literal(), Literal(), Call("split", given)], given
 
 
 def _stack(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
@@ -295,7 +299,7 @@ def _stack(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     values = [lowering.expression(each, scope) for each in function.expressions]
     rows = int(function.this.name) if isinstance(function.this, exp.Literal) and function.this.name.isdigit() else 1
     width = max(1, -(-len(values) // max(1, rows)))
-    return [f"col{at}" for at in range(width)], [OneOf(tuple(values[at::width])) for at in range(width)]
+    return [f"col{at}" for at in range(width)], [OneOf(tuple(values[at::width])) for at in range(width)], []
 
 
 _Generator = Callable[[Lowering, Node, Scope], _Generated]
@@ -340,9 +344,13 @@ _BY_NAME: dict[str, _Generator] = {
 
 
 def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequence[Expression] | None:
-    """The columns that a function makes rows of; None when it is no such function."""
+    """The columns of a function in the select list that makes rows; None when it is no such function."""
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
-    return generate(lowering, function, scope)[1] if generate is not None else None
+    if generate is None:
+        return None
+    _, values, expanded = generate(lowering, function, scope)
+    scope.expanded += expanded
+    return values
 
 
 def _file_read(function: Node) -> str | None:
@@ -365,9 +373,20 @@ _READERS = frozenset(
 # ------------------------------------------------------------------------------------------ as an expression
 
 
+@lowers(exp.ExplodingGenerateSeries)
+def lower_exploding_series(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+    """generate_series in the select list of Postgres: rows, as many as its bounds say."""
+    _, values, bounds = _series(lowering, node, scope)
+    scope.expanded += bounds
+    return values[0]
+
+
 @lowers(exp.Explode, exp.ExplodeOuter, exp.Posexplode, exp.PosexplodeOuter, exp.Inline, exp.Unnest)
 def lower_explode(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    """A generator in the select list: its value is an element."""
-    arrays = node.expressions if isinstance(node, exp.Unnest) else [node.this]
-    elements = tuple(Element(lowering.expression(array, scope)) for array in arrays)
+    """A generator in the select list: its value is an element. `IN UNNEST(x)` only looks into the array."""
+    given = node.expressions if isinstance(node, exp.Unnest) else [node.this]
+    arrays = [lowering.expression(array, scope) for array in given]
+    if not isinstance(node.parent, exp.In | exp.Any | exp.All):
+        scope.expanded += arrays
+    elements = tuple(Element(array) for array in arrays)
     return elements[0] if len(elements) == 1 else OneOf(elements)

@@ -101,10 +101,15 @@ def head_end(tokens: Sequence[Any]) -> int:
             depth -= 1
         elif depth == 0 and kind is not TokenType.STRING:
             word = token.text.upper()
-            is_variable = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
-            if word in _ENDS or (word in _STATEMENTS and not over_query and not is_variable):
+            no_statement = tokens[at - 1].token_type is TokenType.PARAMETER or is_update_test(tokens, at)  # @execute
+            if word in _ENDS or (word in _STATEMENTS and not over_query and not no_statement):
                 return at
     return len(tokens)
+
+
+def is_update_test(tokens: Sequence[Any], at: int) -> bool:
+    """Return whether a word is UPDATE(column), which asks in a trigger whether a column was set."""
+    return tokens[at].text.upper() == "UPDATE" and at + 1 < len(tokens) and tokens[at + 1].text == "("
 
 
 def _is_name(tokens: Sequence[Any]) -> bool:

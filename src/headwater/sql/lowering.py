@@ -60,6 +60,7 @@ class Scope:
     ctes: dict[str, Cte] = field(default_factory=dict)
     windows: dict[str, Node] = field(default_factory=dict)
     locals: dict[str, Column] = field(default_factory=dict)  # parameters of a lambda
+    expanded: list[Expression] = field(default_factory=list)  # arrays that the select list makes rows of
 
     def cte(self, key: str) -> Cte | None:
         """The CTE of that name, from the innermost scope that has one."""

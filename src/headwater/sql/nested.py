@@ -145,6 +145,15 @@ def lower_reduce(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return result
 
 
+_POSTGRES_LIKE = frozenset({"postgres", "redshift", "materialize", "risingwave"})
+_SET_RETURNING = frozenset(
+    {"jsonb_array_elements", "json_array_elements", "jsonb_array_elements_text", "json_array_elements_text"}
+    | {"json_each", "jsonb_each", "json_each_text", "jsonb_each_text", "json_object_keys", "jsonb_object_keys"}
+    | {"regexp_split_to_table", "regexp_matches", "string_to_table", "generate_subscripts"}
+)
+"""Functions of Postgres that make rows in the select list."""
+
+
 @lowers(exp.Anonymous)
 def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """A function the parser does not know; parameters of its lambdas are elements of its other arguments."""
@@ -168,6 +177,8 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             elements = elements or [Literal()]
             values = [elements[min(at, len(elements) - 1)] for at in range(len(each.expressions))]
             args.append(_apply(lowering, each, values, scope))
+    if name in _SET_RETURNING and lowering.dialect in _POSTGRES_LIKE:
+        scope.expanded += args
     return Call(
         name, tuple(args), bool(call.order), tuple(call.order), call.condition
     )  # only aggregates have an order

@@ -6,7 +6,6 @@ the statement that runs them, with variables of their own.
 """
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,21 +29,26 @@ from headwater.sql.executed import (
     read_call,
     read_executed,
     read_prepared,
+    set_on_the_way,
+    variable_of,
     with_named_holes,
     without_holes,
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.routines import Code, Routine, Trigger, read_routine
+from headwater.sql.routines import (
+    Code,
+    Routine,
+    Trigger,
+    functions_for_triggers,
+    functions_of_triggers,
+    read_routine,
+)
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
 from headwater.sql.triggers import row_of
 from headwater.text import Source
 
-_TRIGGER_FUNCTION = re.compile(
-    r"\bTRIGGER\b[^;]*?\bEXECUTE\s+(?:FUNCTION|PROCEDURE)\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)", re.IGNORECASE
-)
-_FUNCTION = re.compile(r"\bFUNCTION\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)\"?\s*\(\s*\)\s*RETURNS\s+TRIGGER\b", re.IGNORECASE)
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
 _MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
@@ -68,6 +72,7 @@ class Program:
         self.cursors: dict[str, Node] = {}
         self._prepared: dict[str, tuple[str, ...]] = {}
         self._trigger: Trigger | None = None  # whose function runs
+        self._codes: list[Code | None] = [self.code]  # of the texts that run; None for the body of a routine
         self._running: list[str] = []  # the routines that are being called, from the outermost
         self._called = 0
         self._defined: frozenset[str] = frozenset()
@@ -77,8 +82,8 @@ class Program:
         self.functions.clear()
         self._begin()
         self.code.names.clear()
-        self.code.held = _names(_TRIGGER_FUNCTION, source.text)
-        self._defined = _names(_FUNCTION, source.text)
+        self.code.held = functions_of_triggers(source.text)
+        self._defined = functions_for_triggers(source.text)
         yield from self._follow(self._cut(source, self.code))
         yield from self._run_waiting()
 
@@ -88,8 +93,9 @@ class Program:
         lowering.variables = self.variables
         lowering.texts = self.texts
         lowering.cursors = self.cursors
-        current = self.code.current
-        lowering.trigger = self._trigger or (current.trigger if current is not None and not self._running else None)
+        code = self._codes[-1]
+        current = code.current if code is not None else None
+        lowering.trigger = current.trigger if current is not None else self._trigger
         if lowering.trigger is not None:
             self.variables |= {name: row_of(lowering.trigger, name) for name in lowering.trigger.rows}
         elif current is not None and current.for_triggers:
@@ -121,6 +127,8 @@ class Program:
             whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
+            for name in set_on_the_way(piece.tokens, self.dialect):
+                self._forget(name, piece)
             if first == "PREPARE" and (prepared := read_prepared(piece.tokens)) is not None:
                 name, tokens, is_statement = prepared
                 if is_statement:
@@ -140,8 +148,9 @@ class Program:
 
     def _is_unbound(self, piece: Piece) -> bool:
         """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""
-        current = self.code.current
-        if current is None or not current.for_triggers or self._trigger is not None:
+        code = self._codes[-1]
+        current = code.current if code is not None else None
+        if current is None or not current.for_triggers:
             return False
         return any(token.text.lower() in ("new", "old") for token in piece.tokens)
 
@@ -160,11 +169,13 @@ class Program:
         if len(self._running) >= _MAX_DEPTH:
             yield _opaque(piece, f"strings execute strings more than {_MAX_DEPTH} times in a row")
             return
+        doubt = f"the executed string is one of {len(known)}, and some may never be" if len(known) > 2 else None
         for text in known:
             if text.strip() and all(map(is_hole, text.strip())):
                 yield _opaque(piece, f"the executed string is not known: it is {self._shown(text.strip()[0])}")
             else:
-                yield from self._run_text(piece, text, executed)
+                for inner in self._run_text(piece, text, executed):
+                    yield dataclasses.replace(inner, doubt=inner.doubt or doubt)
 
     def _run_text(self, piece: Piece, text: str, executed: Executed) -> Iterator[Piece]:
         source = Source(with_named_holes(text, self.dialect))
@@ -175,6 +186,8 @@ class Program:
             self.variables.update(dict.fromkeys(executed.into))
             code = Code(self._declare)
             code.names.update(bound)
+            code.routines = self.code.routines
+            self._codes[-1] = code
             for inner in self._follow(self._cut(source, code)):
                 yield self._executed(inner, piece, source, executed) if inner.source is None else inner
 
@@ -217,12 +230,14 @@ class Program:
     def executed_texts(self, piece: Piece) -> list[ExecutedText]:
         """The texts that an expression may give to be executed, for a front end that lowers them itself."""
         found: list[ExecutedText] = []
-        for text in self._texts_of(piece.tokens, piece):
+        texts = self._texts_of(piece.tokens, piece)
+        for text in texts:
             if NULL not in text:
                 named = with_named_holes(text, self.dialect)
                 worst = worst_hole(next((each.tokens for each in split_statements(Source(named), self.dialect)), ()))
-                hides = None if worst is None else worst[0]
-                found.append(ExecutedText(without_holes(text), hides, self._shown(worst[1]) if worst else ""))
+                hides = worst[0] if worst is not None else "value" if len(texts) > 2 else None
+                shown = self._shown(worst[1]) if worst is not None else f"it is one of {len(texts)}"
+                found.append(ExecutedText(without_holes(text), hides, shown))
         return found
 
     def forget_texts(self, names: Iterable[str]) -> None:
@@ -269,10 +284,12 @@ class Program:
                 self.variables[each] = value.node
                 self.texts.give(each, value.texts, ())
             self._running.append(name)
+            self._codes.append(None)
             try:
                 yield
             finally:
                 self._running.pop()
+                self._codes.pop()
                 inner, self.variables, self._prepared = self.variables, outer, prepared
         for each, outside in back.items():
             self.variables[outside] = inner.get(each)
@@ -292,8 +309,9 @@ class Program:
             return
         routine = self.code.routines.get(call.name)
         if routine is None or not routine.runs or routine is self.code.current:
-            for name in given_back(call.arguments).values():
-                self.texts.give(name, (self.texts.hole(None),), piece.branches)
+            for argument in call.arguments:  # what is not known to be read only may be set
+                if argument.out or self.dialect not in UNSWALLOWED:
+                    self._forget(variable_of(argument), piece)
             yield whole
         elif routine.name in self._running:
             yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
@@ -302,6 +320,11 @@ class Program:
         else:
             bound, back = self._parameters(routine, call, piece)
             yield from self._run(routine, piece, bound, back, before=call.before)
+
+    def _forget(self, name: str | None, piece: Piece) -> None:
+        """A variable may hold another text from here on."""
+        if name is not None and self.texts.knows(name):
+            self.texts.give(name, (self.texts.hole(None),), piece.branches)
 
     def _parameters(self, routine: Routine, call: Call, piece: Piece) -> "tuple[dict[str, _Bound], dict[str, str]]":
         """The values of a routine's parameters in a call, and the variables that take those that are given back."""
@@ -369,10 +392,6 @@ class _Bound:
 
     node: Node | None
     texts: tuple[str, ...]
-
-
-def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    return frozenset(name.lower() for name in pattern.findall(text)) if "rigger" in text.lower() else frozenset()
 
 
 def _opaque(piece: Piece, reason: str) -> Piece:

@@ -12,6 +12,7 @@ from headwater.model.relation import (
     Cte,
     Expression,
     Filter,
+    Generate,
     Project,
     Ref,
     Relation,
@@ -55,6 +56,8 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
         relation = Aggregate(relation, keys, ())
     if selected.computed:
         relation = Project(relation, tuple(selected.computed))
+    if scope.expanded:
+        relation = Generate(relation, (), tuple(scope.expanded))
     relation = _filter(lowering, args.get("having"), relation, scope)
     relation = _filter(lowering, args.get("qualify"), relation, scope)
     relation = _distinct(lowering, args.get("distinct"), relation, scope, selected)

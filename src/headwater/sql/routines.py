@@ -1,6 +1,7 @@
 """The routines of a script: procedures, functions and triggers with a body, as their text defines them."""
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,11 @@ from headwater.text import Source
 _KINDS = ("PROCEDURE", "PROC", "FUNCTION", "TRIGGER")
 _MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC"})
 _ENDS = frozenset({"AS", "IS", "BEGIN", "RETURNS", "RETURN", "LANGUAGE", "FOR", "WITH"})
+
+_TRIGGER_FUNCTION = re.compile(
+    r"\bTRIGGER\b[^;]*?\bEXECUTE\s+(?:FUNCTION|PROCEDURE)\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)", re.IGNORECASE
+)
+_FUNCTION = re.compile(r"\bFUNCTION\s+(?:[\w\"]+\s*\.\s*)*\"?(\w+)\"?\s*\(\s*\)\s*RETURNS\s+TRIGGER\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,20 @@ class Code:
         routine, self.current = self.current, None
         if routine is not None and routine.name:
             self.routines[routine.name] = routine
+
+
+def functions_of_triggers(text: str) -> frozenset[str]:
+    """The functions that the triggers of a text call, in lower case."""
+    return _names(_TRIGGER_FUNCTION, text)
+
+
+def functions_for_triggers(text: str) -> frozenset[str]:
+    """The functions for triggers that a text defines, in lower case."""
+    return _names(_FUNCTION, text)
+
+
+def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in pattern.findall(text)) if "trigger" in text.lower() else frozenset()
 
 
 def read_routine(piece: Piece) -> Routine | None:

@@ -139,6 +139,8 @@ def _postgres_name(value: Node) -> str:
         return "case"
     if isinstance(value, exp.Anonymous):
         return str(value.name).lower()
+    if isinstance(value, exp.Explode | exp.ExplodingGenerateSeries):  # sqlglot's own names for them
+        return "unnest" if isinstance(value, exp.Explode) else "generate_series"
     return str(value.sql_names()[0]).lower() if isinstance(value, exp.Func) else "?column?"
 
 

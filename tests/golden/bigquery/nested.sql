@@ -45,38 +45,44 @@ SELECT tags[OFFSET(n)] AS tag FROM ds.t;
 SELECT id, tag FROM ds.t, UNNEST(tags) AS tag;
 --> id <- ds.t.id IDENTITY
 --> tag <- ds.t.tags[] IDENTITY
+--> * | ds.t.tags JOIN
 
 -- case: unnest of structs
 SELECT e.k, e.v * 2 AS v2 FROM ds.t, UNNEST(t.arr) AS e WHERE e.v > 0;
 --> k <- ds.t.arr[].k IDENTITY
 --> v2 <- ds.t.arr[].v TRANSFORMATION
---> * | ds.t.arr[].v FILTER
+--> * | ds.t.arr[].v FILTER, ds.t.arr JOIN
 
 -- case: unnest without alias gives the fields
 SELECT id, k FROM ds.t, UNNEST(arr);
 --> id <- ds.t.id IDENTITY
 --> k <- ds.t.arr[].k IDENTITY
+--> * | ds.t.arr JOIN
 
 -- case: implicit unnest
 SELECT e.k FROM ds.t AS t, t.arr AS e;
 --> k <- ds.t.arr[].k IDENTITY
+--> * | ds.t.arr JOIN
 
 -- case: unnest with offset
 SELECT tag, pos FROM ds.t, UNNEST(tags) AS tag WITH OFFSET AS pos;
 --> tag <- ds.t.tags[] IDENTITY
 --> pos
+--> * | ds.t.tags JOIN
 
 -- case: left join unnest
 SELECT id, e FROM ds.t LEFT JOIN UNNEST(tags) AS e;
 --> id <- ds.t.id IDENTITY
 --> e <- ds.t.tags[] IDENTITY
+--> * | ds.t.tags JOIN
 
 -- case: array subquery over unnest
 SELECT ARRAY(SELECT e.k FROM UNNEST(arr) AS e WHERE e.v > 1) AS ks FROM ds.t;
---> ks <- ds.t.arr[].k TRANSFORMATION | ds.t.arr[].v FILTER
+--> ks <- ds.t.arr[].k TRANSFORMATION | ds.t.arr[].v FILTER, ds.t.arr JOIN
 
 -- case: array of structs from a subquery
 SELECT ARRAY(SELECT AS STRUCT e.k AS key, id AS owner FROM UNNEST(arr) AS e) AS l FROM ds.t;
+--> l[] | ds.t.arr JOIN
 --> l[].key <- ds.t.arr[].k IDENTITY
 --> l[].owner <- ds.t.id IDENTITY
 
@@ -100,7 +106,7 @@ SELECT id FROM ds.t WHERE 'x' IN UNNEST(tags);
 -- case: exists over unnest
 SELECT id FROM ds.t WHERE EXISTS (SELECT 1 FROM UNNEST(arr) AS e WHERE e.k = 'z');
 --> id <- ds.t.id IDENTITY
---> * | ds.t.arr[].k FILTER
+--> * | ds.t.arr[].k FILTER, ds.t.arr FILTER
 
 -- case: json fields
 SELECT js.a.b AS b, JSON_VALUE(js, '$.c') AS c FROM ds.t;
@@ -127,7 +133,7 @@ SELECT e FROM ds.t, UNNEST([id, n]) AS e;
 
 -- case: scalar subquery over unnest
 SELECT (SELECT MAX(e.v) FROM UNNEST(arr) e) AS mv FROM ds.t;
---> mv <- ds.t.arr[].v AGGREGATION
+--> mv <- ds.t.arr[].v AGGREGATION | ds.t.arr JOIN
 
 -- case: window over a field
 SELECT LAST_VALUE(s.a) OVER (PARTITION BY s.b.c ORDER BY id) AS l FROM ds.t;

@@ -3,6 +3,7 @@
 -- case: an element under the name of its array
 SELECT arr FROM t, UNNEST(arr) AS arr;
 --> arr <- t.arr[] IDENTITY
+--> * | t.arr JOIN
 
 -- case: what is missing on one side has no columns there
 MERGE d USING s ON d.id = s.id WHEN NOT MATCHED BY SOURCE AND v > 1 THEN UPDATE SET x = v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (id, v);

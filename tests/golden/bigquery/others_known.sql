@@ -13,6 +13,7 @@ SELECT * FROM arrays, UNNEST(items) AS i;
 --> items <- arrays.items IDENTITY
 --> a <- arrays.items[].a IDENTITY
 --> b <- arrays.items[].b IDENTITY
+--> * | arrays.items JOIN
 
 -- case: the row that a condition chooses
 SELECT IF(c2.id IS NULL, p2, c2).* FROM p2 JOIN c2 ON p2.id = c2.id;

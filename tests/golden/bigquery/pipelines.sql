@@ -6,13 +6,14 @@ SELECT o.id, i.sku, t AS tag, off FROM ds.orders o, UNNEST(o.items) i WITH OFFSE
 --> sku <- ds.orders.items[].sku IDENTITY
 --> tag <- ds.orders.items[].tags[] IDENTITY
 --> off
+--> * | ds.orders.items[].tags JOIN, ds.orders.items JOIN
 
 -- case: array of structs rebuilt
 SELECT id, ARRAY(SELECT AS STRUCT i.sku, i.qty * 2 AS q FROM UNNEST(items) i WHERE i.qty > 0) AS items2 FROM ds.orders;
 --> id <- ds.orders.id IDENTITY
+--> items2[] | ds.orders.items[].qty FILTER, ds.orders.items JOIN
 --> items2[].sku <- ds.orders.items[].sku IDENTITY
 --> items2[].q <- ds.orders.items[].qty TRANSFORMATION
---> items2[] | ds.orders.items[].qty FILTER
 
 -- case: a loop over a query
 FOR r IN (SELECT id, total FROM ds.orders WHERE total > 1) DO

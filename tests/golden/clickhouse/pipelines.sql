@@ -17,7 +17,7 @@ CREATE MATERIALIZED VIEW mv ENGINE = SummingMergeTree ORDER BY kind AS SELECT ki
 SELECT id, t FROM events ARRAY JOIN tags AS t WHERE t != '';
 --> id <- events.id IDENTITY
 --> t <- events.tags[] IDENTITY
---> * | events.tags[] FILTER
+--> * | events.tags[] FILTER, events.tags JOIN
 
 -- case: argmax and conditional aggregates
 SELECT user_id, argMax(kind, ts) AS last, sumIf(value, kind = 'a') AS s FROM events FINAL PREWHERE value > 0 GROUP BY user_id;

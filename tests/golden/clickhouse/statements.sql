@@ -4,10 +4,12 @@
 SELECT a, e FROM t ARRAY JOIN arr AS e;
 --> a <- t.a IDENTITY
 --> e <- t.arr[] IDENTITY
+--> * | t.arr JOIN
 
 -- case: array join under its own name
 SELECT arr FROM t ARRAY JOIN arr;
 --> arr <- t.arr[] IDENTITY
+--> * | t.arr JOIN
 
 -- case: if combinators
 SELECT sumIf(a, b > 1) AS s, countIf(c = 1) AS n, avgIf(a, c > 0) AS v FROM t;

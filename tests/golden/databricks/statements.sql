@@ -51,6 +51,7 @@ SELECT a AS k, k || b AS l FROM cat.s.t;
 -- case: explode of a variant path
 SELECT e.value:sku AS sku FROM cat.s.t, LATERAL variant_explode(v:items) AS e;
 --> sku <- cat.s.t.v.items[].sku IDENTITY
+--> * | cat.s.t.v.items JOIN
 
 -- case: insert replace where
 INSERT INTO cat.s.dst REPLACE WHERE p = 1 SELECT x, y FROM cat.s.u;

@@ -35,11 +35,13 @@ SELECT list_transform(l, x -> x * 2) AS r FROM t;
 SELECT a, unnest(l) AS e FROM t;
 --> a <- t.a IDENTITY
 --> e <- t.l[] IDENTITY
+--> * | t.l JOIN
 
 -- case: unnest in from
 SELECT t.a, e.i FROM t, UNNEST(t.l) AS e (i);
 --> a <- t.a IDENTITY
 --> i <- t.l[] IDENTITY
+--> * | t.l JOIN
 
 -- case: union by name
 SELECT a, b FROM t UNION ALL BY NAME SELECT y AS b, x AS n FROM u;

@@ -40,6 +40,7 @@ SELECT o.id, i.sku, i.qty FROM ds.orders AS o, o.items AS i;
 --> id <- ds.orders.id IDENTITY
 --> sku <- ds.orders.items[].sku IDENTITY
 --> qty <- ds.orders.items[].qty IDENTITY
+--> * | ds.orders.items JOIN
 
 -- case: tables of the same short name are not one
 CREATE TABLE other.orders AS SELECT id, cid AS amount FROM ds.orders;
@@ -79,6 +80,7 @@ SELECT table_name, ddl FROM ds.INFORMATION_SCHEMA.TABLES WHERE table_type = 'VIE
 SELECT job_id, ref.table_id FROM `region-us`.INFORMATION_SCHEMA.JOBS, UNNEST(referenced_tables) AS ref;
 --> job_id <- region-us.INFORMATION_SCHEMA.JOBS.job_id IDENTITY
 --> table_id <- region-us.INFORMATION_SCHEMA.JOBS.referenced_tables[].table_id IDENTITY
+--> * | region-us.INFORMATION_SCHEMA.JOBS.referenced_tables JOIN
 
 -- case: search and contains_substr
 SELECT SEARCH(name, 'x') AS s, CONTAINS_SUBSTR(name, 'y') AS c FROM proj.ds.cust;

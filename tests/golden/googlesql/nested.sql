@@ -65,27 +65,31 @@ SELECT s = STRUCT(1, STRUCT(2, 'x')) AS same FROM t;
 -- case: unnest of a column
 SELECT e FROM t, UNNEST(arr) AS e;
 --> e <- t.arr[] IDENTITY
+--> * | t.arr JOIN
 
 -- case: unnest with offset
 SELECT e, o FROM t CROSS JOIN UNNEST(arr) AS e WITH OFFSET AS o;
 --> e <- t.arr[] IDENTITY
 --> o
+--> * | t.arr JOIN
 
 -- case: unnest of structs
 SELECT i.k, i.v FROM t, UNNEST(sa) AS i;
 --> k <- t.sa[].k IDENTITY
 --> v <- t.sa[].v IDENTITY
+--> * | t.sa JOIN
 
 -- case: implicit unnest
 SELECT i.k, t.a FROM t, t.sa AS i;
 --> k <- t.sa[].k IDENTITY
 --> a <- t.a IDENTITY
+--> * | t.sa JOIN
 
 -- case: left join unnest with a condition
 SELECT t.a, i.v FROM t LEFT JOIN UNNEST(t.sa) AS i ON i.k = t.b;
 --> a <- t.a IDENTITY
 --> v <- t.sa[].v IDENTITY
---> * | t.sa[].k JOIN, t.b JOIN
+--> * | t.sa[].k JOIN, t.b JOIN, t.sa JOIN
 
 -- case: unnest of a literal array
 SELECT e, a FROM t, UNNEST([1, 2, b]) AS e;
@@ -95,6 +99,7 @@ SELECT e, a FROM t, UNNEST([1, 2, b]) AS e;
 -- case: unnest of an expression
 SELECT e FROM t, UNNEST(ARRAY_CONCAT(arr, [a])) AS e;
 --> e <- t.arr[] TRANSFORMATION, t.a TRANSFORMATION
+--> * | t.arr JOIN, t.a JOIN
 
 -- case: unnest alone
 SELECT e FROM UNNEST([1, 2]) AS e;
@@ -103,11 +108,13 @@ SELECT e FROM UNNEST([1, 2]) AS e;
 -- case: unnest of generated rows
 SELECT g FROM t, UNNEST(GENERATE_ARRAY(a, b)) AS g;
 --> g <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> * | t.a JOIN, t.b JOIN
 
 -- case: unnest of an array made elsewhere
 WITH c AS (SELECT ARRAY_AGG(STRUCT(a AS p, n AS q)) AS items FROM t) SELECT i.p, i.q FROM c, UNNEST(items) AS i;
 --> p <- t.a AGGREGATION
 --> q <- t.n AGGREGATION
+--> * | t.a JOIN, t.n JOIN
 
 -- case: array elements by position
 SELECT arr[OFFSET(0)] AS x, arr[SAFE_ORDINAL(b)] AS y, arr[0] AS z, sa[OFFSET(0)].v AS v FROM t;
@@ -145,7 +152,7 @@ SELECT a FROM t WHERE b IN UNNEST(arr);
 
 -- case: nested unnest inside a scalar subquery
 SELECT (SELECT SUM(i.k) FROM UNNEST(sa) AS i WHERE i.v = n) AS total FROM t;
---> total <- t.sa[].k AGGREGATION | t.sa[].v FILTER, t.n FILTER
+--> total <- t.sa[].k AGGREGATION | t.sa[].v FILTER, t.n FILTER, t.sa JOIN
 
 -- case: json by name and by position
 SELECT j.user.name AS un, j['k'] AS k, j.list[0] AS f, JSON_VALUE(j, '$.p') AS p FROM t;

@@ -265,10 +265,10 @@ SELECT p AS x;
 --> f0_ <- t.b AGGREGATION
 --> x <- t.b AGGREGATION
 
--- case: execute immediate of a computed string is opaque
+-- case: execute immediate of a computed string
 DECLARE name STRING DEFAULT 'u';
 EXECUTE IMMEDIATE FORMAT("INSERT INTO %s (a) SELECT b FROM t", name);
---! APPROXIMATE_LINEAGE
+--> u.a <- t.b IDENTITY
 
 -- case: a bad statement does not take the others with it
 SELECT a FROM t;

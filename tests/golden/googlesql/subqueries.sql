@@ -25,7 +25,7 @@ SELECT ARRAY(SELECT AS STRUCT z AS p, n AS q FROM u) AS rows1 FROM t;
 
 -- case: array over unnest
 SELECT ARRAY(SELECT e * 2 FROM UNNEST(arr) AS e WHERE e > b) AS doubled FROM t;
---> doubled <- t.arr[] TRANSFORMATION | t.arr[] FILTER, t.b FILTER
+--> doubled <- t.arr[] TRANSFORMATION | t.arr[] FILTER, t.b FILTER, t.arr JOIN
 
 -- case: exists as a value
 SELECT EXISTS(SELECT 1 FROM u WHERE u.a = t.a) AS has FROM t;

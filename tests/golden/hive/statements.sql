@@ -5,6 +5,7 @@ SELECT id, k, v FROM src LATERAL VIEW explode(props) p AS k, v;
 --> id <- src.id IDENTITY
 --> k <- src.props[] IDENTITY
 --> v <- src.props[] IDENTITY
+--> * | src.props JOIN
 
 -- case: multi insert from a join
 FROM (SELECT s.id, d.label FROM src s JOIN dim d ON s.id = d.id) j INSERT OVERWRITE TABLE o1 SELECT j.id INSERT OVERWRITE TABLE o2 SELECT j.label;

@@ -53,3 +53,4 @@ SELECT cust_id, GROUP_CONCAT(DISTINCT status ORDER BY id SEPARATOR ';') AS s FRO
 SELECT o.id, j.sku FROM orders o, JSON_TABLE(o.status, '$[*]' COLUMNS (sku VARCHAR(10) PATH '$.sku')) j;
 --> id <- orders.id IDENTITY
 --> sku <- orders.status[].sku TRANSFORMATION
+--> * | orders.status JOIN

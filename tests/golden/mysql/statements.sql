@@ -55,6 +55,7 @@ SELECT d->'$.addr.city' AS c1, d->>'$.n' AS c2, JSON_EXTRACT(d, '$.k') AS c3 FRO
 SELECT j.sku, j.n FROM t, JSON_TABLE(t.d, '$[*]' COLUMNS (sku VARCHAR(10) PATH '$.sku', n INT PATH '$.q.n')) AS j;
 --> sku <- t.d[].sku TRANSFORMATION
 --> n <- t.d[].q.n TRANSFORMATION
+--> * | t.d JOIN
 
 -- case: straight join and natural join
 SELECT a, y FROM t STRAIGHT_JOIN u ON t.a = u.x;

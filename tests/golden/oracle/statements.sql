@@ -98,6 +98,7 @@ SELECT * FROM (SELECT a, b, c FROM t) PIVOT (SUM(c) FOR b IN ('x' AS px, 'y' AS 
 -- case: xml table
 SELECT x.b FROM t, XMLTABLE('/r' PASSING t.d COLUMNS b VARCHAR2(10) PATH 'b') x;
 --> b <- t.d TRANSFORMATION
+--> * | t.d JOIN
 
 -- case: anonymous block
 DECLARE

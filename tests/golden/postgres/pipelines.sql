@@ -123,6 +123,7 @@ END $$;
 SELECT x.sku, x.n FROM orders, jsonb_to_recordset(payload) AS x(sku text, n int);
 --> sku <- orders.payload TRANSFORMATION ?
 --> n <- orders.payload TRANSFORMATION ?
+--> * | orders.payload JOIN
 --! APPROXIMATE_LINEAGE
 
 -- case: values joined

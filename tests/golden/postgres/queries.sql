@@ -221,3 +221,11 @@ SELECT a, other FROM t, mystery;
 --> a <- t.a IDENTITY
 --> other <- mystery.other IDENTITY
 --! UNKNOWN_TABLE
+
+-- case: functions in the select list that make rows
+SELECT a, unnest(d), generate_series(1, b), jsonb_array_elements(c) AS j FROM t;
+--> a <- t.a IDENTITY
+--> unnest <- t.d[] IDENTITY
+--> generate_series <- t.b TRANSFORMATION
+--> j <- t.c TRANSFORMATION
+--> * | t.d JOIN, t.b JOIN, t.c JOIN

@@ -129,10 +129,12 @@ SELECT v.p, t.a FROM t JOIN (VALUES (1, 'x'), (2, 'y')) AS v (n, p) ON t.b = v.n
 SELECT t.a, e FROM t, unnest(t.d) AS e;
 --> a <- t.a IDENTITY
 --> e <- t.d[] IDENTITY
+--> * | t.d JOIN
 
 -- case: generate series
 SELECT g.n FROM t, generate_series(1, t.a) AS g (n);
 --> n <- t.a TRANSFORMATION
+--> * | t.a JOIN
 
 -- case: json operators are paths
 SELECT d -> 'addr' ->> 'city' AS city FROM t;
@@ -141,6 +143,7 @@ SELECT d -> 'addr' ->> 'city' AS city FROM t;
 -- case: elements of a json array
 SELECT e.value ->> 'sku' AS sku FROM t, jsonb_array_elements(t.d) AS e (value);
 --> sku <- t.d[].sku TRANSFORMATION
+--> * | t.d JOIN
 
 -- case: composite field
 SELECT (a).city AS city FROM t;

@@ -4,6 +4,7 @@
 SELECT a, e FROM t CROSS JOIN UNNEST(arr) AS k (e);
 --> a <- t.a IDENTITY
 --> e <- t.arr[] IDENTITY
+--> * | t.arr JOIN
 
 -- case: date functions
 SELECT date_diff('day', a, b) AS n, date_trunc('month', a) AS m FROM t;

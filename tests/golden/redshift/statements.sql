@@ -39,6 +39,7 @@ SELECT c.addr.city AS city FROM t;
 -- case: unnest a super array
 SELECT e.sku AS sku FROM t, t.c AS e;
 --> sku <- t.c[].sku IDENTITY
+--> * | t.c JOIN
 
 -- case: update from with alias
 UPDATE dst SET q = s.y FROM u s WHERE dst.p = s.x;

@@ -23,12 +23,14 @@ SELECT * EXCLUDE (c) REPLACE (a + 1 AS a) RENAME (d AS e) FROM t;
 SELECT id, value FROM t, LATERAL SPLIT_TO_TABLE(t.csv, ',');
 --> id <- t.id IDENTITY
 --> value <- t.csv TRANSFORMATION
+--> * | t.csv JOIN
 
 -- case: parts of a text as a table
 SELECT t.id, f.value, f.index FROM t, TABLE(SPLIT_TO_TABLE(t.csv, ',')) f;
 --> id <- t.id IDENTITY
 --> value <- t.csv TRANSFORMATION
 --> index
+--> * | t.csv JOIN
 
 -- case: a function of another schema
 SELECT db.norm.os(x) AS o FROM t;

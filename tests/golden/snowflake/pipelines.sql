@@ -11,7 +11,7 @@ SELECT e.id, f.key AS k, f.value::number AS v FROM raw.events e, LATERAL FLATTEN
 --> id <- RAW.EVENTS.ID IDENTITY
 --> k <- RAW.EVENTS.PAYLOAD.attrs TRANSFORMATION
 --> v <- RAW.EVENTS.PAYLOAD.attrs[] TRANSFORMATION
---> * | RAW.EVENTS.PAYLOAD.attrs FILTER
+--> * | RAW.EVENTS.PAYLOAD.attrs FILTER, RAW.EVENTS.PAYLOAD.attrs JOIN
 
 -- case: qualify keeps the newest
 CREATE OR REPLACE TABLE latest AS SELECT id, status FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts DESC) = 1;

@@ -14,14 +14,17 @@ SELECT v:user.name::string AS n, v:items[0].sku AS s FROM ev;
 SELECT f.value:sku::string AS sku, f.index AS i FROM ev, LATERAL FLATTEN(input => ev.v:items) f;
 --> sku <- EV.V.items[].sku TRANSFORMATION
 --> i
+--> * | EV.V.items JOIN
 
 -- case: flatten as a table function
 SELECT f.value AS e FROM ev, TABLE(FLATTEN(input => arr)) f;
 --> e <- EV.ARR[] IDENTITY
+--> * | EV.ARR JOIN
 
 -- case: nested flatten
 SELECT g.value:k AS k FROM ev, LATERAL FLATTEN(v:a) f, LATERAL FLATTEN(f.value:b) g;
 --> k <- EV.V.a[].b[].k IDENTITY
+--> * | EV.V.a[].b JOIN, EV.V.a JOIN
 
 -- case: object construct
 SELECT OBJECT_CONSTRUCT('k', a, 'l', b + 1) AS o FROM t;
@@ -127,4 +130,5 @@ SELECT r.n FROM TABLE(my_function(1)) r;
 SELECT t.a, r.n FROM t, TABLE(my_function(t.b)) r;
 --> a <- T.A IDENTITY
 --> n <- T.B TRANSFORMATION ?
+--> * | T.B JOIN
 --! APPROXIMATE_LINEAGE

@@ -14,3 +14,4 @@ SELECT s.* FROM (SELECT named_struct('p', a, 'q', b) AS s FROM t);
 SELECT posexplode(arr) AS (i, x) FROM t;
 --> i
 --> x <- t.arr[] IDENTITY
+--> * | t.arr JOIN

@@ -18,7 +18,7 @@ SELECT e.id, x.sku, x.qty * 2 AS q FROM raw.events e LATERAL VIEW OUTER explode(
 --> id <- raw.events.id IDENTITY
 --> sku <- raw.events.items[].sku IDENTITY
 --> q <- raw.events.items[].qty TRANSFORMATION
---> * | raw.events.items[].qty FILTER
+--> * | raw.events.items[].qty FILTER, raw.events.items JOIN
 
 -- case: merge star
 MERGE INTO dim.users t USING (SELECT user.id AS id, 'x' AS name, user.geo.city AS city FROM raw.events) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *;

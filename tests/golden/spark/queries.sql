@@ -4,30 +4,36 @@
 SELECT id, e FROM ev LATERAL VIEW explode(tags) x AS e;
 --> id <- ev.id IDENTITY
 --> e <- ev.tags[] IDENTITY
+--> * | ev.tags JOIN
 
 -- case: lateral view of a map
 SELECT k, v FROM ev LATERAL VIEW OUTER explode(m) x AS k, v;
 --> k <- ev.m[] IDENTITY
 --> v <- ev.m[] IDENTITY
+--> * | ev.m JOIN
 
 -- case: posexplode
 SELECT pos, e.k FROM ev LATERAL VIEW posexplode(arr) x AS pos, e;
 --> pos
 --> k <- ev.arr[].k IDENTITY
+--> * | ev.arr JOIN
 
 -- case: explode in the select list
 SELECT id, explode(tags) AS tag FROM ev;
 --> id <- ev.id IDENTITY
 --> tag <- ev.tags[] IDENTITY
+--> * | ev.tags JOIN
 
 -- case: inline
 SELECT p, q FROM ev LATERAL VIEW inline(arr) x AS p, q;
 --> p <- ev.arr[] IDENTITY
 --> q <- ev.arr[] IDENTITY
+--> * | ev.arr JOIN
 
 -- case: lateral views build on each other
 SELECT f FROM ev LATERAL VIEW explode(arr) x AS e LATERAL VIEW explode(e.k) y AS f;
 --> f <- ev.arr[].k[] IDENTITY
+--> * | ev.arr[].k JOIN, ev.arr JOIN
 
 -- case: transform with a lambda
 SELECT transform(arr, x -> upper(x.k)) AS ks FROM ev;

@@ -4,21 +4,25 @@
 SELECT t.a, e FROM c.s.t CROSS JOIN UNNEST(arr) AS k (e);
 --> a <- c.s.t.a IDENTITY
 --> e <- c.s.t.arr[] IDENTITY
+--> * | c.s.t.arr JOIN
 
 -- case: unnest a map
 SELECT k, v FROM c.s.t CROSS JOIN UNNEST(m) AS mm (k, v);
 --> k <- c.s.t.m[] IDENTITY
 --> v <- c.s.t.m[] IDENTITY
+--> * | c.s.t.m JOIN
 
 -- case: unnest with ordinality
 SELECT e, n FROM c.s.t CROSS JOIN UNNEST(arr) WITH ORDINALITY AS k (e, n);
 --> e <- c.s.t.arr[] IDENTITY
 --> n
+--> * | c.s.t.arr JOIN
 
 -- case: unnest two arrays
 SELECT p, q FROM c.s.t CROSS JOIN UNNEST(arr, b) AS k (p, q);
 --> p <- c.s.t.arr[] IDENTITY
 --> q <- c.s.t.b[] IDENTITY
+--> * | c.s.t.arr JOIN, c.s.t.b JOIN
 
 -- case: row field
 SELECT r.f1, t.r.f2.g FROM c.s.t;

@@ -113,6 +113,7 @@ SELECT b FROM u
 WITH (NOLOCK)
 WHERE c = 1
 --> a <- t.doc.a TRANSFORMATION
+--> * | t.doc JOIN
 --> b <- u.b IDENTITY
 --> * | u.c FILTER
 

@@ -212,3 +212,47 @@ INSERT INTO d (x) EXEC q
 DECLARE @s NVARCHAR(MAX) = REPLACE(N'INSERT INTO <d> (x) SELECT a FROM ' + ISNULL(NULL, N't'), N'<d>', QUOTENAME(N'd'))
 EXEC(@s)
 --> d.x <- t.a IDENTITY
+
+-- case: a trigger that a string makes
+DECLARE @t SYSNAME = N't', @k SYSNAME = N'by'
+DECLARE @s NVARCHAR(MAX) = N'CREATE TRIGGER trg ON ' + QUOTENAME(@t) + N' AFTER UPDATE AS INSERT INTO old_t (a'
+  + CASE WHEN COALESCE(@k, N'') <> N'' THEN N', ' + @k ELSE N'' END + N') SELECT d.a'
+  + CASE WHEN COALESCE(@k, N'') <> N'' THEN N', d.' + @k ELSE N'' END + N' FROM deleted d'
+EXEC(@s)
+--> old_t.a <- t.a IDENTITY
+--> old_t.by <- t.by IDENTITY
+
+-- case: a string that is one of many is in doubt
+DECLARE @s NVARCHAR(MAX) = N'INSERT INTO d (x) SELECT '
+  + CASE WHEN @p = 1 THEN N'a' ELSE N'b' END + N' FROM ' + CASE WHEN @p = 1 THEN N't' ELSE N'u' END
+EXEC(@s)
+--> d.x <- t.a IDENTITY
+--! APPROXIMATE_LINEAGE
+--> d.x <- u.a IDENTITY
+--! APPROXIMATE_LINEAGE
+--> d.x <- t.b IDENTITY
+--! APPROXIMATE_LINEAGE
+--> d.x <- u.b IDENTITY
+--! APPROXIMATE_LINEAGE
+
+-- case: a procedure that a string makes
+EXEC('CREATE PROCEDURE put @v INT AS INSERT INTO d (x) VALUES (@v)')
+DECLARE @m INT
+SELECT @m = MAX(a) FROM t
+EXEC put @m
+--> d.x
+--> m <- t.a AGGREGATION
+--> d.x <- t.a AGGREGATION
+
+-- case: a procedure that a trigger calls does not see its rows
+CREATE PROCEDURE look AS INSERT INTO d (x) SELECT a FROM inserted
+GO
+CREATE TRIGGER trg ON t AFTER INSERT AS EXEC look
+--> d.x <- inserted.a IDENTITY
+--> d.x <- inserted.a IDENTITY
+
+-- case: a test for columns that were set
+CREATE TRIGGER trg ON t AFTER UPDATE AS
+IF UPDATE(a) OR UPDATE(b)
+  INSERT INTO d (x) SELECT a FROM inserted
+--> d.x <- t.a IDENTITY

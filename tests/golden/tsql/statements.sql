@@ -38,10 +38,12 @@ SELECT t.a, v.m FROM dbo.t CROSS APPLY (SELECT MAX(y) AS m FROM dbo.u WHERE u.x 
 SELECT t.a, s.value AS v FROM dbo.t OUTER APPLY STRING_SPLIT(t.c, ',') s;
 --> a <- dbo.t.a IDENTITY
 --> v <- dbo.t.c TRANSFORMATION
+--> * | dbo.t.c JOIN
 
 -- case: openjson with columns
 SELECT j.city FROM dbo.t CROSS APPLY OPENJSON(t.d) WITH (city NVARCHAR(10) '$.addr.city', n INT) j;
 --> city <- dbo.t.d.addr.city TRANSFORMATION
+--> * | dbo.t.d JOIN
 
 -- case: pivot
 SELECT k, [x1], [x2] FROM (SELECT a AS k, b, c FROM dbo.t) s PIVOT (SUM(c) FOR b IN ([x1], [x2])) p;

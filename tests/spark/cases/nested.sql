@@ -49,31 +49,36 @@ SELECT map('k', a)['k'] AS v, array(a, b)[0] AS w FROM t;
 SELECT id, tag FROM ev LATERAL VIEW explode(tags) AS tag;
 --> id <- ev.id IDENTITY
 --> tag <- ev.tags[] IDENTITY
+--> * | ev.tags JOIN
 
 -- case: explode in the select list
 SELECT id, explode_outer(tags) AS tag FROM ev;
 --> id <- ev.id IDENTITY
 --> tag <- ev.tags[] IDENTITY
+--> * | ev.tags JOIN
 
 -- case: posexplode of structs
 SELECT pos, e.n FROM ev LATERAL VIEW OUTER posexplode(arr) x AS pos, e;
 --> pos
 --> n <- ev.arr[].n IDENTITY
+--> * | ev.arr JOIN
 
 -- case: explode a map
 SELECT k, v FROM ev LATERAL VIEW explode(m) x AS k, v WHERE k = 'lang';
 --> k <- ev.m[] IDENTITY
 --> v <- ev.m[] IDENTITY
---> * | ev.m[] FILTER
+--> * | ev.m[] FILTER, ev.m JOIN
 
 -- case: inline knows the fields
 SELECT p, q + 1 AS q1 FROM ev LATERAL VIEW inline(arr) x AS p, q;
 --> p <- ev.arr[].k IDENTITY
 --> q1 <- ev.arr[].n TRANSFORMATION
+--> * | ev.arr JOIN
 
 -- case: generators build on each other
 SELECT w FROM ev LATERAL VIEW explode(arr) x AS e LATERAL VIEW explode(split(e.k, ' ')) y AS w;
 --> w <- ev.arr[].k TRANSFORMATION
+--> * | ev.arr[].k JOIN, ev.arr JOIN
 
 -- case: stack
 SELECT n, v FROM t LATERAL VIEW stack(2, 'a', a, 'b', b) x AS n, v;

@@ -15,7 +15,16 @@ def lower_generate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -
     values = _values(lowering, generator, len(ids), below[0].renamed)
     span = lowering.places.span(node.origin, generator)
     columns = [Computed(lowering.attribute(id), value, span) for id, value in zip(ids, values)]
-    return Lowered(Generate(below[0].relation, tuple(columns)), below[0].renamed)
+    expanded = _expanded(lowering, generator, below[0].renamed)
+    return Lowered(Generate(below[0].relation, tuple(columns), expanded), below[0].renamed)
+
+
+def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[Expression, ...]:
+    """The collections whose length is the number of rows; `stack` and `json_tuple` make a fixed number."""
+    if not isinstance(generator, list) or generator[0] in ("Stack", "JsonTuple"):
+        return ()
+    operands = [each for each in generator[2:] if not isinstance(each, dict) or "text" in each]
+    return tuple(lower_expression(lowering, each, scope) for each in operands)
 
 
 def _values(lowering: Lowering, generator: Encoded, width: int, scope: Scope) -> list[Expression]:

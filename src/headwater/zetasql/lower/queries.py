@@ -95,16 +95,17 @@ def build_join(low: Lowering, node: Any) -> Relation:
 @builds("ArrayScan")
 def build_array(low: Lowering, node: Any) -> Relation:
     """UNNEST: the element column is some element of the array; the offset is made of nothing."""
+    arrays = tuple(map(low.expression, node.array_expr_list))
     columns = [
-        Computed(low.attribute(column), Element(low.expression(array)), low.span(array))
-        for column, array in zip(node.element_column_list, node.array_expr_list)
+        Computed(low.attribute(column), Element(array), low.span(given))
+        for column, array, given in zip(node.element_column_list, arrays, node.array_expr_list)
     ]
     if node.HasField("array_offset_column"):
         columns.append(Computed(low.attribute(node.array_offset_column.column), LITERAL))
     input = low.scan(node.input_scan) if unwrap(node.input_scan) is not None else None
     if unwrap(node.join_expr) is None or input is None:
-        return Generate(input, tuple(columns))
-    right = Generate(None, tuple(columns))
+        return Generate(input, tuple(columns), arrays)
+    right = Generate(None, tuple(columns), arrays)
     return Join(input, right, low.expression(node.join_expr), span=low.span(node.join_expr))
 
 
