@@ -39,6 +39,16 @@ class TableName:
         return ".".join(self.parts)
 
 
+def renamed(table: TableName, to: TableName) -> TableName:
+    """The full name of a table that is renamed: a new name with fewer parts stays in the schema of the old one.
+
+    >>> str(renamed(TableName.of("shop", "t_new"), TableName.of("t")))
+    'shop.t'
+    """
+    missing = len(table.parts) - len(to.parts)
+    return TableName(table.parts[:missing] + to.parts) if missing > 0 else to
+
+
 class Case(Enum):
     """What an engine does with the case of an identifier when it looks it up."""
 

@@ -32,11 +32,12 @@ from headwater.sql import (
 )
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
-from headwater.sql.commands import kind_without_lineage, lower_exchange, rewritten
+from headwater.sql.commands import kind_without_lineage
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
+from headwater.sql.renames import lower_move
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner, split_statements
 from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
@@ -114,14 +115,13 @@ class SqlFrontEnd:
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
+    if isinstance(tree, exp.Command | exp.Execute):
+        moved = lower_move(lowering, tree, statement)
+        if moved is not None:
+            return _settled(lowering, moved)
     if isinstance(tree, exp.Command):
-        text = lowering.source.excerpt(statement.span)
-        exchanged = lower_exchange(lowering, text)
-        if exchanged is not None:
-            return exchanged
-        tree = rewritten(lowering, text) or tree
         kind = kind_without_lineage(statement.tokens)
-        if kind is not None and isinstance(tree, exp.Command):
+        if kind is not None:
             return Lowered(kind)
     lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
     if tree.meta.get("lossy"):

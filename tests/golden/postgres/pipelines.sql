@@ -68,6 +68,9 @@ ALTER TABLE stage RENAME TO final;
 SELECT * FROM final;
 --> stage.id <- orders.id IDENTITY
 --> stage.amount <- orders.amount IDENTITY
+--> stage.total <- stage.amount IDENTITY
+--> final.id <- stage.id IDENTITY
+--> final.total <- stage.total IDENTITY
 --> id <- final.id IDENTITY
 --> total <- final.total IDENTITY
 

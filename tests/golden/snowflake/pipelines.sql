@@ -32,6 +32,8 @@ ALTER TABLE a1 SWAP WITH b1;
 SELECT * FROM a1;
 --> a1.id <- ORDERS.ID IDENTITY
 --> b1.name <- CUSTOMERS.NAME IDENTITY
+--> b1.id <- a1.id IDENTITY
+--> a1.name <- b1.name IDENTITY
 --> name <- a1.name IDENTITY
 
 -- case: aliases used beside

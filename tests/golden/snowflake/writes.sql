@@ -27,6 +27,8 @@ CREATE TABLE n (k INT);
 CREATE TABLE m (l INT);
 ALTER TABLE n SWAP WITH m;
 SELECT * FROM n;
+--> m.k <- n.k IDENTITY
+--> n.l <- m.l IDENTITY
 --> l <- n.l IDENTITY
 
 -- case: insert overwrite
