@@ -32,11 +32,11 @@ class Moves:
         match effect:
             case RenameTable(name, new):
                 table = self._table(name, span)
-                self._writes.append(self._moved(table, renamed(table.name, new), span, to))
+                self._writes.append(same_rows(self._type, table, renamed(table.name, new), span, to))
             case SwapTables(one, other):
                 first, second = self._table(one, span), self._table(other, to)
-                self._writes.append(self._moved(first, second.name, span, to))
-                self._writes.append(self._moved(second, first.name, to, span))
+                self._writes.append(same_rows(self._type, first, second.name, span, to))
+                self._writes.append(same_rows(self._type, second, first.name, to, span))
             case AlterColumns(name, rename=pairs) if pairs:
                 table = self._now().resolve(name)
                 if not table.complete:  # it must have had the columns that are renamed
@@ -64,14 +64,6 @@ class Moves:
             self._applied = len(self._effects)
         return self._resolver
 
-    def _moved(self, table: KnownTable, new: TableName, span: Span | None, to: Span | None) -> Write:
-        """Every column of a table into that of the same name under the table's new name."""
-        names = [column.name for column in table.columns] + ([] if table.complete else [WILDCARD])
-        attributes = tuple(Attribute(id, name) for id, name in enumerate(names))
-        assignments = tuple(Assignment(each.name, Ref(each.id)) for each in attributes)
-        scan = _scan(table, attributes, span)
-        return Write(self._type, new, assignments, (scan,), target_span=to)
-
     def _renamed_columns(
         self, table: KnownTable, pairs: tuple[tuple[str, str], ...], span: Span | None, to: Span | None
     ) -> Write:
@@ -85,6 +77,16 @@ class Moves:
             Assignment(new, Ref(id, span), span=span, target_span=to) for id, (_, new) in enumerate(pairs)
         )
         return Write(self._type, table.name, assignments, target_scan=_scan(table, attributes, None))
+
+
+def same_rows(
+    statement_type: str, table: KnownTable, name: TableName, span: Span | None = None, to: Span | None = None
+) -> Write:
+    """Every column of a table into that of the same name in the table that has these rows from here on."""
+    names = [column.name for column in table.columns] + ([] if table.complete else [WILDCARD])
+    attributes = tuple(Attribute(id, each) for id, each in enumerate(names))
+    assignments = tuple(Assignment(each.name, Ref(each.id)) for each in attributes)
+    return Write(statement_type, name, assignments, (_scan(table, attributes, span),), target_span=to)
 
 
 def _scan(table: KnownTable, attributes: tuple[Attribute, ...], span: Span | None) -> Scan:

@@ -40,7 +40,9 @@ from headwater.sql.modifying import take_out_writes
 from headwater.sql.renames import lower_move
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner, split_statements
+from headwater.sql.streams import lower_stream
 from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
+from headwater.sql.wrapped import unwrap
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source
 
@@ -50,6 +52,7 @@ REGISTERED = (
 )
 """The modules whose functions lower the nodes: importing them registers them."""
 
+_MOST_EARLIER = 16
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns of, we report as issues
 
 
@@ -65,6 +68,7 @@ class SqlFrontEnd:
         self.dialect = canonical_dialect(dialect)
         self._functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
         self._variables: dict[str, Node | None] = {}  # and its variables
+        self._earlier: list[Piece] = []  # its statements so far, where a later one can ask for the rows of one
 
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
         """Do nothing: a text is read the quicker for nothing that could be known beforehand."""
@@ -73,10 +77,11 @@ class SqlFrontEnd:
         """Cut a script into statements, in order."""
         self._functions.clear()
         self._variables.clear()
+        self._earlier.clear()
         pieces = split_statements(source, self.dialect)
         if self.dialect in ("tsql", "fabric"):
             pieces = split_batches(pieces, source)
-        return enter_blocks(pieces, source, self.dialect)
+        return enter_blocks(unwrap(pieces, source), source, self.dialect)
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
@@ -85,6 +90,9 @@ class SqlFrontEnd:
         )
         lowering.functions = self._functions
         lowering.variables = self._variables
+        lowering.earlier = tuple(self._earlier[-_MOST_EARLIER:])
+        if self.dialect == "snowflake":  # RESULT_SCAN(LAST_QUERY_ID())
+            self._earlier.append(statement)
         for name in statement.names:
             self._variables.setdefault(name, None)
         try:
@@ -116,9 +124,9 @@ class SqlFrontEnd:
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     if isinstance(tree, exp.Command | exp.Execute):
-        moved = lower_move(lowering, tree, statement)
-        if moved is not None:
-            return _settled(lowering, moved)
+        read = lower_move(lowering, tree, statement) or lower_stream(lowering, tree, statement)
+        if read is not None:
+            return _settled(lowering, read)
     if isinstance(tree, exp.Command):
         kind = kind_without_lineage(statement.tokens)
         if kind is not None:

@@ -17,11 +17,13 @@ from headwater.model.relation import (
     OneOf,
     Ref,
     Relation,
+    Values,
 )
 from headwater.model.types import Array, Struct
 from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.sql.nested import bind_parameters
+from headwater.sql.results import add_result_scan, is_result_scan
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
 
@@ -87,6 +89,13 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:
         function = function.expressions[0]
+    named = _table_named(function)
+    if named is not None:
+        return add_item(lowering, exp.Table(this=named, alias=node.args.get("alias")), scope, before)
+    if is_result_scan(function):
+        entered = add_result_scan(lowering, node, function, scope, before)
+        if entered is not None:
+            return entered
     file = _file_read(function)
     if file is not None:
         stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
@@ -96,6 +105,9 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         entered = _add_defined(lowering, node, function, scope, before)
         if entered is not None:
             return entered
+    if "generator" in (function.key, function.name.lower()):  # rows without columns
+        scope.items.append(name_item(lowering, node, DerivedItem([]), (), "generator"))
+        return beside(before, Values((), ()))
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
         return add_opaque(lowering, node, scope, before)
@@ -104,6 +116,15 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     if not names and generate is _json_columns:  # they are named in the call, even when there is only one
         names = [(name, lowering.key_of(name), None) for name in defaults]
     return _add_generated(lowering, node, scope, before, (names, defaults, values))
+
+
+def _table_named(function: Node) -> Node | None:
+    """The table in TABLE('s.t') and TABLE(IDENTIFIER('s.t')), as IDENTIFIER would say it."""
+    if isinstance(function, exp.DynamicIdentifier) and isinstance(function.this, exp.Literal):
+        return function
+    if isinstance(function, exp.Literal) and function.is_string:
+        return exp.DynamicIdentifier(this=function)
+    return None
 
 
 def _add_defined(

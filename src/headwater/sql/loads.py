@@ -1,5 +1,6 @@
 """Files in and out: COPY, LOAD, UNLOAD, EXPORT. A path, URI or stage is a table of one part."""
 
+import dataclasses
 import re
 from collections.abc import Sequence
 
@@ -8,7 +9,8 @@ from sqlglot import exp
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, Attribute, Ref, Relation, Resolution, Scan, Write
-from headwater.sql.lowering import Lowering, Node, Query
+from headwater.sql.inserts import insert_write
+from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.writes import assignments_by_name, created, identifier_of, states
 
 _UNKNOWN = "the columns of a file are not known"
@@ -26,25 +28,18 @@ def lower_copy(lowering: Lowering, node: Node) -> Lowered:
     target = _resolve(lowering, table)
     queries = [each for each in files if isinstance(each, exp.Query)]
     if queries:
-        return _copy_query(lowering, target, listed, lowering.query(queries[0], None))
+        query = lowering.query(queries[0], None)
+        write = insert_write(lowering, exp.Insert(this=node.this), query, Scope())
+        return Lowered("COPY", (dataclasses.replace(write, statement_type="COPY"),))
     source = files[0] if files else None
     if _is_stage(table) and isinstance(source, exp.Table):  # COPY INTO @stage FROM t
-        return _copy_query(lowering, target, (), lowering.query(source, None))
+        query = lowering.query(source, None)
+        return Lowered("COPY", (Write("COPY", target, assignments_by_name(query), (query.relation,)),))
     return _load(lowering, "COPY", target, [_path(each) for each in files], listed)
 
 
 def _is_stage(table: Node) -> bool:
     return not isinstance(table.this, exp.Identifier)
-
-
-def _copy_query(lowering: Lowering, target: TableName, listed: Sequence[Node], query: Query) -> Lowered:
-    assignments = assignments_by_name(query)
-    if listed:
-        assignments = tuple(
-            Assignment(identifier_of(each).name, made.expression, (), made.span, lowering.span(identifier_of(each)))
-            for each, made in zip(listed, assignments)
-        )
-    return Lowered("COPY", (Write("COPY", target, assignments, (query.relation,)),))
 
 
 @states(exp.LoadData)

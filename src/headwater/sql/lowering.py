@@ -5,7 +5,7 @@ The modules beside this one register functions for sqlglot's node types with `@l
 it, and a node type is supported by adding one function.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -95,6 +95,7 @@ class Lowering:
         self.offset = piece.offset if piece is not None else 0
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
+        self.earlier: Sequence[Piece] = ()  # the statements of the script before this one
         self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()
         self.conditional = piece is not None and piece.conditional
         self.issues: list[Issue] = []
@@ -252,6 +253,16 @@ class Lowering:
             return self.expression(node, scope)
         finally:
             self._placeless = before
+
+    @contextmanager
+    def reading(self, piece: Piece) -> Iterator[None]:
+        """Inside, nodes are those of another piece of the same text, and have their places there."""
+        before = self.offset, self.tokens, self._regions, self.leftmost
+        self.offset, self.tokens, self._regions, self.leftmost = piece.offset, piece.tokens, None, None
+        try:
+            yield
+        finally:
+            self.offset, self.tokens, self._regions, self.leftmost = before
 
     def query_without_spans(self, node: Node, scope: Scope) -> Query:
         """Lower a query that stands somewhere else in the text, or in another text."""

@@ -74,6 +74,16 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     # Databricks
     (_SPARK, "MERGE WITH SCHEMA EVOLUTION", "MERGE"),
     (_SPARK, "OR REFRESH", ""),
+    (_SPARK, "CREATE PRIVATE", "CREATE"),
+    (_SPARK, "CREATE OR REPLACE PRIVATE", "CREATE"),
+    *(
+        (_SPARK, f"SCHEDULE {when} AS", "AS")
+        for when in ("EVERY ? ?", "REFRESH EVERY ? ?", "CRON ?", "REFRESH CRON ?")
+    ),
+    (_SPARK, "SCHEDULE CRON ? AT TIME ZONE ? AS", "AS"),
+    (_SPARK, "TRIGGER ON UPDATE AS", "AS"),
+    (_GOOGLE, "AS REPLICA OF ...", "AS SELECT * FROM ..."),
+    (_GOOGLE, "SNAPSHOT TABLE", "TABLE"),
     (_SPARK, "STREAMING LIVE TABLE", "TABLE"),
     (_SPARK, "STREAMING TABLE", "TABLE"),
     (_SPARK, "LIVE TABLE", "TABLE"),

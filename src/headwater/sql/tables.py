@@ -1,6 +1,6 @@
 """The FROM clause: tables, joins, subqueries; what generates rows is in `generators`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -172,10 +172,12 @@ def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
     function = node.this if isinstance(node, exp.Table | exp.Lateral | exp.TableFromRows) else node
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
-    while isinstance(function, exp.Dot):  # package.function
-        function = function.expression
+    keys: list[Node] = []
+    while isinstance(function, exp.Dot | exp.Window):  # package.function, function(…) OVER (PARTITION BY …)
+        keys += function.args.get("partition_by") or ()
+        function = function.expression if isinstance(function, exp.Dot) else function.this
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
-    args = tuple(lowering.expression(each, scope) for each in function.args.get("expressions") or ())
+    args = tuple(lowering.expression(each, scope) for each in (*_given(function), *keys))
     names = alias_names(lowering, node.args.get("alias"))
     wild = Attribute(lowering.new_id(), "*")
     attributes = [Attribute(lowering.new_id(), given, span) for given, _, span in names]
@@ -188,6 +190,17 @@ def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
         span=lowering.span(function),
     )
     return beside(before, TableFunction(name, (*attributes, wild), args))
+
+
+def _given(function: Node) -> Iterator[Node]:
+    """The arguments of a table function; a table among them stands for its rows, but the first of them is a model."""
+    for name, value in function.args.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, exp.Table):
+                if name != "this":
+                    yield exp.Subquery(this=exp.Select(expressions=[exp.Star()], from_=exp.From(this=each)))
+            elif isinstance(each, exp.Expr):
+                yield each
 
 
 # ----------------------------------------------------------------------------------------------------- joins

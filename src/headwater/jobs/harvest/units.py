@@ -108,7 +108,9 @@ _PLAIN = re.compile(
 )
 _PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
 _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
-_ODD = re.compile(r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)", re.IGNORECASE)
+_ODD = re.compile(
+    r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)|\bRESULT_SCAN\b", re.IGNORECASE
+)
 _WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables
 _ROUTINE = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
