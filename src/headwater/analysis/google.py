@@ -74,6 +74,7 @@ class ByName:
         if statement is None:
             return None
         statement = dataclasses.replace(statement, conditional=piece.conditional)
+        self._front_end.note(statement, source)
         return self._front_end.lower(statement, source=source, resolver=setting.resolver, deadline=setting.deadline)
 
 

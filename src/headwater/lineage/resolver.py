@@ -67,6 +67,7 @@ class SchemaResolver:
         self._moved: MutableMapping[TableKey, KnownTable | None] = {}  # imported tables the text has renamed, swapped
         self._spelled: MutableMapping[TableKey, TableName] = {}
         self._temporary: set[TableKey] = set()
+        self._functions: dict[TableKey, KnownTable] | None = None  # that are given, once one is asked for
 
     def begin_script(self) -> None:
         """Another script begins: what belonged to the session of the last, temporary tables and USE, is gone."""
@@ -110,6 +111,18 @@ class SchemaResolver:
         qualified = self._qualify(name)
         key = self._fold(qualified.parts[: len(qualified.parts) - len(name.parts)]) + self._fold(name.parts, quoted)
         return KnownTable(self._spelled.setdefault(key, qualified))
+
+    def function(self, name: TableName) -> KnownTable | None:
+        """The rows of a function that is given in the schema, as a table; None when no function has this name."""
+        if not self._given.functions:
+            return None
+        if self._functions is None:
+            tables = [
+                SchemaTable(name=f.name, schema=f.schema, catalog=f.catalog, columns=f.columns)
+                for f in self._given.functions
+            ]
+            self._functions = dict(found for table in tables for found in self._import(table))
+        return next((self._functions[key] for key in self._candidates(name, ()) if key in self._functions), None)
 
     def _made_as_written(self, name: TableName) -> KnownTable | None:
         """The table that the script made under exactly this name: effects do not say which names were quoted."""

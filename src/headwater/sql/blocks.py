@@ -13,6 +13,7 @@ from sqlglot import TokenType
 
 from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.heads import Head, cursor_query, declared_name, is_routine, parameters, read_heads
+from headwater.sql.routines import is_expression, is_foreign
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
 
@@ -100,7 +101,10 @@ def _enter(
             names |= parameters(piece.tokens)
         body = _quoted_body(piece)
         if body is not None:
-            inner = split_inner(source, dialect, start=body[0], end=body[1])
+            inner = list(split_inner(source, dialect, start=body[0], end=body[1]))
+            if first == "CREATE" and is_expression(inner):  # it is lowered where the function is called
+                yield whole
+                continue
             yield from _enter(inner, source, dialect, names, inside=True)
             continue
         if first == "EXECUTE":
@@ -172,7 +176,9 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
         elif first == "BEGIN":
             if second in _TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in _TRANSACTION else ((), False)
-            tokens = tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH") else tokens[1:]
+            tokens = (
+                tokens[3:] if second == "NOT" else tokens[2:] if second in ("TRY", "CATCH", "ATOMIC") else tokens[1:]
+            )
         elif first in ("END", "GO"):
             tokens = _after_end(tokens)
         elif first in ("ELSE", "LOOP", "REPEAT"):
@@ -266,6 +272,8 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     if first == "EXECUTE":
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
+        return None
+    if is_foreign(piece.tokens):
         return None
     for before, token in itertools.pairwise(piece.tokens):
         given = first == "DO" or before.text.upper() == "AS"

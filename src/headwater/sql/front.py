@@ -39,6 +39,7 @@ from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
 from headwater.sql.renames import lower_move
 from headwater.sql.rough import lower_roughly, lower_tokens
+from headwater.sql.routines import Routines, note_routines
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner, split_statements
 from headwater.sql.streams import lower_stream
 from headwater.sql.variables import as_condition, keep_record, lower_assignment, without_into
@@ -67,6 +68,7 @@ class SqlFrontEnd:
     def __init__(self, dialect: str | None = None) -> None:
         self.dialect = canonical_dialect(dialect)
         self._functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
+        self._routines: Routines = {}  # those whose queries are entered where they are called
         self._variables: dict[str, Node | None] = {}  # and its variables
         self._earlier: list[Piece] = []  # its statements so far, where a later one can ask for the rows of one
 
@@ -76,12 +78,19 @@ class SqlFrontEnd:
     def split(self, source: Source) -> Iterable[Piece]:
         """Cut a script into statements, in order."""
         self._functions.clear()
+        self._routines.clear()
         self._variables.clear()
         self._earlier.clear()
         pieces = split_statements(source, self.dialect)
         if self.dialect in ("tsql", "fabric"):
             pieces = split_batches(pieces, source)
-        return enter_blocks(unwrap(pieces, source), source, self.dialect)
+        pieces = note_routines(unwrap(pieces, source), source, self.dialect, self._routines)
+        return enter_blocks(pieces, source, self.dialect)
+
+    def note(self, statement: Piece, source: Source) -> None:
+        """Take in the function that a statement defines, of a text that `split` does not see."""
+        for _ in note_routines([statement], source, self.dialect, self._routines):
+            pass
 
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
@@ -89,6 +98,7 @@ class SqlFrontEnd:
             source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
         lowering.functions = self._functions
+        lowering.routines = self._routines
         lowering.variables = self._variables
         lowering.earlier = tuple(self._earlier[-_MOST_EARLIER:])
         if self.dialect == "snowflake":  # RESULT_SCAN(LAST_QUERY_ID())
@@ -234,7 +244,7 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
         except SqlglotError:
             return None
         inner = Lowering(source=source, resolver=lowering.resolver, dialect=lowering.dialect, piece=piece)
-        inner.functions = lowering.functions
+        inner.functions, inner.routines = lowering.functions, lowering.routines
         lowered = _lower_tree(inner, tree, piece)
         writes = tuple(
             dataclasses.replace(write, statement_type="UNLOAD", target=TableName.of(path)) for write in lowered.writes

@@ -17,12 +17,13 @@ from headwater.model.relation import (
     OneOf,
     Ref,
     Relation,
+    Resolution,
     Values,
 )
 from headwater.model.types import Array, Struct
+from headwater.sql.calls import add_call
 from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.nested import bind_parameters
 from headwater.sql.results import add_result_scan, is_result_scan
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
@@ -101,10 +102,9 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
         scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
         return beside(before, stored.scan)
-    if isinstance(function, exp.Anonymous) and function.name.lower() in lowering.functions:
-        entered = _add_defined(lowering, node, function, scope, before)
-        if entered is not None:
-            return entered
+    entered = add_call(lowering, node, function, scope, before) or _add_view(lowering, node, function, scope, before)
+    if entered is not None:
+        return entered
     if "generator" in (function.key, function.name.lower()):  # rows without columns
         scope.items.append(name_item(lowering, node, DerivedItem([]), (), "generator"))
         return beside(before, Values((), ()))
@@ -118,6 +118,17 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     return _add_generated(lowering, node, scope, before, (names, defaults, values))
 
 
+def _add_view(
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
+) -> Relation | None:
+    """A view with parameters (ClickHouse): `v(x = 1)` reads the view `v`."""
+    if lowering.dialect != "clickhouse" or not isinstance(function, exp.Anonymous):
+        return None
+    table = exp.Table(this=exp.to_identifier(function.name), db=node.args.get("db"), alias=node.args.get("alias"))
+    known = lowering.resolver.resolve(lowering.table_name(table)[0])
+    return None if known.resolution is Resolution.UNKNOWN else add_item(lowering, table, scope, before)
+
+
 def _table_named(function: Node) -> Node | None:
     """The table in TABLE('s.t') and TABLE(IDENTIFIER('s.t')), as IDENTIFIER would say it."""
     if isinstance(function, exp.DynamicIdentifier) and isinstance(function.this, exp.Literal):
@@ -125,29 +136,6 @@ def _table_named(function: Node) -> Node | None:
     if isinstance(function, exp.Literal) and function.is_string:
         return exp.DynamicIdentifier(this=function)
     return None
-
-
-def _add_defined(
-    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
-) -> Relation | None:
-    """A call of a table function the script has defined: its query; None when its body is no query."""
-    name = function.name.lower()
-    definition = lowering.functions[name]
-    body = definition.expression.this if isinstance(definition.expression, exp.Return) else definition.expression
-    if not isinstance(body, exp.Query):
-        return None
-    given: list[Expression] = [lowering.expression(each, scope) for each in function.expressions]
-    parameters = definition.this.expressions
-    given += [Literal()] * (len(parameters) - len(given))
-    inner, bindings = bind_parameters(lowering, parameters, given, Scope())
-    del lowering.functions[name]  # a function that calls itself is not entered again
-    try:
-        query = lowering.query_without_spans(body, inner)
-    finally:
-        lowering.functions[name] = definition
-    item = DerivedItem(renamed(query.columns, alias_names(lowering, node.args.get("alias"))), query.below)
-    scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
-    return beside(Generate(before, bindings) if bindings else before, query.relation)
 
 
 def _add_generated(

@@ -23,6 +23,7 @@ from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
+from headwater.sql.routines import Routines
 from headwater.sql.split import Piece
 from headwater.text import Source, Span
 
@@ -94,6 +95,7 @@ class Lowering:
         self.dialect = dialect
         self.offset = piece.offset if piece is not None else 0
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
+        self.routines: Routines = {}  # those that give rows or values by queries
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
         self.earlier: Sequence[Piece] = ()  # the statements of the script before this one
         self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()

@@ -9,8 +9,8 @@ from headwater.model.names import TableName
 from headwater.model.relation import Assignment, OneOf, Write
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.rough import read_name
 from headwater.sql.selection import lower_select_list
+from headwater.sql.tokens import read_name
 from headwater.sql.writes import assign
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlglot import TokenType, exp
+from sqlglot import exp
 
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Relation, Scan, Write
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.tokens import read_name, word_at
 
 
 def lower_roughly(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
@@ -56,15 +57,6 @@ _WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "DELETE"
 _QUERIES = frozenset({"SELECT", "FROM", "DELETE", "UPDATE", "INSERT", "MERGE", "WITH", "CREATE", "USING", "JOIN"})
 _NO_VERBS = frozenset({"DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "AFTER", "BEFORE", "OR"})
 _BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE"})
-_NOT_NAMES = frozenset(
-    {
-        *("SELECT", "SET", "VALUES", "WHERE", "ON", "AS", "WITH", "FROM", "DEFAULT", "UNNEST", "NOWAIT", "STDIN"),
-        *("STDOUT", "OF", "SKIP", "GROUP", "ORDER", "INSERT", "UPDATE", "DELETE", "MERGE", "JOIN", "USING", "THEN"),
-        *("LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER", "LIMIT", "UNION", "HAVING", "WHEN", "NULL"),
-        *("OR", "IGNORE", "REPLACE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "DIRECTORY"),
-    }
-)
-_NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.NATIONAL_STRING, TokenType.HEREDOC_STRING})
 
 
 def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
@@ -72,17 +64,17 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
     named = {
         _text(tokens, at)
         for at in range(len(tokens) - 1)
-        if _word(tokens, at + 1) in ("AS", "(") and _word(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
+        if word_at(tokens, at + 1) in ("AS", "(") and word_at(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
     }
     queries = [True]  # per open bracket: whether a query stands in it
     for at in range(len(tokens)):
-        word = _word(tokens, at)
+        word = word_at(tokens, at)
         if word == "(":
-            queries.append(_word(tokens, at + 1) in _QUERIES or _word(tokens, at - 1) in ("FROM", "JOIN", "("))
+            queries.append(word_at(tokens, at + 1) in _QUERIES or word_at(tokens, at - 1) in ("FROM", "JOIN", "("))
         elif word == ")" and len(queries) > 1:
             queries.pop()
         elif queries[-1] and (word in _READ or word in _WRITTEN) and not _is_other(tokens, at):
-            written = word in _WRITTEN or (word == "FROM" and _word(tokens, at - 1) == "DELETE")
+            written = word in _WRITTEN or (word == "FROM" and word_at(tokens, at - 1) == "DELETE")
             for found in _list(tokens, at + 1, written):
                 if found[1] != (found[1][0],) or found[1][0].lower() not in named:
                     yield found
@@ -90,11 +82,11 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
 
 def _is_other(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a word means no table: `IS DISTINCT FROM`, `DO UPDATE SET`, `GRANT UPDATE`, `a.table`."""
-    word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
+    word, before, after = word_at(tokens, at), word_at(tokens, at - 1), word_at(tokens, at + 1)
     if before == "." or after in (".", "=", ")", ","):
         return True
     if word == "FROM":
-        return before == "DISTINCT" and bool({_word(tokens, at - 2), _word(tokens, at - 3)} & {"IS"})
+        return before == "DISTINCT" and bool({word_at(tokens, at - 2), word_at(tokens, at - 3)} & {"IS"})
     return word not in _READ and (before in _NO_VERBS or (word == "TABLE" and before in ("INTO", "OVERWRITE")))
 
 
@@ -106,50 +98,23 @@ def _list(tokens: Sequence[Any], at: int, written: bool) -> Iterator[_Found]:
         name, end = read_name(tokens, at)
         if not name:
             return
-        if written or _word(tokens, end) != "(":  # else it is a function
+        if written or word_at(tokens, end) != "(":  # else it is a function
             yield written, tuple(name), tokens[at].start, tokens[end - 1].end + 1
-        if _word(tokens, end) == "AS":
+        if word_at(tokens, end) == "AS":
             end += 1
-        if _word(tokens, end) != "," and _word(tokens, end + 1) == ",":
+        if word_at(tokens, end) != "," and word_at(tokens, end + 1) == ",":
             end += 1
-        if written or _word(tokens, end) != ",":
+        if written or word_at(tokens, end) != ",":
             return
         at = end + 1
 
 
 def _is_between(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a word stands between FROM or INTO and the name: IF NOT EXISTS, ONLY, the brackets of a join."""
-    word, before, after = _word(tokens, at), _word(tokens, at - 1), _word(tokens, at + 1)
+    word, before, after = word_at(tokens, at), word_at(tokens, at - 1), word_at(tokens, at + 1)
     if word == "(":
         return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES
     return word in _BETWEEN and after != "."
-
-
-def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
-    """The parts of the name that begins at a token, and where it ends."""
-    parts: list[str] = []
-    while at < len(tokens):
-        sign = ""
-        while _word(tokens, at) in ("#", "@"):
-            sign += tokens[at].text
-            at += 1
-        if at >= len(tokens) or tokens[at].token_type in _NO_NAMES or _word(tokens, at) in _NOT_NAMES:
-            break
-        if tokens[at].token_type is not TokenType.IDENTIFIER and not tokens[at].text.replace("$", "_").isidentifier():
-            break
-        parts.append(sign + tokens[at].text)
-        at += 1
-        if _word(tokens, at) != ".":
-            break
-        at += 1
-    return parts, at
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    """A token in upper case, unless it is quoted."""
-    if not 0 <= at < len(tokens) or tokens[at].token_type is TokenType.IDENTIFIER:
-        return ""
-    return "" if tokens[at].token_type in _NO_NAMES else str(tokens[at].text).upper()
 
 
 def _text(tokens: Sequence[Any], at: int) -> str:

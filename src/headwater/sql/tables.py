@@ -167,8 +167,15 @@ def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation 
     return add_opaque(lowering, node, scope, before)
 
 
-def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """A table function whose body is not known: every column depends on all arguments."""
+def add_opaque(
+    lowering: Lowering,
+    node: Node,
+    scope: Scope,
+    before: Relation | None,
+    *,
+    columns: Sequence[tuple[str, str, Span | None]] = (),
+) -> Relation:
+    """A table function whose body is not known: every column depends on all arguments. `columns` are its own."""
     function = node.this if isinstance(node, exp.Table | exp.Lateral | exp.TableFromRows) else node
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
@@ -179,10 +186,11 @@ def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
     args = tuple(lowering.expression(each, scope) for each in (*_given(function), *keys))
     names = alias_names(lowering, node.args.get("alias"))
+    names += columns[len(names) :]
     wild = Attribute(lowering.new_id(), "*")
     attributes = [Attribute(lowering.new_id(), given, span) for given, _, span in names]
-    columns = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
-    item = DerivedItem(columns) if columns else OpaqueItem(Ref(wild.id))
+    made = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
+    item = DerivedItem(made) if made else OpaqueItem(Ref(wild.id))
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(name),), name))
     lowering.report(
         IssueCode.APPROXIMATE_LINEAGE,

@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from headwater.sql.dialects import tokenize_commands
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.rough import read_name
 from headwater.sql.split import Piece
+from headwater.sql.tokens import read_name
 from headwater.text import Span
 
 

@@ -1,7 +1,8 @@
 """Statements that stand inside objects which run them: tasks, pipes, alerts, events, flows.
 
-    CREATE TASK … AS statement      CREATE PIPE … AS COPY INTO …      CREATE ALERT … IF (EXISTS (query)) THEN statement
-    CREATE EVENT … DO statement     CREATE FLOW … AS INSERT INTO …    ALTER TASK … MODIFY AS statement
+    CREATE TASK … AS statement      CREATE PIPE … AS COPY INTO …
+    CREATE EVENT … DO statement     CREATE FLOW … AS INSERT INTO …
+    ALTER TASK … MODIFY AS …        CREATE ALERT … IF (EXISTS (query)) THEN statement
 
 When they run does not matter to lineage: the statement stands in the place of the object, a block with all that is
 in it.
