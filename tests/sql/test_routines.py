@@ -46,7 +46,9 @@ def test_a_table_of_the_same_name_is_another_thing():
 
 
 def test_functions_in_the_wire_format_and_in_a_mapping_are_the_same():
-    wire = """{"functions": [{"schema": "shop", "name": "orders_of",
-      "arguments": [{"name": "customer", "dataType": "INT"}], "columns": [{"name": "id", "dataType": "INT"}, {"name": "total", "dataType": "INT"}]}]}"""
+    columns = '[{"name": "id", "dataType": "INT"}, {"name": "total", "dataType": "INT"}]'
+    arguments = '[{"name": "customer", "dataType": "INT"}]'
+    wire = f"""{{"functions": [
+        {{"schema": "shop", "name": "orders_of", "arguments": {arguments}, "columns": {columns}}}]}}"""
     mapping = {key: value for key, value in SCHEMA.items() if key.startswith("shop")}
     assert schema_of_json(wire).functions == schema_of_mapping(mapping).functions

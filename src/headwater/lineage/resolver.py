@@ -33,7 +33,7 @@ from headwater.lineage.effects import (
 )
 from headwater.lineage.known import KnownTable, alter_columns, compare, on_the_wire
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
-from headwater.model.names import CaseRule, TableName, fold, renamed
+from headwater.model.names import CaseRule, TableName, fold, is_path, renamed
 from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
@@ -353,7 +353,7 @@ class SchemaResolver:
 
     def _qualify(self, name: TableName) -> TableName:
         parts, schema = name.parts, self.schema
-        if "://" in parts[-1] or parts[-1].startswith(("/", "@", "#")):
+        if parts[-1].startswith("#") or is_path(parts[-1]):
             return name  # a path, a stage, a session's own table
         if len(parts) == 1 and schema.default_schema:
             parts = (schema.default_schema, *parts)

@@ -8,12 +8,12 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from headwater.errors import Issue, IssueCode, Severity
+from headwater.events.naming import file_table
 from headwater.lineage.effects import SchemaEffect, UseColumns
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered, failed
 from headwater.lineage.trace import given_up
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.sql import (
     alterations,
@@ -247,7 +247,7 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
         inner.functions, inner.routines = lowering.functions, lowering.routines
         lowered = _lower_tree(inner, tree, piece)
         writes = tuple(
-            dataclasses.replace(write, statement_type="UNLOAD", target=TableName.of(path)) for write in lowered.writes
+            dataclasses.replace(write, statement_type="UNLOAD", target=file_table(path)) for write in lowered.writes
         )
         return dataclasses.replace(lowered, statement_type="UNLOAD", writes=writes)
     return None

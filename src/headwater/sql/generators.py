@@ -7,6 +7,7 @@ from sqlglot import exp
 from headwater.model.names import TableName
 from headwater.model.relation import (
     Attribute,
+    Branch,
     Call,
     Computed,
     Element,
@@ -18,11 +19,13 @@ from headwater.model.relation import (
     Ref,
     Relation,
     Resolution,
+    SetOp,
     Values,
 )
 from headwater.model.types import Array, Struct
 from headwater.sql.calls import add_call
-from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
+from headwater.sql.files import files_read
+from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.sql.results import add_result_scan, is_result_scan
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
@@ -97,11 +100,9 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         entered = add_result_scan(lowering, node, function, scope, before)
         if entered is not None:
             return entered
-    file = _file_read(function)
-    if file is not None:
-        stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
-        scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
-        return beside(before, stored.scan)
+    files = files_read(function)
+    if files:
+        return _add_files(lowering, node, scope, before, files)
     entered = add_call(lowering, node, function, scope, before) or _add_view(lowering, node, function, scope, before)
     if entered is not None:
         return entered
@@ -354,21 +355,19 @@ def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequen
     return generate(lowering, function, scope)[1] if generate is not None else None
 
 
-def _file_read(function: Node) -> str | None:
-    """The path of `read_csv('x.csv')` and its like."""
-    is_reader = isinstance(function, exp.ReadCSV | exp.ReadParquet)
-    if not is_reader and not (isinstance(function, exp.Anonymous) and function.name.lower() in _READERS):
-        return None
-    for each in (function.args.get("this"), *(function.args.get("expressions") or ())):
-        if isinstance(each, exp.Literal) and each.is_string:
-            path: str = each.name
-            return path
-    return None
-
-
-_READERS = frozenset(
-    {"read_json", "read_json_auto", "read_csv_auto", "parquet_scan", "s3", "file", "url", "read_files"}
-)
+def _add_files(
+    lowering: Lowering, node: Node, scope: Scope, before: Relation | None, files: Sequence[TableName]
+) -> Relation:
+    """The rows of a file, or of several one after another."""
+    items = [store(lowering, lowering.resolver.resolve(file), lowering.span(node.this)) for file in files]
+    names = (lowering.key_of(files[0].name),)
+    if len(items) == 1:
+        scope.items.append(name_item(lowering, node, items[0], names, files[0].name))
+        return beside(before, items[0].scan)
+    item = MergedItem([], items)
+    scope.items.append(name_item(lowering, node, item, names, files[0].name))
+    relation: Relation = SetOp("union", (), tuple(Branch(each.scan, ()) for each in items))
+    return beside(before, relation)
 
 
 # ------------------------------------------------------------------------------------------ as an expression

@@ -179,6 +179,13 @@ class MergedItem(DerivedItem):
                 self._by_key[key] = column
         return column
 
+    def star(self) -> list[Column]:
+        """All columns; of items one after another that have none in common by name, column by column."""
+        if self.columns:
+            return self.columns
+        rows = zip(*(below.star() for below in self.below))
+        return [Column(row[0].name, row[0].key, OneOf(tuple(each.expression for each in row))) for row in rows]
+
 
 class ElementItem(DerivedItem):
     """The elements of an array: their fields can be asked for, too, though nobody has listed them.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from headwater.events.naming import file_table
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, Attribute, Ref, Relation, Resolution, Scan, Write
@@ -72,7 +73,7 @@ def lower_cache(lowering: Lowering, node: Node) -> Lowered:
 
 
 def _unload(lowering: Lowering, statement_type: str, query: Query, files: Sequence[Node]) -> Lowered:
-    target = TableName.of(_path(files[0])) if files else None
+    target = _file(_path(files[0])) if files else None
     write = Write(statement_type, target, assignments_by_name(query), (query.relation,))
     return Lowered(statement_type, (write,))
 
@@ -86,9 +87,14 @@ def _load(
     names = [identifier_of(each).name for each in listed] or [WILDCARD]
     for path in paths:
         column = Attribute(lowering.new_id(), WILDCARD)
-        relations.append(Scan(TableName.of(path), (column,), None, Resolution.UNKNOWN, _UNKNOWN))
+        relations.append(Scan(_file(path), (column,), None, Resolution.UNKNOWN, _UNKNOWN))
         assignments += [Assignment(name, Ref(column.id)) for name in names]
     return Lowered(statement_type, (Write(statement_type, target, tuple(assignments), tuple(relations)),))
+
+
+def _file(path: str) -> TableName:
+    """The dataset of a path; what comes from the client is no file."""
+    return TableName.of(path) if path.lower() in ("stdin", "stdout") else file_table(path)
 
 
 def _path(node: Node) -> str:
@@ -99,7 +105,7 @@ def _path(node: Node) -> str:
 
 def _resolve(lowering: Lowering, table: Node) -> TableName:
     if _is_stage(table):
-        return TableName.of(_path(table))
+        return file_table(_path(table))
     name, quoted = lowering.table_name(table)
     return lowering.resolver.resolve(name, quoted=quoted).name
 

@@ -16,11 +16,12 @@ from sqlglot import exp
 from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import Case, TableName
+from headwater.model.names import Case, TableName, is_path
 from headwater.model.relation import Case as RelationCase
 from headwater.model.relation import Computed, Element, Expression, GetField, MakeArray, MakeStruct, Ref, Relation
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
+from headwater.sql.files import file_named
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Routines
@@ -158,9 +159,17 @@ class Lowering:
         if isinstance(only, exp.DynamicIdentifier) and isinstance(only.this, exp.Literal):  # IDENTIFIER('s.t')
             written = TableName(tuple(only.this.name.split(".")))
             return written, (False,) * len(written.parts)
-        if type(only) is exp.Identifier and not table.args.get("db") and "." not in only.name:
+        if (
+            type(only) is exp.Identifier
+            and not table.args.get("db")
+            and not is_path(only.name)
+            and "." not in only.name
+        ):
             name = "#" + only.name if only.args.get("temporary") else only.name
             return TableName((name or "?",)), (bool(only.args.get("quoted")),)
+        file = file_named(table, self.dialect)
+        if file is not None:
+            return file, (True,)
         parts: list[str] = []
         quoted: list[bool] = []
         for part in (table.args.get("catalog"), table.args.get("db"), table.this):

@@ -73,6 +73,8 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_DUCKDB, "AS UNPIVOT ...", "AS ( UNPIVOT ... )"),
     # Databricks
     (_SPARK, "MERGE WITH SCHEMA EVOLUTION", "MERGE"),
+    (_SPARK, "DIRECTORY ? USING ? OPTIONS ()", "DIRECTORY ?"),
+    (_SPARK, "DIRECTORY ? USING ?", "DIRECTORY ?"),
     (_SPARK, "OR REFRESH", ""),
     (_SPARK, "CREATE PRIVATE", "CREATE"),
     (_SPARK, "CREATE OR REPLACE PRIVATE", "CREATE"),

@@ -110,5 +110,5 @@ MERGE INTO dim d USING s ON d.id = s.id WHEN MATCHED AND s.METADATA$ACTION = 'DE
 
 -- case: copy from a stage with a query
 COPY INTO orders (id, amount) FROM (SELECT $1, $2::number FROM @landing/orders/ (FILE_FORMAT => 'csv') t);
---> ORDERS.ID <- @landing/orders/.$1 IDENTITY
---> ORDERS.AMOUNT <- @landing/orders/.$2 TRANSFORMATION
+--> ORDERS.ID <- @landing/orders.$1 IDENTITY
+--> ORDERS.AMOUNT <- @landing/orders.$2 TRANSFORMATION
