@@ -47,6 +47,11 @@ _HEADS = frozenset(
         ),
     }
 )
+_VERBS = frozenset(
+    {"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY"}
+)
+"""Words that begin no declaration: where one of them comes before BEGIN, there is no block."""
+
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
 _LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
@@ -76,7 +81,7 @@ def _enter(
         if depth:
             piece = dataclasses.replace(piece, conditional=True)
         if declaring:
-            declaring = first != "BEGIN"
+            declaring = first != "BEGIN" and first not in _VERBS
         if declaring:
             yield from _declared(piece, piece.tokens, source, names)
             continue

@@ -168,6 +168,9 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
         return hidden
     if identifier.name.lower() not in _NOT_COLUMNS and not identifier.name.startswith(("@", ":", "$")):
         _report_unknown(lowering, identifier.name, scope, span)
+        items = _all_items(scope)
+        if len(items) == 1 and isinstance(items[0].item, StoredItem) and not declared:
+            return _refer(items[0].item.ask_missing(identifier.name, key), span)  # the schema may be older
     return Literal()
 
 

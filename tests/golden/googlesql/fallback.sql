@@ -36,7 +36,7 @@ SELECT mystery(a, b) AS r FROM t;
 
 -- case: unknown column
 SELECT nope, a FROM t;
---> nope
+--> nope <- t.nope IDENTITY ?
 --> a <- t.a IDENTITY
 --! UNKNOWN_COLUMN
 

@@ -83,7 +83,7 @@ SELECT "Id", PLAIN FROM "Mixed";
 -- case: a quoted column in the wrong case is not there
 CREATE TABLE "Mixed" ("Id" int);
 SELECT Id FROM "Mixed";
---> Id
+--> Id <- Mixed.Id IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: update from with an alias and a join

@@ -58,7 +58,7 @@ SELECT "lower", upper FROM q;
 -- case: unquoted does not find a quoted lower name
 CREATE TABLE q ("lower" INT);
 SELECT lower FROM q;
---> lower
+--> lower <- q.lower IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: insert all with conditions
