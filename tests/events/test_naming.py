@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from headwater.events.naming import (
     DatasetName,
+    file_table,
     hive_name,
     jdbc_name,
     kafka_name,
@@ -13,6 +14,7 @@ from headwater.events.naming import (
     memory_name,
     path_name,
 )
+from headwater.graph.observed import dataset_id
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,29 @@ from headwater.events.naming import (
 )
 def test_paths(uri, namespace, name):
     assert path_name(uri) == DatasetName(namespace, name)
+
+
+@pytest.mark.parametrize(
+    ("spellings", "name"),
+    [
+        (["b.parquet", "./b.parquet", "./a/../b.parquet", "a//../b.parquet"], "b.parquet"),
+        (["/data/x", "/data/x/", "//data/./x", "file:/data/x", "file:///data/x/", "/data/x/day=1"], "/data/x"),
+        (["s3://k/p", "s3a://k/p/", "S3N://k/p", "s3://me:secret@k/p"], "s3://k/p"),
+        (["gs://k/p/", "gcs://k/p"], "gs://k/p"),
+        (["s3://k/a/../p"], "s3://k/a/../p"),  # an object store has no folders to go up
+        (["hdfs://n:8020/a/../p", "hdfs://n:8020/p/"], "hdfs://n:8020/p"),
+        (["@stage/in", "@stage/in/"], "@stage/in"),
+        (["out", "./out", "out/"], "./out"),
+        (["s3://[k/p"], "s3://[k/p"),
+    ],
+)
+def test_a_file_has_one_name_in_sql(spellings, name):
+    assert {str(file_table(each)) for each in spellings} == {name}
+
+
+def test_a_file_of_sql_is_that_of_events():
+    for uri in ("file:///data/x/", "s3a://k/p", "hdfs://n:8020/p"):
+        assert str(file_table(uri)) == dataset_id(path_name(uri))[0]
 
 
 def test_one_partition_can_be_named():

@@ -16,7 +16,8 @@ ELSEWHERE = {  # the column takes part without being written where it does: thro
     *("natural join", "pivot statement", "pivot in a cte", "dedupe by array_agg"),
     *("a table function of the script", "cursor for loop", "for loop over a query", "a loop over a query"),
     *("a table of a pivot", "a cursor in a loop", "the row that a condition chooses"),
-    "the row of an unknown table that a condition chooses",
+    *("the row of an unknown table that a condition chooses", "a column and the table at once"),
+    *("several files", "the rows of the statement before", "the rows of an earlier statement"),
 }
 
 

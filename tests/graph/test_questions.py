@@ -190,6 +190,25 @@ def test_what_the_tables_hold(estate):
     assert state.read(ISSUES).num_rows == 0
 
 
+def test_a_table_that_takes_the_name_of_another_descends_from_its_sources(store):
+    harvested(
+        store,
+        (
+            "build.sql",
+            """CREATE TABLE stg.t_new AS SELECT id, amount * 100 AS cents FROM raw.orders;
+            ALTER TABLE stg.t RENAME TO t_old;
+            ALTER TABLE stg.t_new RENAME TO t;
+            ALTER TABLE stg.t RENAME COLUMN cents TO total;""",
+        ),
+        ("read.sql", "CREATE TABLE mart.sums AS SELECT sum(total) AS s FROM stg.t"),
+    )
+    graph = LineageGraph(store.state())
+    assert names(graph.trace("mart.sums.s", influences=VALUE).nodes) == {
+        *("stg.t.total", "stg.t.cents", "stg.t_new.cents", "raw.orders.amount"),
+    }
+    assert "mart.sums.s" in names(graph.impact("raw.orders.amount").nodes)
+
+
 def test_notebooks_show_an_answer(graph):
     bundle = graph.trace("mart.revenue.total")._repr_mimebundle_()
     assert 'id="port-raw.orders-amount"' in bundle["text/html"]

@@ -51,6 +51,8 @@ def _statement(chance: random.Random, dialect: str) -> str:
             f"ALTER TABLE {target} ADD COLUMN {one} {kind}",
             f"ALTER TABLE {target} DROP COLUMN {two}",
             f"ALTER TABLE {target} RENAME TO {chance.choice(TABLES).rpartition('.')[2]}",
+            f"ALTER TABLE {target} RENAME COLUMN {one} TO {two}",
+            f"ALTER TABLE {target} SWAP WITH {source}",
             f"DROP TABLE {target}",
             f"SELECT x FROM ({query}) AS q",
             "SELEC broken FROM",

@@ -104,6 +104,28 @@ def test_imported_tables_can_be_renamed_and_swapped_but_not_dropped():
     assert known(names, "s.u") == ("a",)
 
 
+def test_the_name_of_an_imported_table_can_be_taken_by_another():
+    names = resolver({"t": ["a"]})
+    names.apply(RenameTable(T, TableName.of("t_old")))
+    names.apply(CreateTable(T, columns("b")))
+    assert (known(names, "t"), known(names, "t_old")) == (("b",), ("a",))
+    names.apply(AlterColumns(T, rename=(("b", "c"),)))
+    assert known(names, "t") == ("c",)
+    names.apply(DropTable(T))
+    assert names.resolve(T).resolution is Resolution.UNKNOWN
+    names.apply(CreateTable(TableName.of("t_new"), columns("z")))
+    names.apply(RenameTable(TableName.of("t_new"), T))
+    assert known(names, "t") == ("z",)
+
+
+def test_a_table_in_the_schema_of_the_engine_is_found_with_and_without_it():
+    names = resolver(dialect="tsql")
+    names.apply(CreateTable(T, columns("a")))
+    assert known(names, "dbo.t") == ("a",)
+    names.apply(CreateTable(TableName.of("u"), columns("b"), temporary=True))
+    assert names.resolve(parse_table_name("dbo.u")).resolution is Resolution.UNKNOWN
+
+
 def test_altering_an_imported_table_that_already_has_the_column_is_no_conflict():
     names = resolver({"t": ["a", "b"]})
     assert names.apply(AlterColumns(T, add=columns("b"))) == []

@@ -105,7 +105,9 @@ def test_unknown_and_ambiguous_columns():
         "SELECT amonut FROM t; SELECT id FROM t, u", schema={"t": ["id", "amount"], "u": ["id"]}
     )
     assert unknown.issues[0].hint == "did you mean `amount`?"
-    assert unknown.edges == ()
+    assert [(str(edge.source), edge.approximate) for edge in unknown.edges] == [
+        ("t.amonut", "`amonut` is not in the schema of `t`")
+    ]
     assert codes(ambiguous) == ["AMBIGUOUS_COLUMN"]
     assert [str(edge.source) for edge in ambiguous.edges] == ["t.id", "u.id"]
     assert all("ambiguous" in edge.approximate for edge in ambiguous.edges)

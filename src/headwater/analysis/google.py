@@ -95,6 +95,7 @@ class ByName:
         statement = self._statement(piece, setting)
         if statement is None:
             return None
+        self._front_end.note(statement, setting.source)
         return self._front_end.lower(
             statement, source=setting.source, resolver=setting.resolver, deadline=setting.deadline
         )

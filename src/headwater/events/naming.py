@@ -5,14 +5,19 @@ rule for, are `headwater:` and their warehouse, then `database.table`. No name e
 and query string of a URL are dropped.
 """
 
+import posixpath
 import re
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from headwater.events.jdbc import jdbc_address
+from headwater.model.names import TableName, is_path
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss", "wasb": "wasbs"}
 """Spellings of one store under one name."""
+
+_TREES = frozenset({"file", "hdfs", "dbfs"})
+"""File systems, in which `a/../b` is `b`; in an object store it is a name like any other."""
 
 _PARTITION = re.compile(r"[^/=]+=[^/]*")
 _CREDENTIALS = re.compile(r"^([A-Za-z][\w+.-]*://)[^/@:]*:(?!\d+(?:/|$))[^@]*@")
@@ -47,10 +52,11 @@ def path_name(uri: str, *, whole_table: bool = True) -> DatasetName:
     'abfss://raw@shop.dfs.core.windows.net'
     """
     if not re.match(r"[A-Za-z][\w+.-]*:", uri):
-        return DatasetName("file", _folder(uri, whole_table))
+        return DatasetName("file", _folder(_plain_path(uri), whole_table))
     url = urlsplit(_CREDENTIALS.sub(r"\1", uri))
     scheme = _SCHEMES.get(url.scheme.lower(), url.scheme.lower())
-    path = _folder(unquote(url.path), whole_table)
+    path = unquote(url.path)
+    path = _folder(_plain_path(path) if scheme in _TREES else path, whole_table)
     if scheme == "file":
         return DatasetName(f"file://{url.hostname}" if url.hostname else "file", path)
     if scheme in ("abfss", "wasbs"):  # the part before @ is the container, not a user
@@ -59,6 +65,35 @@ def path_name(uri: str, *, whole_table: bool = True) -> DatasetName:
     if scheme in ("s3", "gs"):
         return DatasetName(f"{scheme}://{where}", path.lstrip("/") or "/")
     return DatasetName(f"{scheme}://{where}" if where else scheme, path)
+
+
+def file_table(uri: str) -> TableName:
+    """The table that a file, a folder or a stage is in SQL text: one name, however it is spelt.
+
+    The graph calls files of events the same (`headwater.graph.observed`), so that both are one dataset. A stage of
+    Snowflake (`@stage/path`) has no other spelling than its own.
+
+    >>> [str(file_table(uri)) for uri in ("./a/../b.parquet", "file:///x", "s3a://bucket/x/", "@stage/in/", "out/")]
+    ['b.parquet', '/x', 's3://bucket/x', '@stage/in', './out']
+    """
+    if uri.startswith("@"):
+        return TableName((uri.rstrip("/"),))
+    try:
+        name = path_name(uri)
+    except ValueError:  # no URL, though it looks like one
+        return TableName((uri,))
+    path = file_id(name)
+    return TableName((path if is_path(path) else f"./{path}",))  # a folder that is named as a table could be
+
+
+def file_id(name: DatasetName) -> str:
+    """A file's full name in one text; one of the local disk goes by its path alone."""
+    return name.name if name.namespace == "file" else str(name)
+
+
+def _plain_path(path: str) -> str:
+    """A path of a file system without `.`, `..` and doubled slashes: `./a//../b` is `b`."""
+    return posixpath.normpath("/" + path.lstrip("/") if path.startswith("/") else path) if path else path
 
 
 def _folder(path: str, whole_table: bool) -> str:

@@ -11,7 +11,7 @@ from headwater.errors import EventError
 from headwater.events import DatasetEvent, Event, EventType, RunEvent, edges_into, find_facet
 from headwater.events import facets as known
 from headwater.events.event import Dataset, InputDataset, OutputDataset
-from headwater.events.naming import DatasetName
+from headwater.events.naming import DatasetName, file_id
 from headwater.graph.facts import Facts, Row, add_edge
 from headwater.graph.store import Change, GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
@@ -39,7 +39,7 @@ def dataset_id(name: DatasetName, symlinks: known.SymlinksFacet | None = None) -
     if scheme == "headwater":
         return name.name, "table"
     if scheme in _FILES:
-        return (name.name if name.namespace == "file" else str(name)), "file"
+        return file_id(name), "file"
     if scheme == "kafka":
         return str(name), "topic"
     if scheme == "inmemory":

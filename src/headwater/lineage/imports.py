@@ -17,7 +17,7 @@ from headwater.lineage.bigquery import (
     is_bigquery_table,
     schema_of_bigquery,
 )
-from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable, convert_schema
+from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
 from headwater.model.names import parse_table_name
 
 _DUMP_COLUMNS = ("table_name", "column_name")
@@ -26,7 +26,8 @@ _DUMP_COLUMNS = ("table_name", "column_name")
 def schema_of_mapping(tables: Mapping[str, Any]) -> SchemaMetadata:
     """A schema from a dictionary of tables.
 
-    A table is a list of column names or a dictionary of their types; names may be dotted, or nested by schema.
+    A table is a list of column names or a dictionary of their types; names may be dotted, or nested by schema. A name
+    with brackets is a function that gives rows: `orders_of(customer)` with the columns of its rows.
 
     >>> schema = schema_of_mapping({"shop.orders": ["id"], "crm": {"people": {"name": "STRING"}}})
     >>> [(table.schema, table.name, table.columns[0].name) for table in schema.tables]
@@ -34,10 +35,14 @@ def schema_of_mapping(tables: Mapping[str, Any]) -> SchemaMetadata:
 
     RAISES: SchemaError when a table is neither.
     """
-    return SchemaMetadata(tables=tuple(_tables_of_mapping(tables, ())))
+    found = list(_tables_of_mapping(tables, ()))
+    return SchemaMetadata(
+        tables=tuple(each for each in found if isinstance(each, SchemaTable)),
+        functions=tuple(each for each in found if isinstance(each, SchemaFunction)),
+    )
 
 
-def _tables_of_mapping(tables: Mapping[str, Any], outer: tuple[str, ...]) -> Iterable[SchemaTable]:
+def _tables_of_mapping(tables: Mapping[str, Any], outer: tuple[str, ...]) -> Iterable[SchemaTable | SchemaFunction]:
     for name, value in tables.items():
         if not isinstance(name, str):
             raise SchemaError(f"a table's name must be text, not {name!r}")
@@ -47,8 +52,24 @@ def _tables_of_mapping(tables: Mapping[str, Any], outer: tuple[str, ...]) -> Ite
             and all(isinstance(inner, Mapping | list | tuple) for inner in value.values())
         ):
             yield from _tables_of_mapping(value, (*outer, *_parts(name)))
+        elif name.rstrip().endswith(")") and "(" in name:
+            yield _function(name, outer, value)
         else:
             yield _table((*outer, *_parts(name)), _columns(name, value))
+
+
+def _function(text: str, outer: tuple[str, ...], value: Any) -> SchemaFunction:
+    """`orders_of(customer INT)`, with the columns of its rows."""
+    name, _, inside = text.rstrip().removesuffix(")").partition("(")
+    pairs = [each.split(None, 1) for each in inside.split(",") if each.strip()]
+    table = _table((*outer, *_parts(name.strip())), _columns(text, value))
+    return SchemaFunction(
+        name=table.name,
+        schema=table.schema,
+        catalog=table.catalog,
+        arguments=tuple(ColumnSchema(name=pair[0], data_type=pair[1] if pair[1:] else None) for pair in pairs),
+        columns=table.columns,
+    )
 
 
 def _columns(table: str, value: Any) -> tuple[ColumnSchema, ...]:
@@ -148,7 +169,15 @@ def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaM
 
 def _is_wire(value: dict[str, Any]) -> bool:
     """Whether an object is the wire format rather than a dictionary of tables."""
-    words = {"tables", "defaultCatalog", "defaultSchema", "searchPath", "caseSensitivity", "allowImplied"}
+    words = {
+        "tables",
+        "functions",
+        "defaultCatalog",
+        "defaultSchema",
+        "searchPath",
+        "caseSensitivity",
+        "allowImplied",
+    }
     return not value or (not words.isdisjoint(value) and not isinstance(value.get("tables"), dict))
 
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 
 from headwater.errors import SchemaError
 from headwater.lineage.effects import AlterColumns, ColumnDefinition
-from headwater.lineage.schema import Origin, TableConstraintInfo
+from headwater.lineage.schema import (
+    ForeignKey,
+    Origin,
+    ResolvedColumnSchema,
+    ResolvedSchemaTable,
+    TableConstraintInfo,
+)
 from headwater.model.names import Case, TableName, fold
 from headwater.model.relation import Resolution
 from headwater.model.types import parse_type
@@ -110,6 +116,33 @@ def alter_columns(
     renamed = {fold(old, case): new for old, new in effect.rename}
     return tuple(
         dataclasses.replace(column, name=renamed[key]) if key in renamed else column for key, column in result.items()
+    )
+
+
+def on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
+    """A table of the effective schema, as it goes on the wire."""
+    return ResolvedSchemaTable(
+        catalog=table.name.catalog,
+        schema=table.name.schema,
+        name=table.name.name,
+        columns=tuple(
+            ResolvedColumnSchema(
+                name=column.name,
+                data_type=column.type,
+                origin=table.origin,
+                is_primary_key=column.primary_key or None,
+                foreign_key=ForeignKey(table=column.references[0], column=column.references[1])
+                if column.references
+                else None,
+            )
+            for column in table.columns
+        ),
+        origin=table.origin,
+        source_statement_index=table.statement_index,
+        updated_at=table.updated_at,
+        temporary=table.temporary or None,
+        constraints=table.constraints,
+        complete=table.complete,
     )
 
 

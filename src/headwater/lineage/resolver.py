@@ -31,16 +31,9 @@ from headwater.lineage.effects import (
     UseColumns,
     UseNamespace,
 )
-from headwater.lineage.known import KnownTable, alter_columns, compare
-from headwater.lineage.schema import (
-    ForeignKey,
-    ResolvedColumnSchema,
-    ResolvedSchemaMetadata,
-    ResolvedSchemaTable,
-    SchemaMetadata,
-    SchemaTable,
-)
-from headwater.model.names import CaseRule, TableName, fold
+from headwater.lineage.known import KnownTable, alter_columns, compare, on_the_wire
+from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
+from headwater.model.names import CaseRule, TableName, fold, is_path, renamed
 from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
@@ -74,6 +67,7 @@ class SchemaResolver:
         self._moved: MutableMapping[TableKey, KnownTable | None] = {}  # imported tables the text has renamed, swapped
         self._spelled: MutableMapping[TableKey, TableName] = {}
         self._temporary: set[TableKey] = set()
+        self._functions: dict[TableKey, KnownTable] | None = None  # that are given, once one is asked for
 
     def begin_script(self) -> None:
         """Another script begins: what belonged to the session of the last, temporary tables and USE, is gone."""
@@ -118,6 +112,18 @@ class SchemaResolver:
         key = self._fold(qualified.parts[: len(qualified.parts) - len(name.parts)]) + self._fold(name.parts, quoted)
         return KnownTable(self._spelled.setdefault(key, qualified))
 
+    def function(self, name: TableName) -> KnownTable | None:
+        """The rows of a function that is given in the schema, as a table; None when no function has this name."""
+        if not self._given.functions:
+            return None
+        if self._functions is None:
+            tables = [
+                SchemaTable(name=f.name, schema=f.schema, catalog=f.catalog, columns=f.columns)
+                for f in self._given.functions
+            ]
+            self._functions = dict(found for table in tables for found in self._import(table))
+        return next((self._functions[key] for key in self._candidates(name, ()) if key in self._functions), None)
+
     def _made_as_written(self, name: TableName) -> KnownTable | None:
         """The table that the script made under exactly this name: effects do not say which names were quoted."""
         for key in self._candidates(name, ()):
@@ -149,7 +155,7 @@ class SchemaResolver:
     def resolved(self) -> ResolvedSchemaMetadata:
         """The effective schema at this point, as it goes on the wire."""
         tables = sorted(self.tables(), key=lambda table: table.name.parts)
-        return ResolvedSchemaMetadata(tables=tuple(_on_the_wire(table) for table in tables))
+        return ResolvedSchemaMetadata(tables=tuple(on_the_wire(table) for table in tables))
 
     # ------------------------------------------------------------------------------------------- effects
 
@@ -197,14 +203,12 @@ class SchemaResolver:
         name = effect.name if effect.temporary else self._qualify(effect.name)
         key = self._fold(name.parts)
         given = self._moved[key] if key in self._moved else self._imported.get(key)
-        if given is not None and not effect.temporary:
+        if given is not None and given.resolution is Resolution.IMPORTED and not effect.temporary:
             return self._conflict(given, effect.columns, effect.span) if effect.complete else []
-        known = self._implied.get(key) if effect.keeps_existing else None
+        known = (given or self._implied.get(key)) if effect.keeps_existing else None
         if known is not None and known.resolution is Resolution.IMPLIED:
             return []
-        if effect.temporary:
-            self._temporary.add(key)
-        self._implied[key] = KnownTable(
+        made = KnownTable(
             self._spelled.setdefault(key, name),
             effect.columns,
             Resolution.IMPLIED,
@@ -214,6 +218,11 @@ class SchemaResolver:
             statement_index=statement_index,
             updated_at=self._now(),
         )
+        if effect.temporary:
+            self._temporary.add(key)
+            self._implied[key] = made
+        else:
+            self._put(made)
         return []
 
     def _conflict(self, given: KnownTable, columns: tuple[ColumnDefinition, ...], span: Span | None) -> list[Issue]:
@@ -234,11 +243,17 @@ class SchemaResolver:
         changed = alter_columns(table.columns, effect, self.case.columns)
         if table.resolution is Resolution.IMPORTED:
             return self._alter_imported(table, changed, effect)
-        key = self._fold(table.name.parts)
-        self._implied[key] = dataclasses.replace(
-            table, columns=changed, statement_index=statement_index, updated_at=self._now()
-        )
+        altered = dataclasses.replace(table, columns=changed, statement_index=statement_index, updated_at=self._now())
+        self._put(altered)
         return []
+
+    def _put(self, table: KnownTable) -> None:
+        """Keep what a statement made of a table; one under an imported table's name is kept with the moved ones."""
+        key = self._fold(table.name.parts)
+        if key in self._moved:
+            self._moved[key] = table
+        else:
+            self._implied[key] = table
 
     def _alter_imported(
         self, table: KnownTable, changed: tuple[ColumnDefinition, ...], effect: AlterColumns
@@ -250,17 +265,16 @@ class SchemaResolver:
 
     def _rename(self, effect: RenameTable, statement_index: int | None) -> None:
         table = self.resolve(effect.name)
-        to = effect.to
-        if len(to.parts) < len(table.name.parts):
-            to = TableName(table.name.parts[: len(table.name.parts) - len(to.parts)] + to.parts)
         self._forget(table.name)
         if table.resolution is Resolution.IMPORTED:
             self._moved[self._fold(table.name.parts)] = None
-        self._move(table, to, statement_index)
+        self._move(table, renamed(table.name, effect.to), statement_index)
 
     def _move(self, table: KnownTable, to: TableName, statement_index: int | None) -> None:
         moved = dataclasses.replace(table, name=to, statement_index=statement_index, updated_at=self._now())
         key = self._fold(to.parts)
+        if table.temporary:
+            self._temporary.add(key)
         if table.resolution is Resolution.IMPORTED or key in self._imported:
             self._moved[key] = moved
         else:
@@ -273,12 +287,13 @@ class SchemaResolver:
         wanted = [name for name in effect.columns if table.column(name, self.case.columns) is None]
         if not wanted or table.resolution is Resolution.IMPORTED:
             return
-        self._implied[self._fold(table.name.parts)] = dataclasses.replace(
+        used = dataclasses.replace(
             table,
             columns=table.columns + tuple(ColumnDefinition(name) for name in wanted),
             statement_index=statement_index if table.statement_index is None else table.statement_index,
             updated_at=self._now(),
         )
+        self._put(used)
 
     def _use_namespace(self, effect: UseNamespace) -> None:
         changes = {"default_schema": effect.schema} if effect.schema else {}
@@ -288,6 +303,10 @@ class SchemaResolver:
 
     def _forget(self, name: TableName) -> None:
         for key in self._candidates(name, ()):
+            moved = self._moved.get(key)
+            if moved is not None and moved.resolution is not Resolution.IMPORTED:
+                self._moved[key] = None
+                return
             if self._implied.pop(key, None) is not None:
                 return
 
@@ -334,7 +353,7 @@ class SchemaResolver:
 
     def _qualify(self, name: TableName) -> TableName:
         parts, schema = name.parts, self.schema
-        if "://" in parts[-1] or parts[-1].startswith(("/", "@", "#")):
+        if parts[-1].startswith("#") or is_path(parts[-1]):
             return name  # a path, a stage, a session's own table
         if len(parts) == 1 and schema.default_schema:
             parts = (schema.default_schema, *parts)
@@ -360,37 +379,20 @@ class SchemaResolver:
         yield own
         if len(own) == 1 and self._home is not None and not self.schema.default_schema:
             yield (*self._fold((self._home,)), *own)  # where the engine looks when nobody says where
+        if len(own) == 2 and self._is_home(own):
+            yield own[1:]
         if len(own) == 3 and not self.schema.default_catalog:
             yield own[1:]  # the given schema does not speak of catalogs
+
+    def _is_home(self, key: TableKey) -> bool:
+        """Whether a name says the schema in which the engine looks anyway: `dbo.t` is the table made as `t`."""
+        if self._home is None or self.schema.default_schema or key[0] != self._fold((self._home,))[0]:
+            return False
+        table = self._implied.get(key[1:])
+        return table is None or not table.temporary  # a session's own table is in no such schema
 
     def _fold(self, parts: tuple[str, ...], quoted: tuple[bool, ...] = ()) -> TableKey:
         case = self.case.tables
         if not quoted:
             return tuple([fold(part, case) for part in parts])
         return tuple([fold(part, case, quoted=flag) for part, flag in zip(parts, quoted)])
-
-
-def _on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
-    return ResolvedSchemaTable(
-        catalog=table.name.catalog,
-        schema=table.name.schema,
-        name=table.name.name,
-        columns=tuple(
-            ResolvedColumnSchema(
-                name=column.name,
-                data_type=column.type,
-                origin=table.origin,
-                is_primary_key=column.primary_key or None,
-                foreign_key=ForeignKey(table=column.references[0], column=column.references[1])
-                if column.references
-                else None,
-            )
-            for column in table.columns
-        ),
-        origin=table.origin,
-        source_statement_index=table.statement_index,
-        updated_at=table.updated_at,
-        temporary=table.temporary or None,
-        constraints=table.constraints,
-        complete=table.complete,
-    )

@@ -70,14 +70,29 @@ class SchemaTable(Wire, frozen=True, kw_only=True):
         return tuple(part for part in (self.catalog, self.schema, self.name) if part)
 
 
+class SchemaFunction(Wire, frozen=True, kw_only=True):
+    """A function that gives rows, as it is given: its arguments and the columns of its rows."""
+
+    name: str
+    schema: str | None = None
+    catalog: str | None = None
+    arguments: tuple[ColumnSchema, ...] = ()
+    columns: tuple[ColumnSchema, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(part for part in (self.catalog, self.schema, self.name) if part)
+
+
 class SchemaMetadata(Wire, frozen=True, kw_only=True):
-    """What a user tells about the tables: their columns, where to look for them, and how names compare."""
+    """What a user tells about tables and functions: their columns, where to look for them, how names compare."""
 
     default_catalog: str | None = None
     default_schema: str | None = None
     search_path: tuple[SchemaNamespaceHint, ...] = ()
     case_sensitivity: CaseSensitivity = CaseSensitivity.DIALECT
     tables: tuple[SchemaTable, ...] = ()
+    functions: tuple[SchemaFunction, ...] = ()
     allow_implied: bool = True
 
 

@@ -158,11 +158,14 @@ class WatchedResolver(SchemaResolver):
         return Layer(self._shared_imports(), self._lookups["imported"])
 
     def apply(self, effect: SchemaEffect, *, statement_index: int | None = None) -> list[Issue]:
-        before = self._layer("implied").changes
+        before = self._changes()
         found = super().apply(effect, statement_index=statement_index)
-        if not isinstance(effect, UseColumns) or self._layer("implied").changes != before:
+        if not isinstance(effect, UseColumns) or self._changes() != before:
             self.told.append(effect)
         return found
+
+    def _changes(self) -> int:
+        return self._layer("implied").changes + self._layer("moved").changes
 
     def _layer(self, name: str) -> Layer[Any]:
         layer: Layer[Any] = getattr(self, f"_{name}")

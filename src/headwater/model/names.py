@@ -39,6 +39,30 @@ class TableName:
         return ".".join(self.parts)
 
 
+_FILE = re.compile(
+    r"\.(?:parquet|csv|tsv|json|jsonl|ndjson|avro|orc|txt|arrow|feather|xlsx)(?:\.(?:gz|zst|bz2|snappy))?\Z", re.I
+)
+
+
+def is_path(name: str) -> bool:
+    """Whether a name of one part is that of a file, a folder or a stage rather than a table's.
+
+    >>> [is_path(name) for name in ("s3://b/x", "./x", "a/b", "t.parquet", "@stage", "t", "odd.name")]
+    [True, True, True, True, True, False, False]
+    """
+    return "/" in name or name.startswith("@") or ("." in name and _FILE.search(name) is not None)
+
+
+def renamed(table: TableName, to: TableName) -> TableName:
+    """The full name of a table that is renamed: a new name with fewer parts stays in the schema of the old one.
+
+    >>> str(renamed(TableName.of("shop", "t_new"), TableName.of("t")))
+    'shop.t'
+    """
+    missing = len(table.parts) - len(to.parts)
+    return TableName(table.parts[:missing] + to.parts) if missing > 0 else to
+
+
 class Case(Enum):
     """What an engine does with the case of an identifier when it looks it up."""
 

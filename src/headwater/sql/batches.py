@@ -60,7 +60,8 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
                 decided = (*left[:-1], next_arm(left[-1], first))
             span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
             path = (*itertools.chain.from_iterable(blocks), *decided)
-            yield dataclasses.replace(piece, span=span, tokens=tokens, conditional=bool(path), branches=path)
+            whole = _with_execute(tokens)
+            yield dataclasses.replace(piece, span=span, tokens=whole, conditional=bool(path), branches=path)
             if first == "BEGIN" and (len(tokens) == 1 or _word(tokens[1]) in ("TRY", "CATCH")):
                 blocks.append(decided)
                 decided = ()
@@ -68,6 +69,15 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
                 decided = (*decided, new_branch(first))
             elif first not in ("ELSE", "END"):
                 left, decided = decided or left, ()
+
+
+def _with_execute(tokens: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The call of a system procedure that begins a batch, where EXEC may be left out: `sp_rename 'a', 'b'`."""
+    first = tokens[0]
+    called = first.token_type is TokenType.VAR and first.text.lower().startswith("sp_") and len(tokens) > 1
+    if not called or tokens[1].token_type not in (TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.PARAMETER):
+        return tokens
+    return (type(first)(TokenType.EXECUTE, "EXEC", first.line, first.col, first.start, first.start), *tokens)
 
 
 def _is_label(tokens: Sequence[Any]) -> bool:

@@ -16,6 +16,7 @@ from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.heads import Head, is_routine, is_update_test, label_size, read_heads
+from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
 from headwater.text import Source
@@ -50,6 +51,11 @@ _HEADS = frozenset(
         ),
     }
 )
+_VERBS = frozenset(
+    {"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY"}
+)
+"""Words that begin no declaration: where one of them comes before BEGIN, there is no block."""
+
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
 _LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
@@ -92,7 +98,7 @@ def _enter(
             if code.current is not None and not inside and branches.depth <= outermost and not declaring:
                 code.end()
         if declaring:
-            declaring = first != "BEGIN"
+            declaring = first != "BEGIN" and first not in _VERBS
         if declaring:
             yield from read_declaration(piece, piece.tokens, source, code)
             continue
@@ -124,7 +130,11 @@ def _enter(
         body = _quoted_body(piece)
         if body is not None:
             quoted = source.text[body[0] - 1] == "'"
-            inner = split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted)
+            inner = list(split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted))
+            if first == "CREATE" and is_expression(inner):  # it is lowered where the function is called
+                code.end()
+                yield whole
+                continue
             yield from _enter(inner, source, dialect, code, inside=True)
             code.end()
             continue
@@ -292,6 +302,8 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     if first == "EXECUTE":
         return _executed(piece)
     if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
+        return None
+    if is_foreign(piece.tokens):
         return None
     words = _words(piece.tokens)
     for before, token in itertools.pairwise(piece.tokens):

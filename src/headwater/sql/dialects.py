@@ -72,6 +72,15 @@ def tokenize(text: str, dialect: str) -> list[Any]:
     return tokens
 
 
+def tokenize_commands(text: str, dialect: str) -> list[Any]:
+    """The tokens of a text, commands cut into tokens in every dialect.
+
+    RAISES: TokenError and other errors of sqlglot.
+    """
+    tokens: list[Any] = _without_commands(dialect).tokenize(text)
+    return tokens
+
+
 @cache
 def _without_commands(dialect: str) -> Any:
     known = sqlglot_dialect(dialect)

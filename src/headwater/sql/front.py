@@ -8,12 +8,12 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from headwater.errors import Issue, IssueCode, Severity
+from headwater.events.naming import file_table
 from headwater.lineage.effects import SchemaEffect, UseColumns
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered, failed
 from headwater.lineage.trace import given_up
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.sql import (
     alterations,
@@ -30,15 +30,18 @@ from headwater.sql import (
     updates,
     variables,
 )
-from headwater.sql.commands import kind_without_lineage, lower_exchange, rewritten
+from headwater.sql.commands import kind_without_lineage
 from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.modifying import take_out_writes
 from headwater.sql.program import Program
+from headwater.sql.query_functions import note_functions
+from headwater.sql.renames import lower_move
 from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner
+from headwater.sql.streams import lower_stream
 from headwater.sql.triggers import with_rows
 from headwater.sql.variables import (
     as_condition,
@@ -57,6 +60,7 @@ REGISTERED = (
 )
 """The modules whose functions lower the nodes: importing them registers them."""
 
+_MOST_EARLIER = 16
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns of, we report as issues
 
 
@@ -84,6 +88,11 @@ class SqlFrontEnd:
         """The state of the script."""
         return self._program
 
+    def note(self, statement: Piece, source: Source) -> None:
+        """Take in the function that a statement defines, of a text that `split` does not see."""
+        for _ in note_functions([statement], source, self.dialect, self._program.query_functions):
+            pass
+
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement; one that cannot be read is an issue."""
         source = statement.source or source
@@ -91,6 +100,9 @@ class SqlFrontEnd:
             source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
         self._program.lend(lowering)
+        lowering.earlier = tuple(self._program.earlier[-_MOST_EARLIER:])
+        if self.dialect == "snowflake":  # RESULT_SCAN(LAST_QUERY_ID())
+            self._program.earlier.append(statement)
         for name in statement.names:
             lowering.variables.setdefault(name, None)
         if statement.opaque is not None:
@@ -155,14 +167,13 @@ def _doubted(lowered: Lowered, statement: Piece) -> Lowered:
 
 
 def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
+    if isinstance(tree, exp.Command | exp.Execute):
+        read = lower_move(lowering, tree, statement) or lower_stream(lowering, tree, statement)
+        if read is not None:
+            return _settled(lowering, read)
     if isinstance(tree, exp.Command):
-        text = statement.words
-        exchanged = lower_exchange(lowering, text)
-        if exchanged is not None:
-            return exchanged
-        tree = rewritten(lowering, text) or tree
         kind = kind_without_lineage(statement.tokens)
-        if kind is not None and isinstance(tree, exp.Command):
+        if kind is not None:
             return Lowered(kind)
     lower = next((STATEMENTS[base] for base in type(tree).__mro__ if base in STATEMENTS), None)
     if tree.meta.get("lossy"):
@@ -270,10 +281,10 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
         except SqlglotError:
             return None
         inner = Lowering(source=source, resolver=lowering.resolver, dialect=lowering.dialect, piece=piece)
-        inner.functions = lowering.functions
+        inner.functions, inner.query_functions = lowering.functions, lowering.query_functions
         lowered = _lower_tree(inner, tree, piece)
         writes = tuple(
-            dataclasses.replace(write, statement_type="UNLOAD", target=TableName.of(path)) for write in lowered.writes
+            dataclasses.replace(write, statement_type="UNLOAD", target=file_table(path)) for write in lowered.writes
         )
         return dataclasses.replace(lowered, statement_type="UNLOAD", writes=writes)
     return None

@@ -7,6 +7,7 @@ from sqlglot import exp
 from headwater.model.names import TableName
 from headwater.model.relation import (
     Attribute,
+    Branch,
     Call,
     Computed,
     Element,
@@ -17,11 +18,16 @@ from headwater.model.relation import (
     OneOf,
     Ref,
     Relation,
+    Resolution,
+    SetOp,
+    Values,
 )
 from headwater.model.types import Array, Struct
-from headwater.sql.items import Column, DerivedItem, ElementItem, renamed
+from headwater.sql.calls import add_call
+from headwater.sql.files import files_read
+from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.nested import bind_parameters
+from headwater.sql.results import add_result_scan, is_result_scan
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
 
@@ -88,15 +94,22 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:
         function = function.expressions[0]
-    file = _file_read(function)
-    if file is not None:
-        stored = store(lowering, lowering.resolver.resolve(TableName.of(file)), lowering.span(function))
-        scope.items.append(name_item(lowering, node, stored, (lowering.key_of(file),), file))
-        return beside(before, stored.scan)
-    if isinstance(function, exp.Anonymous) and function.name.lower() in lowering.functions:
-        entered = _add_defined(lowering, node, function, scope, before)
+    named = _table_named(function)
+    if named is not None:
+        return add_item(lowering, exp.Table(this=named, alias=node.args.get("alias")), scope, before)
+    if is_result_scan(function):
+        entered = add_result_scan(lowering, node, function, scope, before)
         if entered is not None:
             return entered
+    files = files_read(function)
+    if files:
+        return _add_files(lowering, node, scope, before, files)
+    entered = add_call(lowering, node, function, scope, before) or _add_view(lowering, node, function, scope, before)
+    if entered is not None:
+        return entered
+    if "generator" in (function.key, function.name.lower()):  # rows without columns
+        scope.items.append(name_item(lowering, node, DerivedItem([]), (), "generator"))
+        return beside(before, Values((), ()))
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
         return add_opaque(lowering, node, scope, before)
@@ -107,27 +120,24 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
     return _add_generated(lowering, node, scope, before, (names, defaults, values, expanded))
 
 
-def _add_defined(
+def _add_view(
     lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
 ) -> Relation | None:
-    """A call of a table function the script has defined: its query; None when its body is no query."""
-    name = function.name.lower()
-    definition = lowering.functions[name]
-    body = definition.expression.this if isinstance(definition.expression, exp.Return) else definition.expression
-    if not isinstance(body, exp.Query):
+    """A view with parameters (ClickHouse): `v(x = 1)` reads the view `v`."""
+    if lowering.dialect != "clickhouse" or not isinstance(function, exp.Anonymous):
         return None
-    given: list[Expression] = [lowering.expression(each, scope) for each in function.expressions]
-    parameters = definition.this.expressions
-    given += [Literal()] * (len(parameters) - len(given))
-    inner, bindings = bind_parameters(lowering, parameters, given, Scope())
-    del lowering.functions[name]  # a function that calls itself is not entered again
-    try:
-        query = lowering.query_without_spans(body, inner)
-    finally:
-        lowering.functions[name] = definition
-    item = DerivedItem(renamed(query.columns, alias_names(lowering, node.args.get("alias"))), query.below)
-    scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
-    return beside(Generate(before, bindings) if bindings else before, query.relation)
+    table = exp.Table(this=exp.to_identifier(function.name), db=node.args.get("db"), alias=node.args.get("alias"))
+    known = lowering.resolver.resolve(lowering.table_name(table)[0])
+    return None if known.resolution is Resolution.UNKNOWN else add_item(lowering, table, scope, before)
+
+
+def _table_named(function: Node) -> Node | None:
+    """The table in TABLE('s.t') and TABLE(IDENTIFIER('s.t')), as IDENTIFIER would say it."""
+    if isinstance(function, exp.DynamicIdentifier) and isinstance(function.this, exp.Literal):
+        return function
+    if isinstance(function, exp.Literal) and function.is_string:
+        return exp.DynamicIdentifier(this=function)
+    return None
 
 
 def _add_generated(
@@ -353,21 +363,19 @@ def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequen
     return values
 
 
-def _file_read(function: Node) -> str | None:
-    """The path of `read_csv('x.csv')` and its like."""
-    is_reader = isinstance(function, exp.ReadCSV | exp.ReadParquet)
-    if not is_reader and not (isinstance(function, exp.Anonymous) and function.name.lower() in _READERS):
-        return None
-    for each in (function.args.get("this"), *(function.args.get("expressions") or ())):
-        if isinstance(each, exp.Literal) and each.is_string:
-            path: str = each.name
-            return path
-    return None
-
-
-_READERS = frozenset(
-    {"read_json", "read_json_auto", "read_csv_auto", "parquet_scan", "s3", "file", "url", "read_files"}
-)
+def _add_files(
+    lowering: Lowering, node: Node, scope: Scope, before: Relation | None, files: Sequence[TableName]
+) -> Relation:
+    """The rows of a file, or of several one after another."""
+    items = [store(lowering, lowering.resolver.resolve(file), lowering.span(node.this)) for file in files]
+    names = (lowering.key_of(files[0].name),)
+    if len(items) == 1:
+        scope.items.append(name_item(lowering, node, items[0], names, files[0].name))
+        return beside(before, items[0].scan)
+    item = MergedItem([], items)
+    scope.items.append(name_item(lowering, node, item, names, files[0].name))
+    relation: Relation = SetOp("union", (), tuple(Branch(each.scan, ()) for each in items))
+    return beside(before, relation)
 
 
 # ------------------------------------------------------------------------------------------ as an expression

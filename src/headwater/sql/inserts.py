@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from headwater.errors import IssueCode
+from headwater.events.naming import file_table
 from headwater.lineage.script import Lowered
 from headwater.model.edges import Kind
-from headwater.model.names import TableName
 from headwater.model.relation import (
     Assignment,
     Influence,
@@ -15,6 +15,7 @@ from headwater.model.relation import (
     With,
     Write,
 )
+from headwater.sql.files import files_read
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.outputs import output_writes
@@ -69,7 +70,9 @@ def insert_write(
     """The write of an INSERT whose query is already lowered."""
     schema, table = node.this, table_of(node)
     if not isinstance(table, exp.Table):  # INSERT OVERWRITE DIRECTORY '…'
-        directory = TableName.of(table.this.name if isinstance(table.this, exp.Expr) else str(table.this))
+        files = files_read(table)  # INSERT INTO FUNCTION file('…')
+        path = table.this.name if isinstance(table.this, exp.Expr) else str(table.this)
+        directory = files[0] if files else file_table(path)
         return Write("INSERT", directory, assignments_by_name(query), (query.relation,), tuple(influences))
     target = open_table(lowering, table, report=False)
     listed = list(schema.expressions) if isinstance(schema, exp.Schema) else list(node.args.get("columns") or ())

@@ -53,7 +53,7 @@ class StoredItem:
         self._attributes: list[Attribute] = []
         self._doubtful: list[int] = []
         self._hidden: set[str] = set()  # keys of columns that are no part of a star
-        self._missing: dict[int, str] = {}  # columns that the schema does not have, and what is said of them
+        self._missing: dict[int, str] = {}  # columns that the schema does not have, by id
         self.scan = Scan(table.name, (), span, table.resolution)
 
     @property
@@ -86,7 +86,7 @@ class StoredItem:
         column = self.ask_hidden(name, key)
         if isinstance(column.expression, Ref) and column.expression.column not in self._missing:
             self._doubtful.append(column.expression.column)
-            self._missing[column.expression.column] = f"`{name}` is not in the schema of `{self.table.name}`"
+            self._missing[column.expression.column] = f"`{name}`"
         return column
 
     def name_of(self, id: int) -> str | None:
@@ -126,7 +126,9 @@ class StoredItem:
         doubt = None
         if self._doubtful:
             reasons = [self.table.doubts.get(each.name) for each in self._attributes if each.id in self._doubtful]
-            reasons += self._missing.values()
+            if self._missing:
+                verb = "is" if len(self._missing) == 1 else "are"
+                reasons.append(f"{', '.join(self._missing.values())} {verb} not in the schema of `{self.table.name}`")
             doubt = next((reason for reason in reasons if reason), None) or self.table.approximate
         object.__setattr__(self.scan, "attributes", tuple(self._attributes))
         object.__setattr__(self.scan, "approximate", doubt)
@@ -178,6 +180,13 @@ class MergedItem(DerivedItem):
                 column = Column(name, key, OneOf(tuple(each.expression for each in options)))
                 self._by_key[key] = column
         return column
+
+    def star(self) -> list[Column]:
+        """All columns; of items one after another that have none in common by name, column by column."""
+        if self.columns:
+            return self.columns
+        rows = zip(*(below.star() for below in self.below))
+        return [Column(row[0].name, row[0].key, OneOf(tuple(each.expression for each in row))) for row in rows]
 
 
 class ElementItem(DerivedItem):

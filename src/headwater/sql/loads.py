@@ -1,14 +1,17 @@
 """Files in and out: COPY, LOAD, UNLOAD, EXPORT. A path, URI or stage is a table of one part."""
 
+import dataclasses
 import re
 from collections.abc import Sequence
 
 from sqlglot import exp
 
+from headwater.events.naming import file_table
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, Attribute, Ref, Relation, Resolution, Scan, Write
-from headwater.sql.lowering import Lowering, Node, Query
+from headwater.sql.inserts import insert_write
+from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.writes import assignments_by_name, created, identifier_of, states
 
 _UNKNOWN = "the columns of a file are not known"
@@ -26,25 +29,18 @@ def lower_copy(lowering: Lowering, node: Node) -> Lowered:
     target = _resolve(lowering, table)
     queries = [each for each in files if isinstance(each, exp.Query)]
     if queries:
-        return _copy_query(lowering, target, listed, lowering.query(queries[0], None))
+        query = lowering.query(queries[0], None)
+        write = insert_write(lowering, exp.Insert(this=node.this), query, Scope())
+        return Lowered("COPY", (dataclasses.replace(write, statement_type="COPY"),))
     source = files[0] if files else None
     if _is_stage(table) and isinstance(source, exp.Table):  # COPY INTO @stage FROM t
-        return _copy_query(lowering, target, (), lowering.query(source, None))
+        query = lowering.query(source, None)
+        return Lowered("COPY", (Write("COPY", target, assignments_by_name(query), (query.relation,)),))
     return _load(lowering, "COPY", target, [_path(each) for each in files], listed)
 
 
 def _is_stage(table: Node) -> bool:
     return not isinstance(table.this, exp.Identifier)
-
-
-def _copy_query(lowering: Lowering, target: TableName, listed: Sequence[Node], query: Query) -> Lowered:
-    assignments = assignments_by_name(query)
-    if listed:
-        assignments = tuple(
-            Assignment(identifier_of(each).name, made.expression, (), made.span, lowering.span(identifier_of(each)))
-            for each, made in zip(listed, assignments)
-        )
-    return Lowered("COPY", (Write("COPY", target, assignments, (query.relation,)),))
 
 
 @states(exp.LoadData)
@@ -77,7 +73,7 @@ def lower_cache(lowering: Lowering, node: Node) -> Lowered:
 
 
 def _unload(lowering: Lowering, statement_type: str, query: Query, files: Sequence[Node]) -> Lowered:
-    target = TableName.of(_path(files[0])) if files else None
+    target = _file(_path(files[0])) if files else None
     write = Write(statement_type, target, assignments_by_name(query), (query.relation,))
     return Lowered(statement_type, (write,))
 
@@ -91,9 +87,14 @@ def _load(
     names = [identifier_of(each).name for each in listed] or [WILDCARD]
     for path in paths:
         column = Attribute(lowering.new_id(), WILDCARD)
-        relations.append(Scan(TableName.of(path), (column,), None, Resolution.UNKNOWN, _UNKNOWN))
+        relations.append(Scan(_file(path), (column,), None, Resolution.UNKNOWN, _UNKNOWN))
         assignments += [Assignment(name, Ref(column.id)) for name in names]
     return Lowered(statement_type, (Write(statement_type, target, tuple(assignments), tuple(relations)),))
+
+
+def _file(path: str) -> TableName:
+    """The dataset of a path; what comes from the client is no file."""
+    return TableName.of(path) if path.lower() in ("stdin", "stdout") else file_table(path)
 
 
 def _path(node: Node) -> str:
@@ -104,7 +105,7 @@ def _path(node: Node) -> str:
 
 def _resolve(lowering: Lowering, table: Node) -> TableName:
     if _is_stage(table):
-        return TableName.of(_path(table))
+        return file_table(_path(table))
     name, quoted = lowering.table_name(table)
     return lowering.resolver.resolve(name, quoted=quoted).name
 

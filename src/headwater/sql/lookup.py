@@ -61,7 +61,19 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             number = lowering.span(node.this)
             with_sign = None if number is None else lowering.source.span(number.start - 1, number.end)
             return _refer(column, with_sign)
-    return _variable(lowering, node.name)
+    given = _argument(lowering, node.name, scope)
+    return given if given is not None else _variable(lowering, node.name)
+
+
+def _argument(lowering: Lowering, name: str, scope: Scope) -> Expression | None:
+    """The argument that a parameter of a function stands for, by its name or its number; None outside functions."""
+    key = f"${name}" if name.isdigit() else lowering.key_of(name)
+    level: Scope | None = scope
+    while level is not None:
+        if key in level.locals:
+            return level.locals[key].expression
+        level = level.outer
+    return None
 
 
 def _variable(lowering: Lowering, name: str) -> Expression:
@@ -179,6 +191,9 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
         return hidden
     if identifier.name.lower() not in _NOT_COLUMNS and not identifier.name.startswith(("@", ":", "$")):
         _report_unknown(lowering, identifier.name, scope, span)
+        items = _all_items(scope)
+        if len(items) == 1 and isinstance(items[0].item, StoredItem) and not declared:
+            return _refer(items[0].item.ask_missing(identifier.name, key), span)  # the schema may be older
     return Literal()
 
 

@@ -5,7 +5,7 @@ The modules beside this one register functions for sqlglot's node types with `@l
 it, and a node type is supported by adding one function.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,7 +16,7 @@ from sqlglot import exp
 from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import Case, TableName
+from headwater.model.names import Case, TableName, is_path
 from headwater.model.relation import Case as RelationCase
 from headwater.model.relation import (
     Computed,
@@ -31,7 +31,9 @@ from headwater.model.relation import (
 )
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
+from headwater.sql.files import file_named
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
+from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Trigger
 from headwater.sql.split import Piece
@@ -107,7 +109,9 @@ class Lowering:
         self.dialect = dialect
         self.offset = piece.offset if piece is not None else 0
         self.functions: dict[str, Node] = {}  # SQL functions of the script by name, as CREATE nodes
+        self.query_functions: QueryFunctions = {}  # those that give rows or values by queries
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
+        self.earlier: Sequence[Piece] = ()  # the statements of the script before this one
         self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()
         self.texts = Texts()  # which the variables may hold
         self.cursors: dict[str, Node] = {}  # the queries of the script's cursors
@@ -173,9 +177,17 @@ class Lowering:
         if isinstance(only, exp.DynamicIdentifier) and isinstance(only.this, exp.Literal):  # IDENTIFIER('s.t')
             written = TableName(tuple(only.this.name.split(".")))
             return written, (False,) * len(written.parts)
-        if type(only) is exp.Identifier and not table.args.get("db") and "." not in only.name:
+        if (
+            type(only) is exp.Identifier
+            and not table.args.get("db")
+            and not is_path(only.name)
+            and "." not in only.name
+        ):
             name = "#" + only.name if only.args.get("temporary") else only.name
             return TableName((name or "?",)), (bool(only.args.get("quoted")),)
+        file = file_named(table, self.dialect)
+        if file is not None:
+            return file, (True,)
         parts: list[str] = []
         quoted: list[bool] = []
         for part in (table.args.get("catalog"), table.args.get("db"), table.this):
@@ -270,6 +282,16 @@ class Lowering:
             return self.expression(node, scope)
         finally:
             self._placeless = before
+
+    @contextmanager
+    def reading(self, piece: Piece) -> Iterator[None]:
+        """Inside, nodes are those of another piece of the same text, and have their places there."""
+        before = self.offset, self.tokens, self._regions, self.leftmost
+        self.offset, self.tokens, self._regions, self.leftmost = piece.offset, piece.tokens, None, None
+        try:
+            yield
+        finally:
+            self.offset, self.tokens, self._regions, self.leftmost = before
 
     def query_without_spans(self, node: Node, scope: Scope) -> Query:
         """Lower a query that stands somewhere else in the text, or in another text."""

@@ -19,6 +19,7 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
+from headwater.sql.calls import lower_call
 from headwater.sql.expressions import Arguments
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
@@ -161,6 +162,9 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     build = _BY_NAME.get(name)
     if build is not None:
         return build(lowering, node, scope)
+    by_query = lower_call(lowering, node, scope)
+    if by_query is not None:
+        return by_query
     if name in lowering.functions:
         return _through_function(lowering, node, scope)
     if lowering.dialect == "oracle" and lowering.variables.get(name) is not None:  # an element of a collection

@@ -36,6 +36,7 @@ from headwater.sql.executed import (
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.query_functions import QueryFunctions, note_functions
 from headwater.sql.routines import (
     Code,
     Routine,
@@ -47,6 +48,7 @@ from headwater.sql.routines import (
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
 from headwater.sql.triggers import row_of
+from headwater.sql.wrapped import unwrap
 from headwater.text import Source
 
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
@@ -62,6 +64,8 @@ class Program:
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
+        self.query_functions: QueryFunctions = {}  # those whose queries are entered where they are called
+        self.earlier: list[Piece] = []  # statements so far, where a later one can ask for the rows of one
         self.code = Code(self._declare)  # routines stay known for the scripts after it
         self._waiting: list[tuple[Trigger, Piece]] = []  # triggers whose functions are not known yet
         self._begin()
@@ -80,6 +84,8 @@ class Program:
     def pieces(self, source: Source) -> Iterator[Piece]:
         """The statements of a script, in order; each must be lowered before the next is asked for."""
         self.functions.clear()
+        self.query_functions.clear()
+        self.earlier.clear()
         self._begin()
         self.code.names.clear()
         self.code.held = functions_of_triggers(source.text)
@@ -90,6 +96,7 @@ class Program:
     def lend(self, lowering: Lowering) -> None:
         """Let the lowering of a statement see and change what the script has."""
         lowering.functions = self.functions
+        lowering.query_functions = self.query_functions
         lowering.variables = self.variables
         lowering.texts = self.texts
         lowering.cursors = self.cursors
@@ -108,6 +115,7 @@ class Program:
         pieces = split_statements(source, self.dialect)
         if self.dialect in UNSWALLOWED:
             pieces = split_batches(pieces, source)
+        pieces = note_functions(unwrap(pieces, source), source, self.dialect, self.query_functions)
         return enter_blocks(pieces, source, self.dialect, code)
 
     def _declare(self, names: Iterable[str], given: bool) -> None:

@@ -25,6 +25,7 @@ from headwater.sql import lowering as state
 from headwater.sql.items import Column, DerivedItem, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
 from headwater.sql.matches import add_match
+from headwater.sql.query_outputs import output_id, with_outputs
 from headwater.sql.selection import SelectList, group_keys, lower_key, lower_select_list
 from headwater.sql.tables import alias_names, from_clause
 from headwater.text import Span
@@ -263,21 +264,6 @@ def _by_name(
         by_key = {column.key: at for at, column in enumerate(query.columns)}
         positions.append([output_id(lowering, query, by_key[key]) if key in by_key else None for key in seen])
     return columns, attributes, positions
-
-
-def output_id(lowering: Lowering, query: Query, at: int) -> int:
-    """The id of an output column: a new one unless it is a plain reference without a place in the text."""
-    expression = query.columns[at].expression
-    if isinstance(expression, Ref) and expression.span is None:
-        return expression.column
-    id = lowering.new_id()
-    query.late.append(Computed(Attribute(id, query.columns[at].name), expression))
-    return id
-
-
-def with_outputs(query: Query) -> Relation:
-    """The rows of a query with the columns that `output_id` made."""
-    return Project(query.relation, tuple(query.late)) if query.late else query.relation
 
 
 # ---------------------------------------------------------------------------------------------------- the rest

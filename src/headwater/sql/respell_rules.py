@@ -29,6 +29,18 @@ _WRAPPERS = tuple(
     for array in ("ARRAY", "")
 )
 
+_KINDS = (
+    *(
+        ("MATERIALIZED", "VIEW"),
+        ("SECURE", "VIEW"),
+        ("FOREIGN", "TABLE"),
+        ("EXTERNAL", "TABLE"),
+        ("DYNAMIC", "TABLE"),
+    ),
+    *(("ICEBERG", "TABLE"), ("TRANSIENT", "TABLE"), ("HYBRID", "TABLE"), ("STREAMING", "TABLE")),
+)
+"""Kinds of tables and views whose ALTER says the same as that of any other."""
+
 OPERATORS = _POSTGRES | _DUCKDB | {""}
 """The dialects in which signs that stand together are one operator, whatever they are."""
 
@@ -36,6 +48,11 @@ COMPOUND = _MICROSOFT
 """The dialects that have `a += b`."""
 
 RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
+    # Other names
+    *((None, f"ALTER {kind} {what}", f"ALTER {what}") for kind, what in _KINDS),
+    (_MYSQL, "RENAME AS", "RENAME TO"),
+    (_MYSQL, "RENAME =", "RENAME TO"),
+    (_SPARK, "ALTER TABLE ... PARTITION () RENAME TO PARTITION ()", "ALTER TABLE ... ADD PARTITION $3"),
     # T-SQL
     (_MICROSOFT, "CLUSTERED", ""),
     (_MICROSOFT, "NONCLUSTERED", ""),
@@ -56,7 +73,19 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_DUCKDB, "AS UNPIVOT ...", "AS ( UNPIVOT ... )"),
     # Databricks
     (_SPARK, "MERGE WITH SCHEMA EVOLUTION", "MERGE"),
+    (_SPARK, "DIRECTORY ? USING ? OPTIONS ()", "DIRECTORY ?"),
+    (_SPARK, "DIRECTORY ? USING ?", "DIRECTORY ?"),
     (_SPARK, "OR REFRESH", ""),
+    (_SPARK, "CREATE PRIVATE", "CREATE"),
+    (_SPARK, "CREATE OR REPLACE PRIVATE", "CREATE"),
+    *(
+        (_SPARK, f"SCHEDULE {when} AS", "AS")
+        for when in ("EVERY ? ?", "REFRESH EVERY ? ?", "CRON ?", "REFRESH CRON ?")
+    ),
+    (_SPARK, "SCHEDULE CRON ? AT TIME ZONE ? AS", "AS"),
+    (_SPARK, "TRIGGER ON UPDATE AS", "AS"),
+    (_GOOGLE, "AS REPLICA OF ...", "AS SELECT * FROM ..."),
+    (_GOOGLE, "SNAPSHOT TABLE", "TABLE"),
     (_SPARK, "STREAMING LIVE TABLE", "TABLE"),
     (_SPARK, "STREAMING TABLE", "TABLE"),
     (_SPARK, "LIVE TABLE", "TABLE"),

@@ -1,6 +1,6 @@
 """The FROM clause: tables, joins, subqueries; what generates rows is in `generators`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -167,20 +167,30 @@ def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation 
     return add_opaque(lowering, node, scope, before)
 
 
-def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """A table function whose body is not known: every column depends on all arguments."""
+def add_opaque(
+    lowering: Lowering,
+    node: Node,
+    scope: Scope,
+    before: Relation | None,
+    *,
+    columns: Sequence[tuple[str, str, Span | None]] = (),
+) -> Relation:
+    """A table function whose body is not known: every column depends on all arguments. `columns` are its own."""
     function = node.this if isinstance(node, exp.Table | exp.Lateral | exp.TableFromRows) else node
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
-    while isinstance(function, exp.Dot):  # package.function
-        function = function.expression
+    keys: list[Node] = []
+    while isinstance(function, exp.Dot | exp.Window):  # package.function, function(…) OVER (PARTITION BY …)
+        keys += function.args.get("partition_by") or ()
+        function = function.expression if isinstance(function, exp.Dot) else function.this
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
-    args = tuple(lowering.expression(each, scope) for each in function.args.get("expressions") or ())
+    args = tuple(lowering.expression(each, scope) for each in (*_given(function), *keys))
     names = alias_names(lowering, node.args.get("alias"))
+    names += columns[len(names) :]
     wild = Attribute(lowering.new_id(), "*")
     attributes = [Attribute(lowering.new_id(), given, span) for given, _, span in names]
-    columns = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
-    item = DerivedItem(columns) if columns else OpaqueItem(Ref(wild.id))
+    made = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
+    item = DerivedItem(made) if made else OpaqueItem(Ref(wild.id))
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(name),), name))
     lowering.report(
         IssueCode.APPROXIMATE_LINEAGE,
@@ -188,6 +198,17 @@ def add_opaque(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
         span=lowering.span(function),
     )
     return beside(before, TableFunction(name, (*attributes, wild), args))
+
+
+def _given(function: Node) -> Iterator[Node]:
+    """The arguments of a table function; a table among them stands for its rows, but the first of them is a model."""
+    for name, value in function.args.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, exp.Table):
+                if name != "this":
+                    yield exp.Subquery(this=exp.Select(expressions=[exp.Star()], from_=exp.From(this=each)))
+            elif isinstance(each, exp.Expr):
+                yield each
 
 
 # ----------------------------------------------------------------------------------------------------- joins

@@ -23,7 +23,8 @@ from headwater.model.relation import (
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.outputs import output_writes
-from headwater.sql.queries import build_ctes, output_id, with_outputs
+from headwater.sql.queries import build_ctes
+from headwater.sql.query_outputs import output_id, with_outputs
 from headwater.sql.tables import add_item, add_join, open_table
 from headwater.sql.views import lower_view_change
 from headwater.sql.writes import states

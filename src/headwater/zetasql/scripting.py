@@ -88,7 +88,7 @@ class Setting:
             name = TableName(split_path(path))
             return name if temporary else resolver.resolve(name).name
 
-        return Surroundings(state.reader.catalog.known, state.routines, state.variables, qualify)
+        return Surroundings(state.reader.catalog.known, state.routines, state.variables, qualify, resolver)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,3 +46,10 @@ CREATE FUNCTION f(a STRING) AS (REGEXP_EXTRACT(a, r"x")); SELECT f(b) AS o FROM 
 -- case: tables of the information schema
 SELECT table_name FROM `p.d.INFORMATION_SCHEMA.TABLES`;
 --> table_name <- p.d.INFORMATION_SCHEMA.TABLES.table_name IDENTITY
+
+-- case: replicas and snapshots
+CREATE MATERIALIZED VIEW d.m AS REPLICA OF d.o;
+CREATE SNAPSHOT TABLE d.s CLONE d.o;
+--> d.m.* <- d.o.* IDENTITY ?
+--! APPROXIMATE_LINEAGE
+--> d.s.* <- d.o.* IDENTITY ?

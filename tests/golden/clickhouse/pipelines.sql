@@ -40,6 +40,11 @@ SELECT id, ts FROM events ORDER BY ts WITH FILL LIMIT 1 BY user_id;
 
 -- case: exchanged tables have each other's columns
 EXCHANGE TABLES users AND daily; SELECT * FROM users;
+--> daily.id <- users.id IDENTITY
+--> daily.name <- users.name IDENTITY
+--> users.day <- daily.day IDENTITY
+--> users.kind <- daily.kind IDENTITY
+--> users.total <- daily.total IDENTITY
 --> day <- users.day IDENTITY
 --> kind <- users.kind IDENTITY
 --> total <- users.total IDENTITY

@@ -77,7 +77,7 @@ SELECT a, y FROM t ASOF JOIN u ON t.b = u.x AND t.c > u.y;
 
 -- case: names are exact
 SELECT A FROM t;
---> A
+--> A <- t.A IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: hashes

@@ -36,7 +36,7 @@ SELECT mystery(a, b) AS r FROM t;
 
 -- case: unknown column
 SELECT nope, a FROM t;
---> nope
+--> nope <- t.nope IDENTITY ?
 --> a <- t.a IDENTITY
 --! UNKNOWN_COLUMN
 
@@ -54,6 +54,7 @@ CREATE TABLE d.x AS SELECT * FROM missing;
 
 -- case: prediction by a model
 SELECT * FROM ML.PREDICT(MODEL d.m, (SELECT a, b FROM t));
+--> * <- t.a TRANSFORMATION ?, t.b TRANSFORMATION ?
 --! APPROXIMATE_LINEAGE
 --! APPROXIMATE_LINEAGE
 

@@ -253,6 +253,7 @@ ALTER TABLE d.x RENAME COLUMN q TO r;
 SELECT r FROM d.x;
 --> d.x.p <- t.a IDENTITY
 --> d.x.q <- t.n IDENTITY
+--> d.x.r <- d.x.q IDENTITY
 --> r <- d.x.r IDENTITY
 
 -- case: dropped tables are gone
@@ -268,6 +269,7 @@ CREATE TABLE d.x AS SELECT a FROM t;
 ALTER TABLE d.x RENAME TO y;
 SELECT a FROM d.y;
 --> d.x.a <- t.a IDENTITY
+--> d.y.a <- d.x.a IDENTITY
 --> a <- d.y.a IDENTITY
 
 -- case: statements without data

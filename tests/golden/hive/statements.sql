@@ -77,6 +77,7 @@ SELECT CASE WHEN ds = '1' THEN name END AS n FROM src;
 CREATE TABLE o (a INT);
 ALTER TABLE o RENAME TO o9;
 SELECT a FROM o9;
+--> o9.a <- o.a IDENTITY
 --> a <- o9.a IDENTITY
 
 -- case: view with column list

@@ -97,6 +97,7 @@ SELECT * FROM n;
 CREATE TABLE n (a INT);
 ALTER TABLE n RENAME COLUMN a TO k;
 SELECT * FROM n;
+--> n.k <- n.a IDENTITY
 --> k <- n.k IDENTITY
 
 -- case: exists and scalar subquery

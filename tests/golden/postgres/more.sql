@@ -60,7 +60,7 @@ SELECT a > b AS gt, c IS NULL AS n, a BETWEEN b AND c AS w, c LIKE 'x%' AS l FRO
 
 -- case: quoted names keep their case
 SELECT "A" FROM public.t;
---> A
+--> A <- public.t.A IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: view over an unknown table feeds a known insert

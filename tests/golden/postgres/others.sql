@@ -83,3 +83,10 @@ SELEC a FROM t JOIN s.u ON x, (SELECT 1 FROM v) WHERE EXTRACT(year FROM d) = 1 A
 WITH RECURSIVE x(n) AS (SELECT a FROM t UNION ALL SELECT n + 1 FROM x WHERE n IN (SELECT * FROM x)) SELECT n FROM x;
 --> n <- t.a TRANSFORMATION
 --> * | t.a FILTER
+
+-- case: declarations without a block
+DECLARE x INT := 3; y text;
+SELECT a FROM t;
+INSERT INTO d SELECT b FROM u;
+--> a <- t.a IDENTITY
+--> d.b <- u.b IDENTITY

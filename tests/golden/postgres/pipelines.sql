@@ -68,6 +68,9 @@ ALTER TABLE stage RENAME TO final;
 SELECT * FROM final;
 --> stage.id <- orders.id IDENTITY
 --> stage.amount <- orders.amount IDENTITY
+--> stage.total <- stage.amount IDENTITY
+--> final.id <- stage.id IDENTITY
+--> final.total <- stage.total IDENTITY
 --> id <- final.id IDENTITY
 --> total <- final.total IDENTITY
 
@@ -80,7 +83,7 @@ SELECT "Id", PLAIN FROM "Mixed";
 -- case: a quoted column in the wrong case is not there
 CREATE TABLE "Mixed" ("Id" int);
 SELECT Id FROM "Mixed";
---> Id
+--> Id <- Mixed.Id IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: update from with an alias and a join

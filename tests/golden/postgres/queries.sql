@@ -213,7 +213,7 @@ SELECT id FROM orders, customers;
 -- case: unknown column
 SELECT a, nope FROM t;
 --> a <- t.a IDENTITY
---> nope
+--> nope <- t.nope IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: unknown table beside known ones is found by elimination

@@ -106,6 +106,7 @@ MERGE INTO d1 AS d USING (SELECT a, SUM(b) AS s FROM t GROUP BY a) AS n ON d.p =
 -- case: truncate
 TRUNCATE TABLE t;
 
+
 -- case: copy from a file
 COPY d1 (p, q) FROM '/data/x.csv' CSV;
 --> d1.p <- /data/x.csv.* IDENTITY ?
@@ -135,6 +136,7 @@ ALTER TABLE n RENAME COLUMN a TO k;
 ALTER TABLE n DROP COLUMN b;
 INSERT INTO n SELECT x, y FROM u;
 SELECT * FROM n;
+--> n.k <- n.a IDENTITY
 --> n.k <- u.x IDENTITY
 --> n.c <- u.y IDENTITY
 --> k <- n.k IDENTITY
@@ -144,6 +146,7 @@ SELECT * FROM n;
 CREATE TABLE n (a int);
 ALTER TABLE n RENAME TO m;
 SELECT * FROM m;
+--> m.a <- n.a IDENTITY
 --> a <- m.a IDENTITY
 
 -- case: create table like

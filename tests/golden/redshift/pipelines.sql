@@ -2,8 +2,8 @@
 
 -- case: copy with columns
 COPY stage.orders (id, amount) FROM 's3://bucket/orders/' IAM_ROLE 'arn' FORMAT AS PARQUET;
---> stage.orders.id <- s3://bucket/orders/.* IDENTITY ?
---> stage.orders.amount <- s3://bucket/orders/.* IDENTITY ?
+--> stage.orders.id <- s3://bucket/orders.* IDENTITY ?
+--> stage.orders.amount <- s3://bucket/orders.* IDENTITY ?
 
 -- case: delete and insert from a stage
 BEGIN;

@@ -32,6 +32,8 @@ ALTER TABLE a1 SWAP WITH b1;
 SELECT * FROM a1;
 --> a1.id <- ORDERS.ID IDENTITY
 --> b1.name <- CUSTOMERS.NAME IDENTITY
+--> b1.id <- a1.id IDENTITY
+--> a1.name <- b1.name IDENTITY
 --> name <- a1.name IDENTITY
 
 -- case: aliases used beside
@@ -56,7 +58,7 @@ SELECT "lower", upper FROM q;
 -- case: unquoted does not find a quoted lower name
 CREATE TABLE q ("lower" INT);
 SELECT lower FROM q;
---> lower
+--> lower <- q.lower IDENTITY ?
 --! UNKNOWN_COLUMN
 
 -- case: insert all with conditions
@@ -96,13 +98,17 @@ SELECT city, OBJECT_AGG(name, id) AS o FROM customers GROUP BY 1;
 -- case: merge from a stream
 CREATE STREAM s ON TABLE customers;
 MERGE INTO dim d USING s ON d.id = s.id WHEN MATCHED AND s.METADATA$ACTION = 'DELETE' THEN DELETE WHEN MATCHED THEN UPDATE SET d.name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name);
---! UNSUPPORTED_STATEMENT
---! UNKNOWN_TABLE
---> DIM.NAME <- s.name IDENTITY
---> DIM.ID <- s.id IDENTITY
---> DIM.* | DIM.ID MERGE, s.id MERGE, s.METADATA$ACTION MERGE
+--> s.ID <- CUSTOMERS.ID IDENTITY
+--> s.NAME <- CUSTOMERS.NAME IDENTITY
+--> s.CITY <- CUSTOMERS.CITY IDENTITY
+--> s.METADATA$ACTION
+--> s.METADATA$ISUPDATE
+--> s.METADATA$ROW_ID
+--> DIM.NAME <- s.NAME IDENTITY
+--> DIM.ID <- s.ID IDENTITY
+--> DIM.* | DIM.ID MERGE, s.ID MERGE, s.METADATA$ACTION MERGE
 
 -- case: copy from a stage with a query
 COPY INTO orders (id, amount) FROM (SELECT $1, $2::number FROM @landing/orders/ (FILE_FORMAT => 'csv') t);
---> ORDERS.id <- @landing/orders/.$1 IDENTITY
---> ORDERS.amount <- @landing/orders/.$2 TRANSFORMATION
+--> ORDERS.ID <- @landing/orders.$1 IDENTITY
+--> ORDERS.AMOUNT <- @landing/orders.$2 TRANSFORMATION

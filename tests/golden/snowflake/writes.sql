@@ -27,6 +27,8 @@ CREATE TABLE n (k INT);
 CREATE TABLE m (l INT);
 ALTER TABLE n SWAP WITH m;
 SELECT * FROM n;
+--> m.k <- n.k IDENTITY
+--> n.l <- m.l IDENTITY
 --> l <- n.l IDENTITY
 
 -- case: insert overwrite
@@ -40,8 +42,8 @@ COPY INTO dst FROM @stage/in FILE_FORMAT = (TYPE = CSV);
 
 -- case: copy into a table from a query over a stage
 COPY INTO dst (p, q) FROM (SELECT $1, $2::int FROM @stage/in);
---> DST.p <- @stage/in.$1 IDENTITY
---> DST.q <- @stage/in.$2 TRANSFORMATION
+--> DST.P <- @stage/in.$1 IDENTITY
+--> DST.Q <- @stage/in.$2 TRANSFORMATION
 
 -- case: copy into a stage
 COPY INTO @stage/out FROM (SELECT a, b FROM t WHERE c = 1);

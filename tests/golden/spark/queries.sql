@@ -156,7 +156,7 @@ SELECT ev.s.p, s.p AS q FROM ev;
 
 -- case: file by path
 SELECT x1 FROM parquet.`/data/in`;
---> x1 <- parquet./data/in.x1 IDENTITY
+--> x1 <- /data/in.x1 IDENTITY
 --! UNKNOWN_TABLE
 
 -- case: except and minus

@@ -58,6 +58,7 @@ CREATE TABLE n (a, b);
 ALTER TABLE n RENAME COLUMN a TO k;
 ALTER TABLE n ADD COLUMN c TEXT;
 SELECT * FROM n;
+--> n.k <- n.a IDENTITY
 --> k <- n.k IDENTITY
 --> b <- n.b IDENTITY
 --> c <- n.c IDENTITY

@@ -21,8 +21,13 @@ _CTES = re.compile(
 )
 _CALLS = re.compile(r"""(?<![\w$.`"\[\]-])([\w$.`"\[\]-]++)\s*+\(""")
 _MAKES = re.compile(
-    r"""\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:TRANSIENT\s+|MATERIALIZED\s+|EXTERNAL\s+|SECURE\s+|DYNAMIC\s+)*
-        (?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)""",
+    r"""\b(?: CREATE\s+(?:OR\s+(?:REPLACE|REFRESH)\s+)?
+          (?:TRANSIENT\s+|MATERIALIZED\s+|EXTERNAL\s+|SECURE\s+|DYNAMIC\s+|STREAMING\s+|LIVE\s+)*
+          (?:TABLE(?!\s+FUNCTION\b)|VIEW|STREAM)\s+(?:IF\s+NOT\s+EXISTS\s+)?
+        | RENAME\s+(?!COLUMN\b)(?:(?:TABLE|VIEW)\s+)?(?:[\w$.`"\[\]-]+\s+)?(?:TO|AS)\s+
+        | SWAP\s+WITH\s+
+        | EXCHANGE\s+TABLES\s+
+        )((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -121,7 +121,9 @@ _QUERY = re.compile(r"(?:\(\s*)*(?:SELECT|WITH|FROM)\b", re.IGNORECASE)
 _PARTS = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{#.*?#\}|\{%.*?%\}|;", re.DOTALL)
 _BEFORE_QUERY = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\})*", re.DOTALL)
 _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
-_ODD = re.compile(r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)", re.IGNORECASE)
+_ODD = re.compile(
+    r"\\|\$\$|\$\w+\$|#|'''|\"\"\"|:=|\bDELIMITER\b|\bINTO\s+(?:OUTFILE|@)|\bRESULT_SCAN\b", re.IGNORECASE
+)
 _HASHES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|#[^\n]*", re.DOTALL)
 _HASH_DIALECTS = frozenset({"bigquery", "spanner", "mysql", "mariadb"})  # in which # begins a comment
 _WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables

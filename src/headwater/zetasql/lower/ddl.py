@@ -3,6 +3,7 @@
 from typing import Any
 
 from headwater.lineage.effects import AlterColumns, ColumnDefinition, DropTable, RenameTable, SchemaEffect
+from headwater.lineage.moves import Moves
 from headwater.lineage.script import Lowered
 from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
 from headwater.zetasql.lower.statements import states
@@ -35,7 +36,9 @@ def _dropped(low: Lowering, node: Any, kind: str) -> Lowered:
 @states("RenameStmt")
 def lower_rename(low: Lowering, node: Any) -> Lowered:
     name, to = low.around.qualify(tuple(node.old_name_path)), low.around.qualify(tuple(node.new_name_path))
-    return Lowered("RENAME_TABLE", effects=(RenameTable(name, to),), target=name)
+    moves = Moves(low.around.resolver, "RENAME_TABLE")
+    moves.add(RenameTable(name, to))
+    return moves.lowered(None)
 
 
 @states("AlterTableStmt", "AlterViewStmt", "AlterMaterializedViewStmt")
@@ -46,7 +49,7 @@ def lower_alter(low: Lowering, node: Any) -> Lowered:
     drop: list[str] = []
     rename: list[tuple[str, str]] = []
     retype: list[ColumnDefinition] = []
-    moves: list[SchemaEffect] = []
+    renames: list[SchemaEffect] = []
     for each in alter.alter_action_list:
         action = unwrap(each)
         match type(action).__name__.removeprefix("Resolved").removesuffix("ActionProto"):
@@ -60,8 +63,11 @@ def lower_alter(low: Lowering, node: Any) -> Lowered:
             case "AlterColumnSetDataType":
                 retype.append(ColumnDefinition(action.parent.column, type_text(action.updated_type)))
             case "RenameTo":
-                moves.append(RenameTable(name, low.around.qualify(tuple(action.new_path))))
+                renames.append(RenameTable(name, low.around.qualify(tuple(action.new_path))))
     columns = AlterColumns(name, tuple(add), tuple(drop), tuple(rename), tuple(retype))
     changes = (columns,) if add or drop or rename or retype else ()
     what = "VIEW" if type(node) is not message_type("AlterTableStmt") else "TABLE"
-    return Lowered(f"ALTER_{what}", effects=(*changes, *moves), target=name)
+    moves = Moves(low.around.resolver, f"ALTER_{what}")
+    for effect in (*changes, *renames):
+        moves.add(effect)
+    return moves.lowered(name)

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.known import KnownTable
+from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Computed, Expression, Literal, Ref, Relation
 from headwater.text import Source, Span
@@ -84,6 +85,7 @@ class Surroundings:
     routines: Mapping[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
     variables: Mapping[str, Expression] = field(default_factory=dict)  # by name, lower case
     qualify: "Qualify" = lambda path, temporary=False: TableName(tuple(".".join(path).split(".")))
+    resolver: SchemaResolver = field(default_factory=SchemaResolver)  # the schema at this point of the script
 
 
 class Lowering:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from headwater.events.naming import file_table
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
@@ -155,7 +156,7 @@ def _copy(kind: str, target: TableName, low: Lowering, scan: Any) -> Write:
 def lower_export(low: Lowering, node: Any) -> Lowered:
     uris = option_texts(node.option_list, "uri")
     assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
-    target = TableName.of(uris[0]) if uris else None
+    target = file_table(uris[0]) if uris else None
     return Lowered("EXPORT_DATA", (Write("EXPORT_DATA", target, tuple(assignments), (low.scan(node.query),)),))
 
 
@@ -173,7 +174,7 @@ def _from_files(
 ) -> Write:
     """Columns of files that are not known by name go to the columns of a table, listed or not."""
     doubt = "the columns of the files are not known"
-    scans = [Scan(TableName.of(uri), (Attribute(low.new_id(), WILDCARD),), approximate=doubt) for uri in uris]
+    scans = [Scan(file_table(uri), (Attribute(low.new_id(), WILDCARD),), approximate=doubt) for uri in uris]
     value = OneOf(tuple(Ref(scan.attributes[0].id) for scan in scans))
     names = [column.name for column in columns] or [WILDCARD]
     assignments = tuple(Assignment(name, value) for name in names) if scans else ()
