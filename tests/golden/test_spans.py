@@ -48,10 +48,11 @@ def test_the_source_span_names_the_source(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in FILES if path.parent.name != "googlesql"],
+    [path for path in FILES if path.parent.name != "googlesql" and path.stem != "programs"],
     ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_a_source_named_in_its_statement_has_a_span(path: Path) -> None:
+    """But for programs: what they run stands in a string, a cursor or a body elsewhere."""
     for case, source, lineage, edge in edges_of(path):
         assert lineage.span is not None
         written = re.findall(r"\w+", source.excerpt(lineage.span).lower())

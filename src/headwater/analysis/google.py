@@ -104,8 +104,11 @@ class ByName:
         source = setting.source
         start, end = source.character_at(piece.start), source.character_at(piece.end)
         statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
+        if statement is None:
+            return None
         branches = tuple(Branch(*each) for each in piece.branches)
-        return statement and dataclasses.replace(statement, conditional=piece.conditional, branches=branches)
+        own = None if setting.exact else source  # places in an executed string are not places in the script
+        return dataclasses.replace(statement, conditional=piece.conditional, branches=branches, source=own)
 
 
 def _lacks_types(state: ScriptState, piece: Piece, setting: Setting) -> bool:

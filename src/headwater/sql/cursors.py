@@ -86,6 +86,8 @@ def keep_cursor(lowering: Lowering, name: str, query: Node) -> None:
     """A cursor has a query from here on, with the variables that it was opened with."""
     if isinstance(query, exp.Query):
         kept = inlined(lowering.variables, query) or query.copy()
+        for node in kept.walk():
+            node.meta.clear()  # its places are not those of the statements that fetch
         before = lowering.cursors.get(name)
         if before is not None and lowering.conditional and before != kept:
             kept = exp.Union(this=before.copy(), expression=kept, distinct=False)

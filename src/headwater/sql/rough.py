@@ -40,6 +40,9 @@ def lower_tokens(lowering: Lowering, tokens: Sequence[Any], statement_type: str)
     for written, parts, start, end in _named_tables(tokens):
         if lowering.dialect == "bigquery":  # `p.d.t` in one pair of quotes
             parts = tuple(each for part in parts for each in part.split("."))
+        trigger = lowering.trigger
+        if trigger is not None and len(parts) == 1 and parts[0].lower() in trigger.tables:
+            parts = trigger.table
         known = lowering.resolver.resolve(TableName(parts))
         if written and target is None:
             target = known.name
