@@ -90,7 +90,7 @@ def _extend_select(select: exp.Select, tables: dict[str, exp.CTE], done: set[int
     if any(select.args.get(clause) for clause in _NOT_SUPPORTED):
         raise NoIdentity
     group = select.args.get("group")
-    if group and any(group.args.get(more) for more in ("grouping_sets", "cube", "rollup")):
+    if group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup) is not None:  # a sum may be made as a group is
         raise NoIdentity
     from_ = select.args.get("from_") or select.args.get("from")
     joins = select.args.get("joins") or ()

@@ -181,6 +181,10 @@ def test_identity_is_added(sql, added):
     "sql",
     [
         "SELECT DISTINCT a FROM t",
+        "SELECT a, count(*) AS n FROM t GROUP BY GROUPING SETS ((a), ())",
+        "SELECT a, count(*) AS n FROM t GROUP BY ROLLUP (a)",
+        "SELECT a, count(*) AS n FROM t GROUP BY CUBE (a)",
+        "SELECT a, b FROM t UNION ALL BY NAME SELECT x AS b, k AS c FROM u",
         "SELECT a FROM t UNION SELECT x FROM u",
         "SELECT a, sum(b) OVER () AS s FROM t LIMIT 2",
         "SELECT s FROM (SELECT sum(b) OVER () AS s FROM t) AS z",
