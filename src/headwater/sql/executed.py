@@ -32,6 +32,14 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The value of an argument: as a tree, for lineage, and as the texts that it may be."""
+
+    node: Any | None
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Executed:
     """A statement that executes a string."""
 

@@ -5,7 +5,7 @@ The modules beside this one register functions for sqlglot's node types with `@l
 it, and a node type is supported by adding one function.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,7 +16,7 @@ from sqlglot import exp
 from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import Case, TableName, is_path
+from headwater.model.names import TableName, is_path
 from headwater.model.relation import Case as RelationCase
 from headwater.model.relation import (
     Computed,
@@ -36,6 +36,7 @@ from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, St
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Trigger
+from headwater.sql.spelling import FOLDS, flatten_dots
 from headwater.sql.split import Piece
 from headwater.sql.texts import Texts
 from headwater.text import Source, Span
@@ -131,7 +132,7 @@ class Lowering:
         self._next_id = 0
         self._placeless = piece is not None and piece.source is not None
         self._told: set[tuple[Any, ...]] = set()
-        self._fold = _FOLDS[resolver.case.columns]
+        self._fold = FOLDS[resolver.case.columns]
 
     # --------------------------------------------------------------------------------------------- nodes
 
@@ -191,7 +192,7 @@ class Lowering:
         parts: list[str] = []
         quoted: list[bool] = []
         for part in (table.args.get("catalog"), table.args.get("db"), table.this):
-            for each in _flatten_dots(part):
+            for each in flatten_dots(part):
                 name = each.name if isinstance(each, exp.Expr) else str(each)
                 if name:
                     is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
@@ -397,20 +398,3 @@ def builds(*types: type) -> Callable[[_Build], _Build]:
 
 def _nearest(registry: dict[type, Any], wanted: type) -> Any:
     return next(registry[base] for base in wanted.__mro__ if base in registry)
-
-
-def _flatten_dots(node: Any) -> Iterable[Any]:
-    """The parts of a dotted name that the parser nested."""
-    if node is None:
-        return ()
-    if isinstance(node, exp.Dot):
-        return (*_flatten_dots(node.this), *_flatten_dots(node.expression))
-    return (node,)
-
-
-_FOLDS: dict[Case, Callable[[str, Any], str]] = {
-    Case.INSENSITIVE: lambda name, quoted: name.lower(),
-    Case.EXACT: lambda name, quoted: name,
-    Case.LOWER: lambda name, quoted: name if quoted else name.lower(),
-    Case.UPPER: lambda name, quoted: name if quoted else name.upper(),
-}

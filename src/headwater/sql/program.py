@@ -19,6 +19,7 @@ from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.executed import (
     Argument,
+    Bound,
     Call,
     Executed,
     ExecutedText,
@@ -188,7 +189,7 @@ class Program:
     def _run_text(self, piece: Piece, text: str, executed: Executed) -> Iterator[Piece]:
         source = Source(with_named_holes(text, self.dialect))
         bound = self._bound(executed.arguments, piece)
-        bound |= {hole_name(sign): _Bound(self.texts.behind(sign), (sign,)) for sign in text if is_hole(sign)}
+        bound |= {hole_name(sign): Bound(self.texts.behind(sign), (sign,)) for sign in text if is_hole(sign)}
         back = {name: name for name in (*executed.into, piece.record) if name is not None}
         with self._frame("", bound, back | given_back(executed.arguments)):
             self.variables.update(dict.fromkeys(executed.into))
@@ -271,19 +272,19 @@ class Program:
             return None
         return tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
 
-    def _bound(self, arguments: Sequence[Argument], piece: Piece) -> "dict[str, _Bound]":
+    def _bound(self, arguments: Sequence[Argument], piece: Piece) -> dict[str, Bound]:
         """The arguments of a string by the names that they have inside it."""
-        found: dict[str, _Bound] = {}
+        found: dict[str, Bound] = {}
         for number, argument in enumerate(arguments, start=1):
             node = self._parsed(argument.tokens, piece)
             name = argument.name or f"headwater_using_{number}"
             read = node is not None and reads(self.variables, node)
             value = inlined(self.variables, node) if read else None
-            found[name] = _Bound(value, self._texts_of(argument.tokens, piece))
+            found[name] = Bound(value, self._texts_of(argument.tokens, piece))
         return found
 
     @contextmanager
-    def _frame(self, name: str, bound: "dict[str, _Bound]", back: dict[str, str]) -> Iterator[None]:
+    def _frame(self, name: str, bound: dict[str, Bound], back: dict[str, str]) -> Iterator[None]:
         """Inside, only bound variables exist; `back` says which of them are given back, and as which."""
         outer, prepared = self.variables, self._prepared
         with self.texts.apart():
@@ -334,10 +335,10 @@ class Program:
         if name is not None and self.texts.knows(name):
             self.texts.give(name, (self.texts.hole(None),), piece.branches)
 
-    def _parameters(self, routine: Routine, call: Call, piece: Piece) -> "tuple[dict[str, _Bound], dict[str, str]]":
+    def _parameters(self, routine: Routine, call: Call, piece: Piece) -> tuple[dict[str, Bound], dict[str, str]]:
         """The values of a routine's parameters in a call, and the variables that take those that are given back."""
         places = {each.name: each for each in call.arguments if each.name is not None}
-        bound: dict[str, _Bound] = {}
+        bound: dict[str, Bound] = {}
         back: dict[str, str] = {}
         positional = [each for each in call.arguments if each.name is None]
         for parameter in routine.parameters:
@@ -348,14 +349,14 @@ class Program:
                     back |= {parameter.name: str(argument.tokens[-1].text).lower()}
             else:
                 texts = self._texts_of(parameter.default, routine.head) if parameter.default else (NULL,)
-                bound[parameter.name] = _Bound(None, texts)
+                bound[parameter.name] = Bound(None, texts)
         return bound, back
 
     def _run(
         self,
         routine: Routine,
         piece: Piece,
-        bound: "dict[str, _Bound]",
+        bound: dict[str, Bound],
         back: dict[str, str],
         *,
         before: Sequence[Any] = (),
@@ -392,14 +393,6 @@ class Program:
         for trigger, piece in ready:
             head = self.code.routines[trigger.function or ""].head
             yield from self._run_trigger(trigger, dataclasses.replace(piece, span=head.span))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Bound:
-    """The value of an argument: as lineage, and as texts."""
-
-    node: Node | None
-    texts: tuple[str, ...]
 
 
 def _opaque(piece: Piece, reason: str) -> Piece:

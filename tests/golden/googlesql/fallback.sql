@@ -54,7 +54,7 @@ CREATE TABLE d.x AS SELECT * FROM missing;
 
 -- case: prediction by a model
 SELECT * FROM ML.PREDICT(MODEL d.m, (SELECT a, b FROM t));
---> * <- t.a TRANSFORMATION ?, t.b TRANSFORMATION ?
+--> * <- t.a TRANSFORMATION ?, t.b TRANSFORMATION ? | t.a JOIN, t.b JOIN
 --! APPROXIMATE_LINEAGE
 --! APPROXIMATE_LINEAGE
 

@@ -100,6 +100,7 @@ SELECT b FROM f();
 CREATE FUNCTION f(x int) RETURNS TABLE (a int) LANGUAGE plpgsql AS $$ BEGIN a := x; RETURN NEXT; END $$;
 SELECT a FROM o, f(o.i);
 --> a <- o.i TRANSFORMATION ?
+--> * | o.i JOIN
 --! APPROXIMATE_LINEAGE
 
 -- case: a text that is executed
@@ -110,7 +111,7 @@ BEGIN
 END $$;
 SELECT a FROM f(3);
 --> b <- t.b IDENTITY
---! UNSUPPORTED_STATEMENT
+--> ?column?
 --> a <- t.b IDENTITY
 --! APPROXIMATE_LINEAGE
 
@@ -118,6 +119,7 @@ SELECT a FROM f(3);
 CREATE FUNCTION f(x int) RETURNS TABLE (a int) LANGUAGE plpython3u AS $$ for i in range(x): yield i; $$;
 SELECT a FROM o, f(o.i);
 --> a <- o.i TRANSFORMATION ?
+--> * | o.i JOIN
 --! APPROXIMATE_LINEAGE
 
 -- case: two functions of one name

@@ -24,4 +24,5 @@ SELECT twice(i) AS d FROM o;
 CREATE FUNCTION f(x INT) RETURNS TABLE (a INT) LANGUAGE JAVASCRIPT AS $$ { processRow: function (row, w) { w.writeRow({A: row.X}); } } $$;
 SELECT q.a FROM o, TABLE(f(o.i)) q;
 --> a <- o.i TRANSFORMATION ?
+--> * | o.i JOIN
 --! APPROXIMATE_LINEAGE

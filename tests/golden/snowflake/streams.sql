@@ -176,4 +176,5 @@ SELECT SEQ4() AS n FROM TABLE(GENERATOR(ROWCOUNT => 10));
 -- case: a table function over partitions
 SELECT f.x FROM t, TABLE(udtf(t.a) OVER (PARTITION BY t.b)) f;
 --> x <- t.a TRANSFORMATION ?, t.b TRANSFORMATION ?
+--> * | t.a JOIN, t.b JOIN
 --! APPROXIMATE_LINEAGE
