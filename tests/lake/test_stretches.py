@@ -4,7 +4,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.lake.test_plain import NUMBER, TEXT, tree_of, write
 
@@ -83,3 +83,26 @@ def test_the_rows_are_those_of_a_dictionary(arrow, engine, turns, bounds, least)
     inside = {id: n for id, n in sorted(wanted.items()) if bounds is None or low <= id <= high}
     assert {int(id): n for id, n in zip(found["id"].to_pylist(), found["n"].to_pylist())} == inside
     assert [int(id) for id in found["id"].to_pylist()] == list(inside), "in the order of their keys"
+
+
+PAIRS = pa.schema([("k", pa.string()), ("j", pa.int32()), ("n", pa.int64())])
+pairs = st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from([-(2**31), -256, -1, 0, 1, 256])), min_size=1)
+
+
+@example([{("a", -1), ("a", 1)}, {("a", 0)}], (None, {("a", 0)}))
+@given(turns=st.lists(pairs, min_size=1, max_size=4), bounds=st.tuples(st.none() | pairs, st.none() | pairs))
+def test_separators_that_are_the_beginning_of_a_key_lose_no_row(turns, bounds):
+    """Keys that end in zero bytes, as those of 0 and of round numbers do, are no separator with zeros behind it."""
+    tree = tree_of(PAIRS, ("k", "j"), **{"file.block-size": "1"})
+    wanted = {}
+    for turn, keys in enumerate(turns):
+        ordered = sorted(keys)
+        rows = {"k": [k for k, _ in ordered], "j": [j for _, j in ordered], "n": [turn] * len(ordered)}
+        tree.write_arrow(pa.table(rows, schema=PAIRS))
+        tree.flush()
+        wanted |= dict.fromkeys(ordered, turn)
+    low, high = (None if bound is None else min(bound) for bound in bounds)
+    found = tree.to_arrow(lower=low, upper=high).to_pylist()
+    tree.close()
+    inside = {key: n for key, n in wanted.items() if (low is None or low <= key) and (high is None or key <= high)}
+    assert [((row["k"], row["j"]), row["n"]) for row in found] == sorted(inside.items())

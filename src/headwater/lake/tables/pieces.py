@@ -64,7 +64,7 @@ def _by_key(store: TableStore, shape: Shape, split: Split, size: int) -> Iterato
     shelf = store.shelf(shape)
     edges = [OpenFile(shelf, file).boundaries() for file in split.files]
     keys = concat_keys([ends for ends, _ in edges])
-    order = keys.sort_order()
+    order = keys.boundary_order()
     rows = np.cumsum(np.concatenate([counts for _, counts in edges])[order])
     parts = max(1, round(split.bytes / size))
     at = np.unique(np.searchsorted(rows, [rows[-1] * part // parts for part in range(1, parts)]))

@@ -53,6 +53,10 @@ class NumberKeys:
             return np.argsort(self.values, kind="stable")  # recognises sorted runs and merges them
         return _radix_order(self.values - self.values.min())
 
+    def boundary_order(self) -> Order:
+        """An order that sorts keys and separators, which may be the beginning of a key."""
+        return self.sort_order()
+
     def differ_from_next(self) -> npt.NDArray[np.bool_]:
         """For each key, whether the next is another; the last always differs."""
         return np.append(self.values[1:] != self.values[:-1], True)
@@ -118,11 +122,18 @@ class BytesKeys:
         return low
 
     def sort_order(self) -> Order:
-        """The order that sorts the keys and keeps equal ones as they are."""
+        """The order that sorts the keys and keeps equal ones as they are.
+
+        REQUIRES: none is the beginning of another.
+        """
         if self.longest > _LONGEST_IN_WORDS:
             return pc.sort_indices(self.values).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
         words = self._words(-(-self.longest // 8))
         return np.lexsort(words[::-1]) if len(words) > 1 else np.argsort(words[0], kind="stable")
+
+    def boundary_order(self) -> Order:
+        """An order that sorts keys and separators, which may be the beginning of a key."""
+        return pc.sort_indices(self.values).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
     def differ_from_next(self) -> npt.NDArray[np.bool_]:
         """For each key, whether the next is another; the last always differs."""

@@ -30,7 +30,8 @@ def merge_batches(batches: Sequence[SortedBatch], rule: MergeRule) -> SortedBatc
         return filled[0]
     if _in_sequence(filled):
         return concat(filled)
-    return sort_batch(concat(filled), rule)
+    whole = concat(filled)
+    return _sorted(whole, whole.keys, rule)
 
 
 def sort_batch(rows: SortedBatch, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None) -> SortedBatch:
@@ -41,6 +42,13 @@ def sort_batch(rows: SortedBatch, rule: MergeRule, positions: npt.NDArray[np.int
     keys = rows.keys if positions is None else rows.keys.take(positions)
     if len(keys) < 2 or keys.is_increasing():
         return rows if positions is None else rows.take(positions)
+    return _sorted(rows, keys, rule, positions)
+
+
+def _sorted(
+    rows: SortedBatch, keys: Keys, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None
+) -> SortedBatch:
+    """The same, of rows that are not in order. REQUIRES: `keys` are those of the positions."""
     order = keys.sort_order()
     keys = keys.take(order)
     last = keys.differ_from_next()
