@@ -36,7 +36,7 @@ def main() -> None:
     peers, missing = ({}, {}) if quick else _spark_peers.usable()
     with tempfile.TemporaryDirectory() as folder:
         spark = _session(Path(folder), _spark_peers.settings(peers, f"{folder}/paimon"))
-        bench = Bench(spark, Path(folder), rows, 1 if quick else 3)
+        bench = Bench(spark, Path(folder), rows, 3)
         kinds: list[type[Format]] = [Format, Headwater, *(PEERS[name] for name in peers)]
         found = bench.run([kind(bench) for kind in kinds])
         ours, theirs = found["headwater"], found["parquet"]
