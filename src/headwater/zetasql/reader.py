@@ -59,9 +59,15 @@ class Reader:
         self._script_paths: list[Path] | None = None
         self._checked: set[Path] = set()
         self._resolver: SchemaResolver | None = None
+        self._own: _Kept | None = None  # where there is a provider: what it says is for this reader alone
 
     def begin(self, text: str) -> None:
-        """A new script. Tables of earlier ones stay in the catalog: they cost nothing once they are there."""
+        """A new script. Tables of earlier ones stay in the catalog: they cost nothing once they are there.
+
+        A provider may have to be asked about each of them again, so with one the catalog begins empty.
+        """
+        if self.catalog.provider is not None:
+            self._keep(_Kept())
         self.catalog = ScriptCatalog(
             self.dialect,
             entries=dict(self._kept.entries),
@@ -84,11 +90,17 @@ class Reader:
         for text, resolver in texts:
             named = {tuple(part.lower() for part in path): path for path in self._tables_of(text)}
             catalog.add_tables([path for key, path in named.items() if key not in catalog.entries], resolver)
-        _kept.setdefault(self.engine, {})[self.dialect] = _Kept(catalog.entries, catalog.catalog())
+        self._keep(_Kept(catalog.entries, catalog.catalog()))
 
     @property
     def _kept(self) -> _Kept:
-        return _kept.setdefault(self.engine, {}).setdefault(self.dialect, _Kept())
+        return self._own or _kept.setdefault(self.engine, {}).setdefault(self.dialect, _Kept())
+
+    def _keep(self, kept: _Kept) -> None:
+        if self.catalog.provider is not None:
+            self._own = kept
+        else:
+            _kept.setdefault(self.engine, {})[self.dialect] = kept
 
     def schema_changed(self) -> None:
         """Do not trust what was looked up before."""
@@ -203,7 +215,7 @@ class Reader:
         if not kept.has_room():
             wanted = {tuple(part.lower() for part in path) for path in paths}
             self.catalog.entries = {key: entry for key, entry in self.catalog.entries.items() if key in wanted}
-            _kept[self.engine][self.dialect] = _Kept(dict(self.catalog.entries))
+            self._keep(_Kept(dict(self.catalog.entries)))
 
     def _named_in(self, text: str) -> list[Path]:
         """Paths of earlier texts whose names are in this one: what they meant then, they need not mean now."""
