@@ -90,6 +90,20 @@ def test_what_a_query_gives_is_named_after_its_file_or_its_statement(tmp_path):
     assert {str(node) for node in answer.nodes} >= {f"{folder}/two.sql#1.name", f"{folder}/odd.sql#1.name"}
 
 
+def test_variables_are_no_datasets(tmp_path):
+    text = """CREATE PROCEDURE p AS
+BEGIN
+  DECLARE @a INT = (SELECT MAX(x) FROM dbo.s);
+  DECLARE c CURSOR FOR SELECT y FROM dbo.u;
+  DECLARE @b INT;
+  FETCH NEXT FROM c INTO @b;
+  INSERT INTO dbo.d (m, n) VALUES (@a, @b);
+END"""
+    folder, state = harvested(tmp_path, {"p.sql": text}, "tsql")
+    edges = {(row["target"], row["target_column"], row["source"]) for row in state.read(EDGES).to_pylist()}
+    assert edges == {("dbo.d", "m", "dbo.s"), ("dbo.d", "n", "dbo.u"), (f"{folder}/p.sql", "y", "dbo.u")}
+
+
 FILES = {
     "sql/proj-1/mart/daily/query.sql": "# comment; with a semicolon\nSELECT d, n FROM stage.events_v1",
     "sql/proj-1/stage/events_v1/query.sql": """-- the last query makes the table

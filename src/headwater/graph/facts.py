@@ -4,6 +4,7 @@ The functions here are the one place where lineage becomes rows; harvesting on S
 all go through them.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -62,12 +63,14 @@ def with_results(
     """The lineage of statements of one text, with a name for what each bare SELECT gives.
 
     It is named after its text, or after its statement if there are several; `first` is the number of the statement
-    with the index 0, and `is_only` says that there are no other queries in the text.
+    with the index 0, and `is_only` says that there are no other queries in the text. What goes into variables is no
+    dataset: statements that use them have edges from where their values come from.
     """
     queries = {each.index for each in lineages if _is_bare(each)}
     only = is_only and len(queries) == 1 and source is not None
     names = {index: TableName.of(str(source) if only else statement_id(source, first + index)) for index in queries}
-    return [renamed(each, names[each.index]) if _is_bare(each) else each for each in lineages]
+    named = [renamed(each, names[each.index]) if _is_bare(each) else each for each in lineages]
+    return [each if each.target is not None else dataclasses.replace(each, edges=()) for each in named]
 
 
 def _is_bare(lineage: StatementLineage) -> bool:
