@@ -16,7 +16,7 @@ class RangeReader(Protocol):
 
     @property
     def in_place(self) -> bool:
-        """Whether a read costs no request, so that there is nothing to gain from reading ahead."""
+        """Return whether a read costs no request, so that there is nothing to gain from reading ahead."""
         ...
 
     def read(self, start: int, length: int) -> memoryview:

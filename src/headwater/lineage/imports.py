@@ -168,7 +168,7 @@ def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaM
 
 
 def _is_wire(value: dict[str, Any]) -> bool:
-    """Whether an object is the wire format rather than a dictionary of tables."""
+    """Return whether an object is the wire format rather than a dictionary of tables."""
     words = {
         "tables",
         "functions",

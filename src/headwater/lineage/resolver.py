@@ -385,7 +385,7 @@ class SchemaResolver:
             yield own[1:]  # the given schema does not speak of catalogs
 
     def _is_home(self, key: TableKey) -> bool:
-        """Whether a name says the schema in which the engine looks anyway: `dbo.t` is the table made as `t`."""
+        """Tell whether a name says the schema in which the engine looks anyway: `dbo.t` is the table made as `t`."""
         if self._home is None or self.schema.default_schema or key[0] != self._fold((self._home,))[0]:
             return False
         table = self._implied.get(key[1:])

@@ -85,7 +85,7 @@ class SchemaFunction(Wire, frozen=True, kw_only=True):
 
 
 class SchemaMetadata(Wire, frozen=True, kw_only=True):
-    """What a user tells about tables and functions: their columns, where to look for them, how names compare."""
+    """A user's knowledge of tables and functions: their columns, where to look for them, how names compare."""
 
     default_catalog: str | None = None
     default_schema: str | None = None
@@ -97,7 +97,7 @@ class SchemaMetadata(Wire, frozen=True, kw_only=True):
 
 
 class Origin(Enum):
-    """Whether a table of the resolved schema was given or inferred."""
+    """Return whether a table of the resolved schema was given or inferred."""
 
     IMPORTED = "imported"
     IMPLIED = "implied"

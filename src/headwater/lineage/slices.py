@@ -238,7 +238,7 @@ class ReplayedResolver(SchemaResolver):
             self.apply(effect)
 
     def fits(self, sight: Sight) -> bool:
-        """Whether what was seen then is what is here now."""
+        """Return whether what was seen then is what is here now."""
         if sight.namespace != self.namespace:
             return False
         for name, seen in zip(LAYERS, sight.layers):

@@ -64,7 +64,7 @@ class StatementLineage:
 
     @property
     def approximate(self) -> bool:
-        """Whether anything about the edges is in doubt."""
+        """Return whether anything about the edges is in doubt."""
         return self.status is not Status.RESOLVED
 
     @property
@@ -98,7 +98,7 @@ _DOUBTS = {IssueCode.UNKNOWN_COLUMN, IssueCode.AMBIGUOUS_COLUMN, IssueCode.APPRO
 
 
 def _is_doubtful(lineage: StatementLineage) -> bool:
-    """Whether edges are in doubt, or missing because a name could not be resolved."""
+    """Return whether edges are in doubt, or missing because a name could not be resolved."""
     return (
         any(edge.approximate for edge in lineage.edges)
         or any(table.approximate for table in lineage.sources)

@@ -45,7 +45,7 @@ _FILE = re.compile(
 
 
 def is_path(name: str) -> bool:
-    """Whether a name of one part is that of a file, a folder or a stage rather than a table's.
+    """Return whether a name of one part is that of a file, a folder or a stage rather than a table's.
 
     >>> [is_path(name) for name in ("s3://b/x", "./x", "a/b", "t.parquet", "@stage", "t", "odd.name")]
     [True, True, True, True, True, False, False]

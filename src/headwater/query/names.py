@@ -194,7 +194,7 @@ def _follows(text: str, end: int, version: Version) -> bool:
 
 
 def is_cte(node: Node) -> bool:
-    """Whether a table's name is that of a common table expression in sight."""
+    """Return whether a table's name is that of a common table expression in sight."""
     if node.args.get("db"):
         return False
     parent = node.parent

@@ -171,7 +171,7 @@ def _placed(plan: ScanPlan) -> Iterator[PlacedFile]:
 
 
 def twice(identities: pa.Table) -> bool:
-    """Whether a row is there more than once."""
+    """Return whether a row is there more than once."""
     return len(identities.group_by(identities.column_names).aggregate([])) != len(identities)
 
 

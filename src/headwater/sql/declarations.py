@@ -121,7 +121,7 @@ def read_command(piece: Piece, dialect: str) -> Piece:
 
 
 def _is_swallowed(piece: Piece) -> bool:
-    """Whether the tokenizer took the first word for a command and kept the rest of the piece as one string."""
+    """Return whether the tokenizer took the first word for a command and kept the rest of the piece as one string."""
     if len(piece.tokens) != 2 or piece.tokens[1].token_type is not TokenType.STRING:
         return False
     head, rest = piece.tokens

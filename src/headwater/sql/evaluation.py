@@ -147,7 +147,7 @@ class Evaluation:
         return (*found, *(self.values(other) if other is not None else (NULL,)))
 
     def truth(self, node: Node) -> bool | None:
-        """Whether a comparison of texts holds; None when that is not known."""
+        """Return whether a comparison of texts holds; None when that is not known."""
         if isinstance(node, exp.Paren):
             return self.truth(node.this)
         if not isinstance(node, exp.EQ | exp.NEQ):

@@ -241,7 +241,7 @@ def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:
 
 
 def given_back(arguments: Sequence[Argument]) -> dict[str, str]:
-    """Which of a string's parameters are given back, by name, and the variables that take them."""
+    """The parameters of a string that are given back, by name, with the variables that take them."""
     found: dict[str, str] = {}
     for number, argument in enumerate(arguments, start=1):
         if argument.out and argument.tokens:

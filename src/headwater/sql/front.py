@@ -230,7 +230,7 @@ def _settled(lowering: Lowering, lowered: Lowered) -> Lowered:
 
 
 def _is_call(tree: Node) -> bool:
-    """Whether a statement is the call of a procedure, as in PL/SQL: `package.load(1)`."""
+    """Return whether a statement is the call of a procedure, as in PL/SQL: `package.load(1)`."""
     while isinstance(tree, exp.Dot):
         tree = tree.expression
     return isinstance(tree, exp.Anonymous)

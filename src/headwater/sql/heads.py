@@ -23,7 +23,7 @@ class Head:
 
 
 def is_routine(tokens: Sequence[Any]) -> bool:
-    """Whether a piece begins with the header of a procedure, function or trigger."""
+    """Return whether a piece begins with the header of a procedure, function or trigger."""
     words = [token.text.upper() for token in tokens[:6]]
     return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not _ROUTINES.isdisjoint(words)
 

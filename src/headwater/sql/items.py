@@ -249,7 +249,7 @@ class Named:
     shown: str = ""
 
     def answers_to(self, parts: tuple[str, ...]) -> bool:
-        """Whether a qualifier means this item: `t` and `s.t` both mean the table s.t."""
+        """Return whether a qualifier means this item: `t` and `s.t` both mean the table s.t."""
         count = len(parts)
         return 0 < count <= len(self.names) and self.names[-count:] == parts
 

@@ -231,7 +231,7 @@ _DOTTED_FIELDS = frozenset(
 
 
 def _is_sequence(lowering: Lowering, last: Node) -> bool:
-    """Whether `x.nextval` names the next number of a sequence."""
+    """Return whether `x.nextval` names the next number of a sequence."""
     return last.name.lower() in ("nextval", "currval")
 
 

@@ -178,7 +178,7 @@ def _parameters(tokens: Sequence[Any]) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _items(tokens: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """What stands between commas, outside brackets of any kind."""
+    """The parts of a list of declarations, where `<` is a bracket of types, too; `cut_list` cuts expressions."""
     depth, begin = 0, 0
     for at, token in enumerate(tokens):
         depth += (token.text in ("(", "<")) - (token.text in (")", ">"))
@@ -222,7 +222,7 @@ def _angle_end(tokens: Sequence[Any], at: int) -> int:
 
 
 def is_foreign(tokens: Sequence[Any]) -> bool:
-    """Whether the body of a routine is in another language than SQL."""
+    """Return whether the body of a routine is in another language than SQL."""
     words = [_word(tokens, at) for at in range(len(tokens))]
     return any(
         word == "LANGUAGE" and at + 1 < len(words) and _language(tokens[at + 1]) not in _LANGUAGES
@@ -268,7 +268,7 @@ def _is_procedural(pieces: Sequence[Piece]) -> bool:
 
 
 def is_expression(pieces: Sequence[Piece]) -> bool:
-    """Whether the body of a function is an expression rather than statements (Snowflake)."""
+    """Return whether the body of a function is an expression rather than statements (Snowflake)."""
     return len(pieces) == 1 and _word(pieces[0].tokens, 0) not in _STATEMENTS
 
 

@@ -12,7 +12,7 @@ _NAME = "result_scan"
 
 
 def is_result_scan(function: Node) -> bool:
-    """Whether a function gives the rows of an earlier statement."""
+    """Return whether a function gives the rows of an earlier statement."""
     return isinstance(function, exp.Anonymous) and function.name.lower() == _NAME
 
 
@@ -52,6 +52,6 @@ def _meant(lowering: Lowering, function: Node) -> Piece | None:
 
 
 def _add_catalog(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """What SHOW lists comes from no table."""
+    """The rows that SHOW lists: they come from no table."""
     scope.items.append(name_item(lowering, node, OpaqueItem(Literal()), (_NAME,), _NAME))
     return beside(before, Values((), ()))

@@ -58,12 +58,12 @@ class Routine:
 
     @property
     def runs(self) -> bool:
-        """Whether it can be called: a function is seen through where it is used."""
+        """Return whether it can be called: a function is seen through where it is used."""
         return self.kind == "PROC"
 
 
 class Code:
-    """What procedural code has declared so far: names of variables and parameters, and routines."""
+    """The declarations of procedural code so far: names of variables and parameters, and routines."""
 
     def __init__(self, declared: Callable[[Iterable[str], bool], None] = lambda names, given: None) -> None:
         self.names: set[str] = set()
@@ -81,7 +81,7 @@ class Code:
 
     @property
     def holds(self) -> bool:
-        """Whether the statements that come now are only kept: they run where a trigger calls them."""
+        """Return whether the statements that come now are only kept: they run where a trigger calls them."""
         return self.current is not None and self.current.for_triggers and self.current.name in self.held
 
     def begin(self, piece: Piece, source: Source) -> None:

@@ -115,7 +115,7 @@ def _covers(given: Path, path: Path, arms: dict[Path, set[int]]) -> bool:
 
 
 def is_variable(node: Node) -> bool:
-    """Whether a node can be the use of a variable: `@x`, `$x`, or a plain name."""
+    """Return whether a node can be the use of a variable: `@x`, `$x`, or a plain name."""
     return isinstance(node, exp.Parameter | exp.Placeholder | exp.Var) or (
         isinstance(node, exp.Column) and node.args.get("table") is None
     )

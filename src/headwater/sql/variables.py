@@ -140,7 +140,7 @@ def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
 
 
 def _takes_value(lowering: Lowering, target: Node | None) -> bool:
-    """Whether the target of INTO is a variable rather than a new table."""
+    """Return whether the target of INTO is a variable rather than a new table."""
     if target is None:
         return False
     if row_column(lowering, target) is not None:

@@ -117,7 +117,7 @@ class Names:
     alone: bool
 
     def are_ours(self, dataset: str) -> bool:
-        """Whether this harvest alone has a say in a dataset that SQL text named."""
+        """Return whether this harvest alone has a say in a dataset that SQL text named."""
         return self.alone or (dataset not in self.others and (dataset in self.before or dataset in self.after))
 
 

@@ -55,7 +55,7 @@ class Runner:
 
     @property
     def is_hungry(self) -> bool:
-        """Whether a core is about to have nothing to do."""
+        """Return whether a core is about to have nothing to do."""
         crew = self._crew
         return not self._waiting and (crew is None or not crew.is_up or len(self._jobs) <= crew.running)
 

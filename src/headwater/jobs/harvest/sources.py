@@ -37,13 +37,13 @@ class Estate:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which files of a folder count, and what they make."""
+    """The files of a folder that count, and the tables that they make."""
 
     targets: Patterns = field(default_factory=Patterns)
     exclude: tuple[str, ...] = ()  # patterns of paths below what was named
 
     def takes(self, file: Path, root: Path) -> bool:
-        """Whether a file below a root is harvested."""
+        """Return whether a file below a root is harvested."""
         inside = PurePath(file.relative_to(root))
         steps = [inside, *inside.parents]
         return not any(step.match(pattern.rstrip("/")) for pattern in self.exclude for step in steps)
@@ -219,7 +219,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _is_events(path: Path) -> bool:
-    """Whether a file holds OpenLineage events: its first line has the time of one."""
+    """Return whether a file holds OpenLineage events: its first line has the time of one."""
     if path.suffix.lower() not in (".ndjson", ".jsonl", ".json") or not path.is_file():
         return False
     with path.open("rb") as lines:

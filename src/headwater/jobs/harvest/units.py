@@ -145,7 +145,7 @@ def plain_name(name: str) -> str:
 
 
 def may_mean(name: str, other: str) -> bool:
-    """Whether two names can mean the same table: one may have more parts than the other.
+    """Return whether two names can mean the same table: one may have more parts than the other.
 
     >>> may_mean("orders", "shop.orders"), may_mean("raw.orders", "shop.orders")
     (True, False)

@@ -33,7 +33,7 @@ class Crew(Protocol):
 
     @property
     def is_hungry(self) -> bool:
-        """Whether it could do with more to do."""
+        """Return whether it could do with more to do."""
 
     def give(self, tasks: list[Task]) -> None:
         """Add tasks to those that are to be done."""
@@ -77,7 +77,7 @@ class Waves:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether units are being analysed."""
+        """Return whether units are being analysed."""
         return bool(self._away)
 
     def take(self, task: Task, outcome: Outcome) -> None:
@@ -208,7 +208,7 @@ class _Names:
                     del self._by_last[last_part(name)]
 
     def may_have(self, names: Iterable[str]) -> bool:
-        """Whether one of some names can mean one of these."""
+        """Return whether one of some names can mean one of these."""
         if not self._by_last:
             return False
         return any(may_mean(name, each) for name in names for each in self._by_last.get(last_part(name), ()))

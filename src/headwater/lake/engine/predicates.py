@@ -110,7 +110,7 @@ def mask_batch(batch: pa.RecordBatch, where: Sequence[Predicate]) -> npt.NDArray
 
 
 def holds(predicate: Predicate, value: Any) -> bool:
-    """Whether a predicate holds for one value. REQUIRES: a checked predicate."""
+    """Return whether a predicate holds for one value. REQUIRES: a checked predicate."""
     if isinstance(predicate, IsNull):
         return (value is None) != predicate.negated
     if value is None:

@@ -231,7 +231,7 @@ class Reads:
         }
 
     def _are_sparse(self, keys: Sequence[NativeKey]) -> bool:
-        """Whether there are too few keys to a block to decode blocks as a whole."""
+        """Return whether there are too few keys to a block to decode blocks as a whole."""
         return len(keys) < 32 or len(keys) * 64 < sum(file.rows for file in self._source.state.version.files)
 
     def _newest(self, state: TreeState, key: NativeKey, trace: Trace | None) -> tuple[int, tuple[Any, ...]] | None:

@@ -37,7 +37,7 @@ def cut_split(store: TableStore, split: Split, size: int) -> Iterator[Split]:
 
 
 def _has_index(shape: Shape) -> bool:
-    """Whether the places to cut at can be had without reading the rows."""
+    """Return whether the places to cut at can be had without reading the rows."""
     return shape.options.file_format is FileFormat.SST
 
 

@@ -42,7 +42,7 @@ class Shape:
 
     @property
     def keeps_rows_whole(self) -> bool:
-        """Whether a row that is read is always one that was written, not put together from several."""
+        """Return whether a row that is read is always one that was written, not put together from several."""
         return self.rule.engine in (MergeEngine.DEDUPLICATE, MergeEngine.FIRST_ROW)
 
 

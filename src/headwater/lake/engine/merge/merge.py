@@ -62,7 +62,7 @@ def _sorted(
 
 
 def _in_sequence(batches: Sequence[SortedBatch]) -> bool:
-    """Whether each batch begins after the end of the one before."""
+    """Return whether each batch begins after the end of the one before."""
     return all(a.keys.native(-1) < b.keys.native(0) for a, b in pairwise(batches))  # type: ignore[operator]
 
 

@@ -77,7 +77,7 @@ class IndexBlock:
         return [Handle(*each) for each in zip(self._offsets[some].tolist(), self._sizes[some].tolist())]
 
     def fills(self, start: int, end: int) -> bool:
-        """Whether the blocks follow each other without a gap from `start` to `end`."""
+        """Return whether the blocks follow each other without a gap from `start` to `end`."""
         if not len(self):
             return start == end
         ends = self._offsets + self._sizes
