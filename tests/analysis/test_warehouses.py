@@ -37,5 +37,5 @@ def test_nested_types_reach_zetasql(warehouse):
 
 
 def test_a_folder_without_tables_is_no_schema(tmp_path):
-    with pytest.raises(SchemaError, match="no lake tables"):
+    with pytest.raises(SchemaError, match="describes tables"):
         headwater.analyze("SELECT 1", schema=tmp_path)

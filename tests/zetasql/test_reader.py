@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from headwater.analysis.door import Request, analyze_sources
-from headwater.analysis.schemas import schema_of_ddl
+from headwater.analysis.schema_files import schema_of_ddl
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import analyze_script
 from headwater.lineage.slices import Hashes, Slice, WatchedResolver
@@ -51,7 +51,7 @@ def backend():
 def estate(count):
     """Texts, each over a table of its own, with the schema in which all of them are."""
     tables = ";".join(f"CREATE TABLE d.t{number} (c{number} INT64)" for number in range(count))
-    schema = schema_of_ddl(Source(tables), "bigquery")
+    schema = schema_of_ddl([Source(tables)], "bigquery")
     return schema, [f"SELECT c{number} FROM d.t{number}" for number in range(count)]
 
 
@@ -86,7 +86,7 @@ def test_what_a_text_sees_does_not_depend_on_what_was_foreseen(backend):
 
 def test_what_was_foreseen_wrongly_is_looked_up(backend):
     schema, texts = estate(3)
-    other = schema_of_ddl(Source("CREATE TABLE d.t1 (other INT64)"), "bigquery")
+    other = schema_of_ddl([Source("CREATE TABLE d.t1 (other INT64)")], "bigquery")
     front_end = GoogleSqlFrontEnd(engine=Engine(lambda: backend))
     front_end.foresee([("SELECT 1 FROM d.t1", SchemaResolver(other, dialect="bigquery")), ("SELEC", None)])
     results = lowered(front_end, texts, schema)

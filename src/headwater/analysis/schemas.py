@@ -1,27 +1,24 @@
-"""Schemas from wherever users have them: Python values and files."""
+"""Schemas from wherever users have them: Python values, files, folders, warehouses."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from headwater.analysis.texts import read_text
-from headwater.errors import SchemaError, Severity
-from headwater.lineage.imports import schema_of_csv, schema_of_json, schema_of_mapping
-from headwater.lineage.resolver import SchemaResolver
-from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
-from headwater.lineage.script import analyze_script
-from headwater.sql.front import SqlFrontEnd
-from headwater.text import Source
+from headwater.lineage.imports import schema_of_mapping
+from headwater.lineage.schema import SchemaMetadata
 
 SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str] | None
 
 
-def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetadata:
-    """A schema from a mapping of tables, a file (JSON, an `information_schema` CSV, DDL), or a lake warehouse.
+def import_schema(
+    schema: SchemaLike, dialect: str | None = None, *, warn: Callable[[str], None] | None = None
+) -> SchemaMetadata:
+    """A schema from a mapping of tables, a file, a folder of schema files, or a lake warehouse (a folder or a URL).
 
-    A folder, or the URL of an object store, is a warehouse.
+    A file is JSON, YAML, Avro, a dump of `information_schema.columns` (CSV or Parquet), or DDL. `warn` is told of
+    files in a folder that cannot be read; without it, the first of them is an error.
 
     RAISES: InputError when the file cannot be read, SchemaError when it is not a schema.
     """
@@ -32,10 +29,13 @@ def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetad
             return schema
         case Mapping():
             return schema_of_mapping(schema)
-        case _ if "://" in str(schema) or Path(schema).is_dir():
+        case _ if "://" in str(schema):
             return _schema_of_warehouse(str(schema), dialect)
+        case _ if Path(schema).is_dir():
+            return _schema_of_folder(Path(schema), dialect, warn)
         case _:
-            return _schema_of_file(Path(schema), dialect)
+            found: SchemaMetadata = _files().schema_of_file(Path(schema), dialect)
+            return found
 
 
 def _schema_of_warehouse(location: str, dialect: str | None) -> SchemaMetadata:
@@ -44,39 +44,13 @@ def _schema_of_warehouse(location: str, dialect: str | None) -> SchemaMetadata:
     return found
 
 
-def _schema_of_file(path: Path, dialect: str | None) -> SchemaMetadata:
-    text = read_text(path)
-    match path.suffix.lower():
-        case ".json":
-            return schema_of_json(text, name=path.stem)
-        case ".csv":
-            return schema_of_csv(text)
-        case ".sql" | ".ddl":
-            return schema_of_ddl(Source(text, str(path)), dialect)
-    raise SchemaError(
-        f"the kind of the schema file {path} is not known",
-        hint="name it .json, .csv (information_schema) or .sql (DDL), or name a warehouse folder",
-    )
+def _schema_of_folder(folder: Path, dialect: str | None, warn: Callable[[str], None] | None) -> SchemaMetadata:
+    if any(folder.glob("*/database.json")):
+        return _schema_of_warehouse(str(folder), dialect)
+    found: SchemaMetadata = _files().schema_of_folder(folder, dialect, warn)
+    return found
 
 
-def schema_of_ddl(source: Source, dialect: str | None = None) -> SchemaMetadata:
-    """The tables that a script of definitions leaves behind: CREATE, ALTER, DROP and so on, in order.
-
-    RAISES: SchemaError at the first statement that cannot be read.
-    """
-    resolver = SchemaResolver(dialect=dialect)
-    for statement in analyze_script(source, SqlFrontEnd(dialect), resolver):
-        for issue in statement.issues:
-            if issue.severity is Severity.ERROR:
-                raise SchemaError(issue.message, hint=issue.hint, span=issue.span, source=source)
-    tables = (
-        SchemaTable(
-            catalog=table.catalog,
-            schema=table.schema,
-            name=table.name,
-            columns=tuple(ColumnSchema(name=column.name, data_type=column.data_type) for column in table.columns),
-            complete=table.complete,
-        )
-        for table in resolver.resolved().tables
-    )
-    return SchemaMetadata(tables=tuple(tables))
+def _files() -> Any:
+    # imported when it is first needed: most texts come without a schema file
+    return import_module("headwater.analysis.schema_files")

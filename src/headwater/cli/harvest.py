@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.argument("paths", nargs=-1, required=True, metavar="[DIALECT=]PATH...")
 @click.option("-d", "--dialect", shell_complete=complete_dialect, help="The SQL dialect of paths that name none.")
-@click.option("-s", "--schema", metavar="FILE", help="Known tables: JSON, information_schema CSV, DDL, a warehouse.")
+@click.option("-s", "--schema", metavar="FILE", help="Known tables: a schema file, a folder of them, a warehouse.")
 @click.option(
     "-t",
     "--target",
@@ -88,6 +88,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
                 master=options["master"],
                 spark=not options["no_spark"],
                 progress=progress,
+                warn=say_warning,
             ),
         )
     refused = _ingest(flags, estate)

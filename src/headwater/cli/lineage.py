@@ -22,7 +22,7 @@ def analysis_options(function: Any) -> Any:
         click.option(
             "-d", "--dialect", shell_complete=complete_dialect, help="The SQL dialect, e.g. bigquery, spark."
         ),
-        click.option("-s", "--schema", metavar="FILE", help="Known tables: JSON, information_schema CSV, or DDL."),
+        click.option("-s", "--schema", metavar="FILE", help="Known tables: a schema file or a folder of them."),
         click.option(
             "--engine",
             type=click.Choice(["auto", "zetasql", "sqlglot"]),

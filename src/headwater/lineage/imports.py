@@ -143,6 +143,14 @@ def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetad
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise SchemaError(f"the schema is not JSON: {err}") from err
+    return schema_of_value(value, name=name)
+
+
+def schema_of_value(value: Any, *, name: str | None = None) -> SchemaMetadata:
+    """A schema from decoded JSON of the forms that `schema_of_json` reads.
+
+    RAISES: SchemaError when it is none of them.
+    """
     if is_bigquery_table(value):
         return schema_of_bigquery([value])
     if isinstance(value, list):
@@ -153,7 +161,7 @@ def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetad
         if not all(isinstance(row, dict) for row in value):
             raise SchemaError("a JSON list must hold the rows of information_schema.columns, as objects")
         return schema_of_rows(value)
-    if isinstance(value, dict) and not _is_wire(value):
+    if isinstance(value, dict) and not is_wire_schema(value):
         return schema_of_mapping(value)
     return convert_schema(value)
 
@@ -167,7 +175,7 @@ def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaM
     return SchemaMetadata(tables=(_table(_parts(name), columns_of_bigquery(fields)),))
 
 
-def _is_wire(value: dict[str, Any]) -> bool:
+def is_wire_schema(value: Mapping[str, Any]) -> bool:
     """Return whether an object is the wire format rather than a dictionary of tables."""
     words = {
         "tables",

@@ -37,6 +37,7 @@ class HarvestOptions:
     master: str | None = None  # of Spark; None: as is best
     spark: bool = True  # False: this process does everything
     progress: Callable[["Progress"], None] = lambda progress: None
+    warn: Callable[[str], None] | None = None  # told of schema files that cannot be read; without it, they are errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Settled:
 
 def _runner(scripts: Sequence[Script], options: HarvestOptions) -> Runner:
     dialects = dict.fromkeys(script.dialect for script in scripts)
-    schemas = {dialect: import_schema(options.schema, dialect) for dialect in dialects}
+    schemas = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
     return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
 
 
