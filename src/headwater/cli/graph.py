@@ -235,14 +235,19 @@ def tag(flags: Flags, names: tuple[str, ...], tags: tuple[str, ...], remove: boo
         click.echo(f"{counted(len(changed), 'column')} changed")
 
 
-@command("harvests", examples=("headwater harvests", "headwater harvests --json"))
+@command("harvests", examples=("headwater harvests", "headwater harvests 1", "headwater harvests --json"))
+@click.argument("number", type=int, required=False)
 @click.pass_obj
-def harvests(flags: Flags) -> None:
+def harvests(flags: Flags, number: int | None) -> None:
     """List the changes of the graph: each is a state that `--as-of NUMBER` shows.
 
-    A state has expired when the snapshots of the tables that it names are gone.
+    With a NUMBER, what that harvest came to. A state has expired when the snapshots of the tables that it names are
+    gone.
     """
     records = open_graph_store(flags).harvests()
+    if number is not None:
+        _show_report(flags, records, number)
+        return
     if flags.json:
         print_json(records)
         return
@@ -259,6 +264,21 @@ def harvests(flags: Flags) -> None:
     if any(each["expired"] for each in records):
         shown.append(("", lambda each: "expired" if each["expired"] else ""))
     print_table([name for name, _ in shown], [[show(each) for _, show in shown] for each in records])
+
+
+def _show_report(flags: Flags, records: list[dict[str, Any]], number: int) -> None:
+    from headwater.graph.report import report_on
+
+    state = open_graph_store(flags).state(number)
+    record = next(each for each in records if each["number"] == state.number)
+    if record["kind"] != "harvest":
+        raise UsageError(f"{number} is no harvest of SQL: {record['kind']}", hint="`headwater harvests` lists them")
+    report = report_on(state, record["sources"] or ())
+    if flags.json:
+        print_json(record | {"report": report})
+        return
+    for line in report.lines:
+        click.echo(line)
 
 
 def _count(value: int | None) -> str:

@@ -135,14 +135,12 @@ def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
         return
     if flags.quiet:
         return
+    for line in summary.report.lines:
+        click.echo(line)
     click.echo(
-        f"{counted(summary.statements, 'statement')} in {counted(summary.scripts, 'script')}, "
-        f"{summary.analysed:,} analysed in {counted(summary.waves, 'wave')}, {summary.removed:,} removed\n"
-        f"{counted(summary.edges, 'edge')} written, {counted(summary.findings, 'finding')}, {summary.seconds:.1f} s"
+        f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}, "
+        f"{summary.removed:,} removed, {counted(summary.edges, 'edge')} written, {summary.seconds:.1f} s"
     )
-    if summary.findings:
-        where = "severity <> 'info'"
-        click.echo(f'hint: headwater sql -e "SELECT file, line, message FROM lineage.issues WHERE {where}"', err=True)
 
 
 @contextmanager

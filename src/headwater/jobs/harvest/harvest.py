@@ -14,6 +14,7 @@ from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.schemas import SchemaLike, import_schema
 from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema
+from headwater.graph.report import HarvestReport, report_on
 from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS, UNITS, TableSpec
 from headwater.jobs.harvest import records
@@ -66,6 +67,7 @@ class Summary:
     findings: int  # errors and warnings in all that was harvested, now or earlier
     waves: int
     seconds: float
+    report: HarvestReport  # on all that was harvested, now or earlier
 
 
 def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = None) -> Summary:
@@ -89,6 +91,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
         harvest=change.id,
         scripts=len(estate.scripts),
         findings=sum(outcome.findings for _, outcome in settled.outcomes),
+        report=report_on(store.state(), estate.roots),
         seconds=(datetime.now(UTC) - started).total_seconds(),
         **{name: change.record[name] for name in _COUNTED},
     )
