@@ -189,3 +189,5 @@ def test_the_plan_is_shown_and_nothing_is_harvested(tmp_path, monkeypatch, capsy
     ]
     assert not (tmp_path / "warehouse").exists()
     assert run(["harvest", "sql", "--no-spark", "--master", "local[2]"]) == 2
+    assert run(["harvest", "sql", "--jobs", "2", "--master", "local[2]"]) == 2
+    assert run(["harvest", "sql", "--jobs", "0"]) == 2

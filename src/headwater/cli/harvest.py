@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--master", metavar="URL", help="Run on this Spark. Default: local[*], and only if it is worth it.")
 @click.option("--no-spark", is_flag=True, help="Stay in this process, however much there is to do.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Use so many cores of this machine; 1 is --no-spark.")
 @click.option("--dry-run", is_flag=True, help="Show the files in order, with what each makes, and harvest nothing.")
 @click.option("--var", "variables", metavar="NAME=VALUE", multiple=True, help="A variable of a template.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if there are errors or warnings.")
@@ -65,8 +66,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns
 
-    if options["no_spark"] and options["master"]:
-        raise UsageError("--no-spark and --master contradict each other", hint="give one of them")
+    master, spark = _place(**{name: options.pop(name) for name in ("master", "no_spark", "jobs")})
     settings = flags.settings
     rules = Rules(
         Patterns(options["targets"] or settings.harvest_target), (*options["exclude"], *settings.harvest_exclude)
@@ -85,8 +85,8 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
                 schema=options["schema"] or flags.settings.schema,
                 engine=options["engine"],
                 template=TemplateOptions(parse_variables(options["variables"])),
-                master=options["master"],
-                spark=not options["no_spark"],
+                master=master,
+                spark=spark,
                 progress=progress,
                 warn=say_warning,
             ),
@@ -94,6 +94,14 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     refused = _ingest(flags, estate)
     _say(flags, summary, estate)
     return 1 if strict and (summary.findings or refused or estate.warnings) else 0
+
+
+def _place(master: str | None, no_spark: bool, jobs: int | None) -> tuple[str | None, bool]:
+    """The master of Spark, and whether Spark may be used."""
+    given = [name for name, value in (("--no-spark", no_spark), ("--master", master), ("--jobs", jobs)) if value]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} contradict each other", hint="give one of them")
+    return (f"local[{jobs}]" if jobs is not None and jobs > 1 else master), not no_spark and jobs != 1
 
 
 def _show_plan(flags: Flags, estate: "Estate") -> None:
@@ -138,7 +146,8 @@ def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
     for line in summary.report.lines:
         click.echo(line)
     click.echo(
-        f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}, "
+        f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}"
+        f"{' on Spark' if summary.used_spark else ''}, "
         f"{summary.removed:,} removed, {counted(summary.edges, 'edge')} written, {summary.seconds:.1f} s"
     )
 

@@ -21,7 +21,7 @@ from headwater.jobs.harvest import records
 from headwater.jobs.harvest.analysis import GOOGLE, Outcome, Setting
 from headwater.jobs.harvest.order import in_order
 from headwater.jobs.harvest.origins import origin_of
-from headwater.jobs.harvest.runner import Runner
+from headwater.jobs.harvest.runner import Runner, work_of
 from headwater.jobs.harvest.sources import Estate
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
@@ -67,6 +67,7 @@ class Summary:
     findings: int  # errors and warnings in all that was harvested, now or earlier
     waves: int
     seconds: float
+    used_spark: bool
     report: HarvestReport  # on all that was harvested, now or earlier
 
 
@@ -92,6 +93,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
         scripts=len(estate.scripts),
         findings=sum(outcome.findings for _, outcome in settled.outcomes),
         report=report_on(store.state(), estate.roots),
+        used_spark=runner.used_spark,
         seconds=(datetime.now(UTC) - started).total_seconds(),
         **{name: change.record[name] for name in _COUNTED},
     )
@@ -144,7 +146,8 @@ def settle(
 ) -> Settled:
     """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
     settled = Settled(runner)
-    runner.expect(len(scripts) - len(memory.known))  # but for empty ones, each has a unit: start early
+    if not memory.known:  # start Spark before the scripts are cut into units
+        runner.expect(sum(work_of(script.text, script.dialect) for script in scripts))
     estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
     expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
     seen: Counter[str] = Counter()
@@ -157,7 +160,7 @@ def settle(
         progress(Progress(len(scripts), max(seen["done"], expected), wave=rounds, **seen))
 
     runner.progress = report
-    runner.expect(expected)
+    runner.expect(sum(_work(waves) for waves in estates))
     settle_waves(estates, runner)
     for waves in estates:
         assert waves.schema_now is not None
@@ -165,6 +168,12 @@ def settle(
         settled.outcomes += [(unit, waves.outcomes[index]) for index, unit in enumerate(waves.units)]
         settled.waves = max(settled.waves, waves.rounds)
     return settled
+
+
+def _work(waves: Waves) -> int:
+    """How much there is to analyse, as far as is known now."""
+    left = (unit for index, unit in enumerate(waves.units) if index not in waves.outcomes)
+    return sum(work_of(unit.text, unit.script.dialect) for unit in left)
 
 
 def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memory: records.Memory) -> Waves:

@@ -14,8 +14,8 @@ from headwater.graph.tables import TableSpec
 from headwater.jobs.harvest.analysis import FACTS, GOOGLE, Outcome, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.crew import SparkCrew
 
-SMALL = 1000
-"""Fewer units stay in this process, unless a master was named."""
+WORTH_SPARK = 2_500_000
+"""Less work, in characters of SQL, stays in this process, unless a master was named: it takes about 17 s."""
 SMALLEST = 48
 """So few stay here even then, once Spark has had others: a job would cost more than it saves."""
 _LEAST, _MOST = 50_000, 250_000  # the cost of a batch on Spark: from about 0.3 s to 1.7 s
@@ -31,17 +31,22 @@ class Runner:
     spark: bool = True
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     tables: list[pa.Table] = field(default_factory=list)
+    used_spark: bool = False
     _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
     _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
     _crew: SparkCrew | None = None
     _helps: bool = False  # whether this process works while Spark starts
 
-    def expect(self, count: int) -> None:
-        """Say how many units there are to analyse, at the least, so that Spark is started in time, if it is to be."""
-        self._helps = count >= SMALL
-        if self._crew is None and self.spark and count > 0 and (self.master is not None or self._helps):
+    def expect(self, work: int) -> None:
+        """Say how much there is to analyse, at the least, so that Spark is started in time, if it is to be.
+
+        Work is counted as `work_of` counts it.
+        """
+        self._helps = work >= WORTH_SPARK
+        if self._crew is None and self.spark and work > 0 and (self.master is not None or self._helps):
             self._crew = SparkCrew(self.setting, self.master)
+            self.used_spark = True
 
     def give(self, tasks: list[Task]) -> None:
         """Add tasks to those that are to be done.
@@ -123,7 +128,10 @@ class Runner:
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
+def work_of(text: str, dialect: str | None) -> int:
+    """About how long a text takes, in characters of SQL: ZetaSQL takes fifteen times as long as the others."""
+    return len(text) * (15 if dialect in GOOGLE else 1)
+
+
 def _cost(task: Task) -> int:
-    """About how long a task takes, in characters of SQL: ZetaSQL takes fifteen times as long as the others."""
-    size = len(task.unit.text)
-    return size * 15 if task.unit.script.dialect in GOOGLE else size
+    return work_of(task.unit.text, task.unit.script.dialect)
