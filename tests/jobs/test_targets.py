@@ -44,11 +44,36 @@ def harvested(tmp_path, files, dialect, rules=None):
         ("./{database}.{schema}.{table}.sql", "db.s.t.sql", ("db", "s", "t")),
         ("load_{table}_*.sql", "load_orders_2026.sql", ("orders",)),
         ("sql/{table}.sql", "mysql/t.sql", None),
+        ("sql/{project}/{dataset}/**/udf.sql", "sql/p-1/d/f/udf.sql", ("p-1", "d")),
     ],
 )
 def test_patterns_of_paths(pattern, path, parts):
     target = Patterns([pattern]).target(Path(path))
     assert (target and target.parts) == parts
+
+
+def test_functions_are_known_by_the_project_of_their_path(tmp_path):
+    """Two of them have one last name, one calls another, and one is defined nowhere."""
+    files = {
+        "fun/norm/os/udf.sql": "CREATE OR REPLACE FUNCTION norm.os(x STRING) AS (UPPER(x));",
+        "fun/hist/os/udf.sql": "CREATE OR REPLACE FUNCTION hist.os(x INT64) AS (x + 1);",
+        "fun/norm/both/udf.sql": "CREATE OR REPLACE FUNCTION norm.both(x STRING, y INT64) AS "
+        "(CONCAT(fun.norm.os(x), CAST(fun.hist.os(y) AS STRING)));",
+        "sql/p-1/d/t/query.sql": "SELECT fun.norm.both(a, b) AS ab, fun.hist.os(b) AS bb, fun.net.f(a) AS o FROM s",
+        "sql/p-1/d/s/query.sql": "SELECT 'x' AS a, 1 AS b",
+    }
+    rules = Rules(Patterns([PATTERN, "{project}/{dataset}/*/udf.sql"]))
+    _, state = harvested(tmp_path, files, "bigquery", rules)
+    edges = state.read(EDGES).to_pylist()
+    assert {(each["source_column"], each["target_column"], bool(each["approximate"])) for each in edges} == {
+        ("a", "ab", False),
+        ("b", "ab", False),
+        ("b", "bb", False),
+        ("a", "o", True),
+    }
+    assert [each["message"] for each in state.read(ISSUES).to_pylist()] == [
+        "`fun.net.f` cannot be seen through: nothing defines it"
+    ]
 
 
 @pytest.mark.parametrize(

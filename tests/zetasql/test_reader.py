@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from headwater import analyze
 from headwater.analysis.door import Request, analyze_sources
 from headwater.analysis.schema_files import schema_of_ddl
 from headwater.lineage.resolver import SchemaResolver
@@ -12,8 +13,11 @@ from headwater.lineage.script import analyze_script
 from headwater.lineage.slices import Hashes, Slice, WatchedResolver
 from headwater.text import Source
 from headwater.zetasql import reader
+from headwater.zetasql.builtins import BUILTIN_FOLDERS
 from headwater.zetasql.engine import Engine, default_engine
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
+from headwater.zetasql.messages import options, service
+from headwater.zetasql.options import language_options
 
 
 def kept_columns():
@@ -91,3 +95,21 @@ def test_what_was_foreseen_wrongly_is_looked_up(backend):
     front_end.foresee([("SELECT 1 FROM d.t1", SchemaResolver(other, dialect="bigquery")), ("SELEC", None)])
     results = lowered(front_end, texts, schema)
     assert [str(lineage.edges[0].source) for (lineage,), _ in results] == ["d.t0.c0", "d.t1.c1", "d.t2.c2"]
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "spanner"])
+def test_folders_of_zetasql_are_all_listed(dialect):
+    request = options.ZetaSQLBuiltinFunctionOptionsProto(language_options=language_options(dialect))
+    answer = default_engine().call("GetBuiltinFunctions", request, service.GetBuiltinFunctionsResponse)
+    assert {each.name_path[0] for each in answer.function if len(each.name_path) > 1} == BUILTIN_FOLDERS
+
+
+def test_names_in_a_folder_of_zetasql_do_not_end_the_engine():
+    """Lineage of a table in a dataset that is called as one of ZetaSQL's folders is by name."""
+    schema = {"net.hosts": {"x": "STRING"}}
+    result = analyze("SELECT x AS y, NET.HOST(x) AS h FROM net.hosts", "bigquery", schema=schema)
+    assert [(str(edge.source), edge.target.column) for edge in result.edges] == [
+        ("net.hosts.x", "y"),
+        ("net.hosts.x", "h"),
+    ]
+    assert not [issue for issue in result.issues if "stopped" in issue.message]

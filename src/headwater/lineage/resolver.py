@@ -323,6 +323,8 @@ class SchemaResolver:
 
     def _shared_imports(self) -> dict[TableKey, KnownTable]:
         """The given tables by the names they can be asked for; worked out once for a schema that is used often."""
+        if not self.schema.tables:
+            return {}
         key = (id(self.schema), self.case, self._now)
         kept = _IMPORTS.get(key)
         if kept is None:

@@ -40,6 +40,9 @@ PARTITION_COLUMNS = (("_PARTITIONTIME", "TIMESTAMP"), ("_PARTITIONDATE", "DATE")
 WILDCARD_COLUMNS = (("_TABLE_SUFFIX", "STRING"),)
 PSEUDO_COLUMNS = frozenset(name for name, _ in PARTITION_COLUMNS + WILDCARD_COLUMNS)
 
+BUILTIN_FOLDERS = frozenset({"aead", "hll_count", "keys", "kll_quantiles", "net"})
+"""Where ZetaSQL keeps functions of its own: a catalog that has such a folder beside them ends the engine."""
+
 _NAMES = "table_catalog STRING, table_schema STRING, table_name STRING"
 _INFORMATION_SCHEMA = {
     "TABLES": f"{_NAMES}, table_type STRING, is_insertable_into STRING, is_typed STRING, is_change_history_enabled "

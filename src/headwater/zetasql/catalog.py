@@ -4,9 +4,10 @@ ZetaSQL looks a path up as it is written: `` `p.ds.t` `` is one name, `p.ds.t` i
 at each path that the text uses for it, and its `full_name` says which table it is.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater.errors import SchemaError
 from headwater.lineage.effects import ColumnDefinition
@@ -15,6 +16,7 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.zetasql.builtins import (
+    BUILTIN_FOLDERS,
     PARTITION_COLUMNS,
     WILDCARD_COLUMNS,
     base_catalog,
@@ -38,6 +40,19 @@ class TableEntry:
     full_name: str
     columns: tuple[tuple[str, str | None], ...]
     wildcard: bool = False
+
+
+class CatalogKey(NamedTuple):
+    """What a catalog has: equal for equal content."""
+
+    dialect: str
+    entries: frozenset[TableEntry]
+    hidden: frozenset[int]
+    connections: frozenset[Path]
+    functions: frozenset[tuple[Path, bytes]]
+    table_functions: frozenset[tuple[Path, bytes]]
+    procedures: frozenset[tuple[Path, bytes]]
+    variables: frozenset[tuple[str, bytes]]
 
 
 @dataclass(slots=True)
@@ -81,24 +96,52 @@ class ScriptCatalog:
 
     def catalog(self) -> Catalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""
-        parts = (self.functions, self.table_functions, self.procedures, self.variables)
-        names = (frozenset(part.items()) for part in parts)
-        key = (self.dialect, frozenset(self.entries.values()), self.hidden, frozenset(self.connections), *names)
+        key = self._key()
         if self.built is None or self.built.key != key:
             self.built = Catalog(key, base_catalog(self.dialect) + self._content())
         return self.built
+
+    def catalog_for(self, text: str) -> Catalog:
+        """The catalog last made if it has all that a text can name, else a new one: registering one takes 30 ms.
+
+        What was defined since then must not be named in the text. A body that the text does not show may name it all
+        the same: whoever is refused with this catalog asks again with `catalog()`.
+        """
+        built, now = self.built, self._key()
+        if built is None or built.key == now:
+            return self.catalog()
+        before = built.key
+        assert isinstance(before, CatalogKey)
+        pairs: list[tuple[frozenset[Any], frozenset[Any]]] = list(zip(before[4:], now[4:]))
+        if before[:4] != now[:4] or not all(old <= new for old, new in pairs):
+            return self.catalog()
+        added = {_last_word(path) for old, new in pairs for path, _ in new - old}
+        return built if added.isdisjoint(_WORD.findall(text.lower())) else self.catalog()
+
+    def _key(self) -> "CatalogKey":
+        return CatalogKey(
+            self.dialect,
+            frozenset(self.entries.values()),
+            self.hidden,
+            frozenset(self.connections),
+            frozenset(self.functions.items()),
+            frozenset(self.table_functions.items()),
+            frozenset(self.procedures.items()),
+            frozenset(self.variables.items()),
+        )
 
     def _content(self) -> bytes:
         root = messages.SimpleCatalogProto()
         root.builtin_function_options.exclude_function_ids.extend(sorted(self.hidden))
         folders: dict[Path, Any] = {(): root}
         for entry in self.entries.values():
-            _fill_table(_folder(folders, entry.path[:-1]).table.add(), entry)
-        for path, content in self.functions.items():
+            if _is_free(entry.path):
+                _fill_table(_folder(folders, entry.path[:-1]).table.add(), entry)
+        for path, content in filter(_is_free_item, self.functions.items()):
             _folder(folders, path[:-1]).custom_function.add().MergeFromString(content)
-        for path, content in self.table_functions.items():
+        for path, content in filter(_is_free_item, self.table_functions.items()):
             _folder(folders, path[:-1]).custom_tvf.add().MergeFromString(content)
-        for path, content in self.procedures.items():
+        for path, content in filter(_is_free_item, self.procedures.items()):
             _folder(folders, path[:-1]).procedure.add().MergeFromString(content)
         for path, kinds in system_procedures():
             procedure = _folder(folders, path[:-1]).procedure.add(name_path=path)
@@ -108,6 +151,16 @@ class ScriptCatalog:
         for name, content in self.variables.items():
             root.constant.add(name_path=[name]).type.MergeFromString(content)
         return bytes(root.SerializeToString())
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _last_word(path: Path | str) -> str:
+    """The last word of a name, in lower case: who names it by any path has this word."""
+    text = path if isinstance(path, str) else path[-1]
+    words: list[str] = _WORD.findall(text.lower())
+    return words[-1] if words else ""
 
 
 def find_table(path: Path, resolver: SchemaResolver) -> KnownTable | None:
@@ -147,6 +200,15 @@ def _matching(name: TableName, resolver: SchemaResolver) -> KnownTable | None:
     if best is None:
         return None
     return KnownTable(TableName((*prefix.parts[:-1], name.name)), best.columns, best.resolution, complete=True)
+
+
+def _is_free(path: Path) -> bool:
+    """Return whether something may be put at a path: not in a folder of ZetaSQL's own."""
+    return len(path) == 1 or path[0].lower() not in BUILTIN_FOLDERS
+
+
+def _is_free_item(item: tuple[Path, bytes]) -> bool:
+    return _is_free(item[0])
 
 
 def _folder(folders: dict[Path, Any], path: Path) -> Any:

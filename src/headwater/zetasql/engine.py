@@ -21,6 +21,7 @@ from headwater.zetasql.instance import Backend, Clock, WasmBackend
 from headwater.zetasql.messages import service
 
 _REGISTERED_AT_ONCE = 8  # catalogs a session keeps; each holds all builtin functions, about half a megabyte
+_NAMED_AT_ONCE = 256  # texts whose tables are remembered
 _Answer = TypeVar("_Answer")
 
 
@@ -64,6 +65,7 @@ class Engine:
         self._new_backend = new_backend
         self._sessions = sessions or max(2, os.cpu_count() or 2)
         self._abandoned: list[list[Session]] = []
+        self._named: dict[tuple[str, bytes, bool], list[tuple[str, ...]]] = {}  # a text is asked about several times
         self._start()
 
     def _start(self) -> None:
@@ -81,6 +83,17 @@ class Engine:
 
     def table_names(self, text: str, options: bytes, *, script: bool = False) -> list[tuple[str, ...]]:
         """The tables a statement names, each as the path it is written with. No catalog is needed."""
+        key = text, options, script
+        known = self._named.get(key)
+        if known is None:
+            known = self._table_names(text, options, script)
+            with self._lock:
+                self._named[key] = known
+                if len(self._named) > _NAMED_AT_ONCE:
+                    del self._named[next(iter(self._named))]
+        return list(known)
+
+    def _table_names(self, text: str, options: bytes, script: bool) -> list[tuple[str, ...]]:
         request = service.ExtractTableNamesFromStatementRequest(sql_statement=text, allow_script=script)
         request.options.MergeFromString(options)
         body = request.SerializeToString()

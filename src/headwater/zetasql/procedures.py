@@ -48,7 +48,7 @@ def understand_create_function(state: ScriptState, piece: Piece, setting: Settin
     scalar = type(node) is message_type("CreateFunctionStmt")
     define = define_function if scalar else define_table_function
     routine = define(state.reader, node, low.place, setting.resolver)
-    for path in spellings(tuple(node.parent.name_path)):
+    for path in spellings(tuple(node.parent.name_path), setting.resolver):
         state.routines[".".join(path).lower()] = routine
     return Lowered("CREATE_FUNCTION" if scalar else "CREATE_TABLE_FUNCTION")
 
@@ -56,7 +56,7 @@ def understand_create_function(state: ScriptState, piece: Piece, setting: Settin
 @handles("DropFunctionStatement", "DropTableFunctionStatement")
 def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     names = [part.id_string for part in piece.node.name.names]
-    for path in spellings(tuple(names)):
+    for path in spellings(tuple(names), setting.resolver):
         state.routines.pop(".".join(path).lower(), None)
         state.reader.catalog.functions.pop(path, None)
         state.reader.catalog.table_functions.pop(path, None)
@@ -83,12 +83,12 @@ def understand_create_procedure(state: ScriptState, piece: Piece, setting: Setti
     """Remember a procedure, and say what its body does, with its arguments taken for constants."""
     _, statement = resolve_statement(state, piece, setting)
     node = unwrap(statement)
-    parameters = define_procedure(state.reader.catalog, node)
+    parameters = define_procedure(state.reader.catalog, node, setting.resolver)
     name = ".".join(split_path(tuple(node.parent.name_path)))
     opaque = None if node.language.upper() in ("", "SQL") else f"its body is {node.language}"
     body = () if opaque else tuple(_body(piece, setting))
     procedure = Procedure(name, parameters, body, setting.source, opaque)
-    for path in spellings(tuple(node.parent.name_path)):
+    for path in spellings(tuple(node.parent.name_path), setting.resolver):
         state.procedures[".".join(path).lower()] = procedure
     inside = dataclasses.replace(setting, resolver=setting.resolver.fork(), inner=True, depth=setting.depth + 1)
     lowered = _run(state, procedure, [LITERAL] * len(parameters), inside)

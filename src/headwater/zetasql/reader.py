@@ -148,9 +148,9 @@ class Reader:
             at_hand = self.catalog.entries and not _altered(text)  # the answer to an ALTER does not name its table
             answer, refusal = self._first_try(request, resolver) if at_hand else (None, None)
             if answer is None:
-                before = self.catalog.catalog()
+                before = dict(self.catalog.entries)
                 self._look_up(text, resolver, inner)
-                if refusal is not None and self.catalog.catalog() is before and "Connection" not in refusal.message:
+                if refusal is not None and self.catalog.entries == before and "Connection" not in refusal.message:
                     raise refusal  # nothing has changed: neither would the answer
                 answer = self._with_connections(request)
         except ServiceError as err:
@@ -230,7 +230,16 @@ class Reader:
             return []
 
     def _analyze(self, request: Any) -> bytes:
-        catalog = self.catalog.catalog()
+        at_hand = self.catalog.catalog_for(request.sql_statement or request.sql_expression)
+        try:
+            return self._ask(request, at_hand)
+        except ServiceError:
+            whole = self.catalog.catalog()
+            if whole is at_hand:
+                raise
+            return self._ask(request, whole)
+
+    def _ask(self, request: Any, catalog: Catalog) -> bytes:
         try:
             return self.engine.analyze_raw(request, analyzer_bytes(self.dialect), catalog)
         except ServiceError as err:

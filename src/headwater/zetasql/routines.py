@@ -16,7 +16,7 @@ from headwater.zetasql.lower.shapes import given_columns
 from headwater.zetasql.messages import function, function_enums, types
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece
-from headwater.zetasql.types import type_text
+from headwater.zetasql.types import type_bytes, type_text
 
 _ENUMS = function_enums.FunctionEnums
 _ARBITRARY = frozenset({function_enums.ARG_TYPE_ARBITRARY, function_enums.ARG_TYPE_RELATION})
@@ -42,10 +42,16 @@ class Procedure:
     opaque: str | None = None
 
 
-def spellings(path: Path) -> Iterator[Path]:
-    """The paths by which something created under `path` may be called: `p.ds.f`, `` `p.ds.f` ``, `ds.f`."""
+def spellings(path: Path, resolver: SchemaResolver) -> Iterator[Path]:
+    """The paths by which something created under `path` may be called: `p.ds.f`, `` `p.ds.f` ``, `ds.f`.
+
+    The resolver knows which project and dataset a short name is in.
+    """
     parts = split_path(path)
-    seen = {path, parts, (".".join(parts),), parts[-2:], (".".join(parts[-2:]),)}
+    project, dataset = resolver.schema.default_catalog, resolver.schema.default_schema
+    whole = (dataset, *parts) if len(parts) == 1 and dataset else parts
+    whole = (project, *whole) if len(whole) == 2 and project else whole
+    seen = {path, parts, whole, (".".join(parts),), (".".join(whole),), whole[-2:], (".".join(whole[-2:]),)}
     yield from sorted(each for each in seen if each)
 
 
@@ -55,7 +61,7 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
     names = tuple(node.argument_name_list)
     templated = any(argument.kind in _ARBITRARY for argument in node.signature.argument)
     resolved_late = templated and node.language.upper() in ("", "SQL")
-    for path in spellings(tuple(create.name_path)):
+    for path in spellings(tuple(create.name_path), resolver):
         proto = function.FunctionProto(name_path=path, group="Templated_SQL_Function" if resolved_late else "Routine")
         proto.mode = _ENUMS.AGGREGATE if node.is_aggregate else _ENUMS.SCALAR
         proto.signature.add().CopyFrom(node.signature)
@@ -71,6 +77,20 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
     name = ".".join(split_path(tuple(create.name_path)))
     opaque = None if has_body and not node.is_remote else _language(node)
     return Routine(name, names, node, place, dict(reader.catalog.known), specialize, opaque)
+
+
+def declare_function(reader: Reader, path: Path, kind: str, resolver: SchemaResolver) -> Routine:
+    """Make a function of which only a call is known acceptable to ZetaSQL: any arguments, and a result of a kind."""
+    signature = function.FunctionSignatureProto()
+    signature.return_type.kind = function_enums.ARG_TYPE_FIXED
+    signature.return_type.type.MergeFromString(type_bytes(kind))
+    argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY)
+    argument.options.cardinality = _ENUMS.REPEATED
+    for each in spellings(path, resolver):
+        proto = function.FunctionProto(name_path=each, group="Routine", mode=_ENUMS.SCALAR)
+        proto.signature.add().CopyFrom(signature)
+        reader.catalog.functions[each] = proto.SerializeToString()
+    return Routine(".".join(split_path(path)), (), None, Place(Source("")), {}, opaque="nothing defines it")
 
 
 def _language(node: Any) -> str:
@@ -99,7 +119,7 @@ def define_table_function(reader: Reader, node: Any, place: Place, resolver: Sch
     create = node.parent
     names = tuple(node.argument_name_list)
     templated = unwrap(node.query) is None and bool(node.code)
-    for path in spellings(tuple(create.name_path)):
+    for path in spellings(tuple(create.name_path), resolver):
         proto = function.TableValuedFunctionProto(name_path=path)
         proto.signature.CopyFrom(node.signature)
         proto.type = _ENUMS.TEMPLATED_SQL_TVF if templated else _ENUMS.FIXED_OUTPUT_SCHEMA_TVF
@@ -152,13 +172,13 @@ def return_nothing(signature: Any) -> None:
     signature.return_type.type.type_kind = types.TYPE_INT64
 
 
-def define_procedure(catalog: ScriptCatalog, node: Any) -> tuple[Parameter, ...]:
+def define_procedure(catalog: ScriptCatalog, node: Any, resolver: SchemaResolver) -> tuple[Parameter, ...]:
     """Make a procedure known to the catalog, and return its parameters."""
     parameters = []
     for name, argument in zip(node.argument_name_list, node.signature.argument):
         out = argument.options.procedure_argument_mode in (_ENUMS.OUT, _ENUMS.INOUT)
         parameters.append(Parameter(name, argument.type.SerializeToString(), out))
-    for path in spellings(tuple(node.parent.name_path)):
+    for path in spellings(tuple(node.parent.name_path), resolver):
         proto = function.ProcedureProto(name_path=path)
         proto.signature.CopyFrom(node.signature)
         return_nothing(proto.signature)

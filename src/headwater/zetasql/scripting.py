@@ -41,6 +41,7 @@ from headwater.zetasql.routines import Procedure
 from headwater.zetasql.script import Piece, location
 from headwater.zetasql.script import unwrap as syntax
 from headwater.zetasql.types import type_bytes
+from headwater.zetasql.unknown_functions import resolve_with_unknown_functions
 
 
 @dataclass(slots=True)
@@ -164,8 +165,14 @@ def resolve_statement(state: ScriptState, piece: Piece, setting: Setting) -> tup
     """The resolved statement of a piece, and the lowering to use for it."""
     place = setting.place(piece.start)
     text = setting.text(piece.start, piece.end)
-    statement = state.reader.statement(text, place, setting.resolver, inner=setting.inner)
+    statement = _resolve(
+        lambda: state.reader.statement(text, place, setting.resolver, inner=setting.inner), state, setting
+    )
     return Lowering(place, setting.around(state)), statement
+
+
+def _resolve(resolve: Callable[[], Any], state: ScriptState, setting: Setting) -> Any:
+    return resolve_with_unknown_functions(resolve, state.reader, state.routines, setting.resolver)
 
 
 @handles("Broken")
@@ -295,7 +302,8 @@ def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> t
 
 def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) -> tuple[Expression, bytes, Any]:
     place = setting.place(start)
-    resolved = state.reader.expression(setting.text(start, end), place, setting.resolver)
+    text = setting.text(start, end)
+    resolved = _resolve(lambda: state.reader.expression(text, place, setting.resolver), state, setting)
     low = Lowering(place, setting.around(state))
     kind = type_of(unwrap(resolved)).SerializeToString()
     return low.expression(resolved), kind, tuple(low.issues)

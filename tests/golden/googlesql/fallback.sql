@@ -31,7 +31,23 @@ SELECT p + 1 AS r FROM d.x;
 
 -- case: unknown function
 SELECT mystery(a, b) AS r FROM t;
---> r <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> r <- t.a TRANSFORMATION ?, t.b TRANSFORMATION ?
+--! APPROXIMATE_LINEAGE
+
+-- case: unknown functions of other types beside exact lineage
+SELECT fun.count_of(a) + 1 AS n, fun.sum_of(b) AS s, a || b AS ab FROM t WHERE fun.rank_of(a) > 2;
+--> n <- t.a TRANSFORMATION ?
+--> s <- t.b TRANSFORMATION ?
+--> ab <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> * | t.a FILTER ?
+--! APPROXIMATE_LINEAGE
+--! APPROXIMATE_LINEAGE
+--! APPROXIMATE_LINEAGE
+
+-- case: an unknown function of a script's function
+CREATE TEMP FUNCTION f(x STRING) AS (fun.clean(x)); SELECT f(n) AS r, b FROM t;
+--> r <- t.n TRANSFORMATION ?
+--> b <- t.b IDENTITY
 --! APPROXIMATE_LINEAGE
 
 -- case: unknown column

@@ -17,7 +17,7 @@ from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_st
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.units import Shift, Unit
-from headwater.lineage.effects import SchemaEffect
+from headwater.lineage.effects import SchemaEffect, UseNamespace
 from headwater.lineage.effects_wire import decode_effects, encode_effects
 from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.script import FrontEnd, analyze_script, failure_of
@@ -161,9 +161,10 @@ def _row(task: Task, facts: Facts, sight: Sight, told: list[SchemaEffect]) -> Ro
 
 def _tell(front_end: FrontEnd[Any], unit: Unit, resolver: WatchedResolver) -> None:
     """Let the front end know the functions that earlier scripts have defined."""
-    apart = resolver.fork()
-    for text in unit.prelude:
-        source = Source(text)
+    for each in unit.prelude:
+        source = Source(each.text)
+        apart = resolver.fork()
+        apart.apply(UseNamespace(each.namespace[1], each.namespace[0]))
         for piece in front_end.split(source):
             if piece.kind in _ROUTINES:
                 front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))

@@ -28,14 +28,16 @@ class Target:
 
     catalog: str | None
     schema: str | None
-    table: str
+    table: str | None  # None: the file makes what it says, and the path only tells what its names are short for
 
     @property
     def parts(self) -> tuple[str, ...]:
         return tuple(part for part in (self.catalog, self.schema, self.table) if part)
 
-    def written(self, dialect: str | None) -> str:
+    def written(self, dialect: str | None) -> str | None:
         """The name as SQL of a dialect has it: parts that are no plain words are quoted."""
+        if self.table is None:
+            return None
         spoken = sqlglot_dialect(canonical_dialect(dialect))
         quoted = (exp.to_identifier(part, quoted=not _WORD.fullmatch(part)) for part in self.parts)
         return ".".join(part.sql(dialect=spoken) for part in quoted)
@@ -66,7 +68,7 @@ class Patterns:
         catalog, schema = (
             next((named[each] for each in names if each in named), None) for names in (_CATALOGS, _SCHEMAS)
         )
-        return Target(catalog, schema, named["table"])
+        return Target(catalog, schema, named.get("table"))
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -83,8 +85,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             pieces.append(re.escape(text))
         else:
             pieces.append(_place(pattern, name, seen))
-    if "table" not in seen:
-        raise _refused(pattern, "it has no {table}", "for example sql/{dataset}/{table}.sql")
+    if not seen:
+        raise _refused(pattern, "it has no placeholder", "for example sql/{dataset}/{table}.sql")
     return re.compile("".join(pieces) + "$")
 
 

@@ -48,6 +48,14 @@ class Shift:
         return max(0, position - inserted + self.start)
 
 
+@dataclass(frozen=True, slots=True)
+class Prelude:
+    """A text that defines functions, and what short names in it are short for."""
+
+    text: str
+    namespace: tuple[str | None, str | None] = (None, None)
+
+
 @dataclass(frozen=True)
 class Unit:
     """A stretch of a script that is analysed on its own."""
@@ -57,7 +65,7 @@ class Unit:
     text: str
     shift: Shift = field(default_factory=Shift)
     whole: bool = True
-    prelude: tuple[str, ...] = ()  # scripts before it that define functions it calls
+    prelude: tuple[Prelude, ...] = ()  # texts before it that define functions it calls, or that those call
     is_only: bool = True  # no other unit of the script is a query
 
     @property
@@ -94,7 +102,8 @@ class Unit:
         script = self.script
         parts = (script.dialect or "", script.user or "", str(script.time or ""), repr(script.namespace))
         place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}:{self.is_only}"
-        return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *self.prelude)))
+        prelude = (part for each in self.prelude for part in (each.text, repr(each.namespace)))
+        return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *prelude)))
 
 
 _WORD = re.compile(r"[\w$]+")
@@ -215,15 +224,30 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def with_preludes(units: list[Unit]) -> list[Unit]:
-    """The same units, each knowing the scripts before it that define functions it names, in the order of the scripts.
+    """The same units, each knowing the texts before it that define functions it names, in the order of the scripts.
 
     Functions of GoogleSQL outlive the script that makes them.
     """
-    makers: dict[str, int] = {}  # which unit defines a function last
+    makers: dict[str, dict[str, int]] = {}  # by the last part and by the whole of a name: who defines it last
+    needs: dict[int, set[int]] = {}  # by the unit that defines functions: the others that it and those need
     result = []
     for number, unit in enumerate(units):
-        needed = sorted({makers[word] for word in unit.words & makers.keys()})
-        result.append(replace(unit, prelude=tuple(units[at].text for at in needed)) if needed else unit)
+        needed = _makers_of(unit, makers, needs)
+        prelude = tuple(Prelude(units[at].text, units[at].script.namespace) for at in sorted(needed))
+        result.append(replace(unit, prelude=prelude) if prelude else unit)
         for match in ROUTINE.finditer(unit.text) if unit.whole else ():
-            makers[last_part(plain_name(match[1]))] = number
+            name = plain_name(match[1])
+            makers.setdefault(last_part(name), {})[name] = number
+            needs[number] = needed
     return result
+
+
+def _makers_of(unit: Unit, makers: dict[str, dict[str, int]], needs: dict[int, set[int]]) -> set[int]:
+    """The units that define functions which a unit names, and those that these need."""
+    named = {
+        number
+        for word in unit.words & makers.keys()
+        for name, number in makers[word].items()
+        if unit.words.issuperset(name.split(".")[-2:])  # of two functions of one name, the one of its dataset
+    }
+    return named.union(*(needs[each] for each in named))
