@@ -5,19 +5,33 @@ scripts after it. A statement that ZetaSQL cannot resolve goes to the fallback, 
 issue.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
 
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
 from headwater.text import Source
 from headwater.zetasql import procedures  # noqa: F401  (registers what it handles)
+from headwater.zetasql.catalog import Path
 from headwater.zetasql.engine import Engine, default_engine
 from headwater.zetasql.failures import CannotResolve
+from headwater.zetasql.lower import Routine
 from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece, split_script
 from headwater.zetasql.scripting import Computes, Fallback, ScriptState, Setting, understand_anyhow
 from headwater.zetasql.tables import tables_only
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions that a front end has taken in, for others to know without resolving them again."""
+
+    scalar: Mapping[Path, bytes] = field(default_factory=dict)
+    table: Mapping[Path, bytes] = field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
+    routines: Mapping[str, Routine] = field(default_factory=dict)
+    definitions: tuple[tuple[Piece, Setting], ...] = ()
 
 
 class GoogleSqlFrontEnd:
@@ -39,6 +53,29 @@ class GoogleSqlFrontEnd:
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
         """Take in the tables of texts that come next all at once: registering them text by text takes longer."""
         self.state.reader.foresee(texts)
+
+    @property
+    def engine(self) -> Engine:
+        return self.state.reader.engine
+
+    @property
+    def functions(self) -> Functions:
+        """The functions that it has taken in."""
+        state, catalog = self.state, self.state.reader.catalog
+        scalar, table = dict(catalog.functions), dict(catalog.table_functions)
+        return Functions(scalar, table, catalog.hidden, dict(state.routines), tuple(state.definitions))
+
+    def know(self, functions: Functions, texts: Set[str]) -> None:
+        """Know functions that another front end has taken in; the fallback is told of those of some texts only."""
+        state, catalog = self.state, self.state.reader.catalog
+        catalog.functions, catalog.table_functions = dict(functions.scalar), dict(functions.table)
+        catalog.hidden = functions.hidden
+        state.routines = dict(functions.routines)
+        state.definitions = [each for each in functions.definitions if each[1].source.text in texts]
+
+    def reads_tables(self, text: str) -> bool:
+        """Return whether a script names tables, or cannot be read."""
+        return self.state.reader.names_tables(text)
 
     def split(self, source: Source) -> list[Piece]:
         """Cut a script into statements, also those inside its blocks."""

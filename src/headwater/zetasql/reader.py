@@ -82,11 +82,16 @@ class Reader:
         self._checked = set()
 
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
-        """Have the tables of texts that come next in the catalog, and no others.
+        """Have the tables of texts that come next in the catalog, and no others, beside the functions that are known.
 
         Where two texts mean different tables by one path, the catalog has that of the first.
         """
-        catalog = ScriptCatalog(self.dialect)
+        catalog = ScriptCatalog(
+            self.dialect,
+            functions=self.catalog.functions,
+            table_functions=self.catalog.table_functions,
+            hidden=self.catalog.hidden,
+        )
         for text, resolver in texts:
             named = {tuple(part.lower() for part in path): path for path in self._tables_of(text)}
             catalog.add_tables([path for key, path in named.items() if key not in catalog.entries], resolver)
@@ -140,6 +145,13 @@ class Reader:
             return self.engine.table_names(text, language_bytes(self.dialect))
         except (ServiceError, EngineCrashError, TimeLimitError):
             return []
+
+    def names_tables(self, script: str) -> bool:
+        """Return whether a script names tables, or cannot be read."""
+        try:
+            return bool(self.engine.table_names(script, language_bytes(self.dialect), script=True))
+        except (ServiceError, EngineCrashError, TimeLimitError):
+            return True
 
     # ------------------------------------------------------------------------------------------ resolving
 

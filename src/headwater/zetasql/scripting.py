@@ -166,13 +166,13 @@ def resolve_statement(state: ScriptState, piece: Piece, setting: Setting) -> tup
     place = setting.place(piece.start)
     text = setting.text(piece.start, piece.end)
     statement = _resolve(
-        lambda: state.reader.statement(text, place, setting.resolver, inner=setting.inner), state, setting
+        lambda: state.reader.statement(text, place, setting.resolver, inner=setting.inner), text, state, setting
     )
     return Lowering(place, setting.around(state)), statement
 
 
-def _resolve(resolve: Callable[[], Any], state: ScriptState, setting: Setting) -> Any:
-    return resolve_with_unknown_functions(resolve, state.reader, state.routines, setting.resolver)
+def _resolve(resolve: Callable[[], Any], text: str, state: ScriptState, setting: Setting) -> Any:
+    return resolve_with_unknown_functions(resolve, text, state.reader, state.routines, setting.resolver)
 
 
 @handles("Broken")
@@ -303,7 +303,7 @@ def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> t
 def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) -> tuple[Expression, bytes, Any]:
     place = setting.place(start)
     text = setting.text(start, end)
-    resolved = _resolve(lambda: state.reader.expression(text, place, setting.resolver), state, setting)
+    resolved = _resolve(lambda: state.reader.expression(text, place, setting.resolver), text, state, setting)
     low = Lowering(place, setting.around(state))
     kind = type_of(unwrap(resolved)).SerializeToString()
     return low.expression(resolved), kind, tuple(low.issues)

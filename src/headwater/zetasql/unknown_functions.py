@@ -5,27 +5,31 @@ is declared: it takes any arguments and gives a value of some type. Its argument
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from typing import TypeVar
 
 from headwater.errors import InputError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import parse_parts
+from headwater.zetasql.builtins import BUILTIN_FOLDERS
 from headwater.zetasql.catalog import Path
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.lower import Routine
+from headwater.zetasql.messages import function
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.routines import declare_function, spellings
 
 _MISSING = re.compile(r"Function not found: ((?:`[^`]*`|[^`;\s])+)")
+_CALLS = re.compile(r"(?<![\w.`])((?:`[\w-]+`|[A-Za-z_][\w-]*)(?:\s*\.\s*(?:`\w+`|\w+)){1,2})\s*\(")
+_OWN_FOLDERS = BUILTIN_FOLDERS | {"safe"}
 _KINDS = ("STRING", "INT64", "BOOL", "FLOAT64", "ARRAY<STRING>", "DATE")  # tried in turn until the statement fits
 _MOST = 25  # unknown functions in one statement
 _T = TypeVar("_T")
 
 
 def resolve_with_unknown_functions(
-    resolve: Callable[[], _T], reader: Reader, routines: dict[str, Routine], resolver: SchemaResolver
+    resolve: Callable[[], _T], text: str, reader: Reader, routines: dict[str, Routine], resolver: SchemaResolver
 ) -> _T:
     """Resolve a text. A function that is not known is declared, and `routines` says that nothing defines it.
 
@@ -42,7 +46,9 @@ def resolve_with_unknown_functions(
             first = first or failure
             missing = _missing_function(failure)
             if missing is not None and missing not in declared and len(declared) < _MOST:
-                declared.append(missing)
+                if _found_without_project(missing, reader, routines):
+                    continue
+                declared += dict.fromkeys([missing, *_other_calls(text, reader)])
             elif failure.reason is Reason.TYPES and declared:
                 kind = next(kinds)
             else:
@@ -53,6 +59,34 @@ def resolve_with_unknown_functions(
         for path in declared:
             routine = declare_function(reader, path, kind, resolver)
             routines.update((".".join(each).lower(), routine) for each in spellings(path, resolver))
+
+
+def _found_without_project(path: Path, reader: Reader, routines: dict[str, Routine]) -> bool:
+    """Let `p.d.f` mean the function that was defined as `d.f`, if nobody said of which project that is."""
+    short = path[-2:]
+    routine = routines.get(".".join(short).lower())
+    content = next((reader.catalog.functions[each] for each in reader.catalog.functions if _same(each, short)), None)
+    if path in reader.catalog.functions or routine is None or routine.name.count(".") != 1 or content is None:
+        return False
+    proto = function.FunctionProto.FromString(content)
+    proto.name_path[:] = path
+    reader.catalog.functions[path] = proto.SerializeToString()
+    routines[".".join(path).lower()] = routine
+    return True
+
+
+def _same(path: Path, other: Path) -> bool:
+    return tuple(map(str.lower, path)) == tuple(map(str.lower, other))
+
+
+def _other_calls(text: str, reader: Reader) -> Iterator[Path]:
+    """The other functions with dotted names that a text calls and nothing defines: one refusal names only one."""
+    known = {tuple(map(str.lower, path)) for path in reader.catalog.functions}
+    for match in _CALLS.finditer(text):
+        path = tuple(part.strip("` \t\n") for part in match[1].split("."))
+        lowered = tuple(map(str.lower, path))
+        if lowered not in known and lowered[-2:] not in known and lowered[0] not in _OWN_FOLDERS:
+            yield path
 
 
 def _missing_function(failure: CannotResolve) -> Path | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import groupby
-from typing import Any
+from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -16,11 +16,13 @@ from headwater.errors import CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
+from headwater.jobs.harvest.preludes import SharedFunctions, share_functions, tell_functions
 from headwater.jobs.harvest.units import Shift, Unit
-from headwater.lineage.effects import SchemaEffect, UseNamespace
+from headwater.lineage.effects import SchemaEffect
 from headwater.lineage.effects_wire import decode_effects, encode_effects
+from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import SchemaMetadata
-from headwater.lineage.script import FrontEnd, analyze_script, failure_of
+from headwater.lineage.script import analyze_script, failure_of
 from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolver, digest
 from headwater.lineage.statement import StatementLineage
 from headwater.text import Source
@@ -41,7 +43,6 @@ _VERSION = version("headwater")
 _FORM = 2  # of what is kept of a unit; one of another form is analysed anew
 GOOGLE = ("bigquery", "spanner")
 _FINDINGS = (Severity.ERROR, Severity.WARNING)
-_ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
     RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
     """
     tasks = list(tasks)
-    _foresee(tasks, setting)
+    shared = _foresee(tasks, setting)
     hashes = Hashes()
-    rows = [_analyse_or_fail(task, setting, hashes) for task in tasks]
+    rows = [_analyse_or_fail(task, setting, hashes, shared) for task in tasks]
     try:
         return pa.RecordBatch.from_pylist(rows, OUTCOMES)
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):  # one of the rows does not fit
@@ -89,21 +90,28 @@ def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
         return pa.RecordBatch.from_pylist(rows, OUTCOMES)
 
 
-def _foresee(tasks: list[Task], setting: Setting) -> None:
-    """Let each front end know what it is going to read."""
+Shared: TypeAlias = dict[str | None, SharedFunctions | None]  # by dialect
+
+
+def _foresee(tasks: list[Task], setting: Setting) -> Shared:
+    """Let each front end know what it is going to read, and take in the functions that several units call."""
+    shared: Shared = {}
     for dialect in dict.fromkeys(task.unit.script.dialect for task in tasks):
         front_end, name = open_front_end(dialect, setting.engine)
         schema = setting.schemas[dialect]
-        same = (task for task in tasks if task.unit.script.dialect == dialect)
+        same = [task for task in tasks if task.unit.script.dialect == dialect]
         try:
+            apart = SchemaResolver(schema, dialect=name)
+            shared[dialect] = share_functions((task.unit for task in same), front_end, apart)
             front_end.foresee((task.unit.text, WatchedResolver(schema, name, task.part)) for task in same)
         except Exception as err:
             failure_of(err)  # no answer depends on it: the unit that it fails on says so itself
+    return shared
 
 
-def _analyse_or_fail(task: Task, setting: Setting, hashes: Hashes) -> Row:
+def _analyse_or_fail(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Row:
     try:
-        return _analyse(task, setting, hashes)
+        return _analyse(task, setting, hashes, shared)
     except Exception as err:
         return _failed(task, setting, err)
 
@@ -117,11 +125,11 @@ def _fitting(task: Task, row: Row, setting: Setting) -> Row:
     return row
 
 
-def _analyse(task: Task, setting: Setting, hashes: Hashes) -> Row:
+def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Row:
     unit = task.unit
     front_end, dialect = open_front_end(unit.script.dialect, setting.engine)  # new, so that it knows no script
     resolver = WatchedResolver(setting.schemas[unit.script.dialect], dialect, task.part)
-    _tell(front_end, unit, resolver)
+    tell_functions(unit, front_end, resolver, shared.get(unit.script.dialect))
     source = Source(unit.text, unit.script.name)
     text = rendered(source, setting.template if unit.whole else None)
     lineages: list[StatementLineage] = []
@@ -157,17 +165,6 @@ def _row(task: Task, facts: Facts, sight: Sight, told: list[SchemaEffect]) -> Ro
         "effects": encode_effects(told),
         **{spec.name: [_shifted(row, task.unit.shift) for row in facts.of(spec)] for spec in FACTS},
     }
-
-
-def _tell(front_end: FrontEnd[Any], unit: Unit, resolver: WatchedResolver) -> None:
-    """Let the front end know the functions that earlier scripts have defined."""
-    for each in unit.prelude:
-        source = Source(each.text)
-        apart = resolver.fork()
-        apart.apply(UseNamespace(each.namespace[1], each.namespace[0]))
-        for piece in front_end.split(source):
-            if piece.kind in _ROUTINES:
-                front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))
 
 
 def _facts(unit: Unit, source: Source, lineages: list[StatementLineage], fingerprint: str) -> Facts:

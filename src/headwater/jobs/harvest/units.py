@@ -54,6 +54,12 @@ class Prelude:
 
     text: str
     namespace: tuple[str | None, str | None] = (None, None)
+    number: int = 0  # its place among the units of its dialect
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the functions that it defines."""
+        return frozenset(plain_name(match[1]) for match in ROUTINE.finditer(self.text))
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,10 @@ class Unit:
             return frozenset(self.names)
         (name,) = self.creates
         return frozenset(self.names) if self.names[name] > 1 else frozenset(self.names) - self.creates
+
+    def may_call(self, function: str) -> bool:
+        """Return whether the text has the name of a function, and of its dataset."""
+        return self.words.issuperset(function.split(".")[-2:])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -233,7 +243,7 @@ def with_preludes(units: list[Unit]) -> list[Unit]:
     result = []
     for number, unit in enumerate(units):
         needed = _makers_of(unit, makers, needs)
-        prelude = tuple(Prelude(units[at].text, units[at].script.namespace) for at in sorted(needed))
+        prelude = tuple(Prelude(units[at].text, units[at].script.namespace, at) for at in sorted(needed))
         result.append(replace(unit, prelude=prelude) if prelude else unit)
         for match in ROUTINE.finditer(unit.text) if unit.whole else ():
             name = plain_name(match[1])
@@ -245,9 +255,6 @@ def with_preludes(units: list[Unit]) -> list[Unit]:
 def _makers_of(unit: Unit, makers: dict[str, dict[str, int]], needs: dict[int, set[int]]) -> set[int]:
     """The units that define functions which a unit names, and those that these need."""
     named = {
-        number
-        for word in unit.words & makers.keys()
-        for name, number in makers[word].items()
-        if unit.words.issuperset(name.split(".")[-2:])  # of two functions of one name, the one of its dataset
+        number for word in unit.words & makers.keys() for name, number in makers[word].items() if unit.may_call(name)
     }
     return named.union(*(needs[each] for each in named))

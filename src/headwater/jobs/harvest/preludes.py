@@ -1,0 +1,93 @@
+"""Functions of GoogleSQL that earlier scripts define, made known to the units of a batch.
+
+ZetaSQL takes longer to take in a function than to resolve a call of it, and a catalog with other functions must be
+registered anew. So functions are taken in once, and stay for later batches. A unit shares them if it cannot tell the
+difference: it calls none of them but those that it is to know.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from headwater.jobs.harvest.units import Prelude, Unit
+from headwater.lineage.effects import UseNamespace
+from headwater.lineage.resolver import SchemaResolver
+from headwater.lineage.script import FrontEnd
+from headwater.text import Source
+from headwater.zetasql.engine import Engine
+from headwater.zetasql.frontend import Functions, GoogleSqlFrontEnd
+
+_ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
+
+
+@dataclass(frozen=True)
+class SharedFunctions:
+    """The functions of a batch."""
+
+    functions: Functions
+    preludes: dict[Prelude, frozenset[str]]  # with the names that each defines
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset().union(*self.preludes.values())
+
+    def fit(self, unit: Unit) -> bool:
+        """Return whether a unit has the same answer with all of these as with its own alone."""
+        own = set(unit.prelude)
+        others = (names for prelude, names in self.preludes.items() if prelude not in own)
+        return own <= self.preludes.keys() and not any(unit.may_call(name) for names in others for name in names)
+
+
+NOTHING = SharedFunctions(Functions(), {})
+_kept: WeakKeyDictionary[Engine, dict[str, SharedFunctions]] = WeakKeyDictionary()
+
+
+def share_functions(
+    units: Iterable[Unit], front_end: FrontEnd[Any], resolver: SchemaResolver
+) -> SharedFunctions | None:
+    """Take in the functions of a batch, but for those that read tables and those of one name."""
+    if not isinstance(front_end, GoogleSqlFrontEnd):
+        return None
+    kept = _kept.setdefault(front_end.engine, {})
+    before = kept.get(front_end.dialect, NOTHING)
+    usable = _usable({each for unit in units for each in unit.prelude}, front_end)
+    if any(each not in before.preludes and not names.isdisjoint(before.names) for each, names in usable.items()):
+        before = NOTHING  # which has others of these names: those of another estate, or as they were
+    front_end.know(before.functions, {each.text for each in before.preludes})
+    _define((each for each in usable if each not in before.preludes), front_end, resolver)
+    found = kept[front_end.dialect] = SharedFunctions(front_end.functions, before.preludes | usable)
+    return found
+
+
+def _usable(preludes: Iterable[Prelude], front_end: GoogleSqlFrontEnd) -> dict[Prelude, frozenset[str]]:
+    """Those that can be shared, in order, with the names that each defines."""
+    named = {each: each.names for each in sorted(preludes, key=lambda each: each.number)}
+    makers = Counter(name for names in named.values() for name in names)
+    return {
+        each: names
+        for each, names in named.items()
+        if all(makers[name] == 1 for name in names) and not front_end.reads_tables(each.text)
+    }
+
+
+def tell_functions(
+    unit: Unit, front_end: FrontEnd[Any], resolver: SchemaResolver, shared: SharedFunctions | None
+) -> None:
+    """Let a front end know the functions that a unit may call."""
+    if isinstance(front_end, GoogleSqlFrontEnd) and shared is not None and shared.fit(unit):
+        front_end.know(shared.functions, {each.text for each in unit.prelude})
+    else:
+        _define(unit.prelude, front_end, resolver)
+
+
+def _define(preludes: Iterable[Prelude], front_end: FrontEnd[Any], resolver: SchemaResolver) -> None:
+    for each in preludes:
+        source = Source(each.text)
+        apart = resolver.fork()
+        apart.apply(UseNamespace(each.namespace[1], each.namespace[0]))
+        for piece in front_end.split(source):
+            if piece.kind in _ROUTINES:
+                front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))

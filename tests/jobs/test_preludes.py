@@ -1,0 +1,49 @@
+"""Functions of GoogleSQL across files: each unit knows those that were defined before it, in whatever batch it is."""
+
+import pytest
+
+from headwater.graph import GraphStore
+from headwater.graph.tables import EDGES
+from headwater.jobs.harvest import runner
+from headwater.jobs.harvest.harvest import HarvestOptions, harvest
+from headwater.lake.tables import Warehouse
+from tests.jobs.test_harvest import estate_of
+
+SCHEMA = {"d.s": {"a": "INT64", "b": "INT64"}}
+
+
+def pairs(store):
+    edges = store.state().read(EDGES).to_pylist()
+    return sorted((each["target"], each["source_column"], bool(each["approximate"])) for each in edges)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_function_that_is_defined_anew_is_the_newest_for_who_comes_after(tmp_path, monkeypatch, alone):
+    if alone:  # each unit in a batch of its own
+        monkeypatch.setattr(runner, "_ALONE", 1)
+    texts = [
+        ("1.sql", "CREATE OR REPLACE FUNCTION d.pick(x INT64, y INT64) AS (x);"),
+        ("2.sql", "CREATE TABLE d.first AS SELECT d.pick(a, b) AS c FROM d.s;"),
+        ("3.sql", "DROP FUNCTION d.pick; CREATE OR REPLACE FUNCTION d.pick(x INT64, y INT64) AS (y);"),
+        ("4.sql", "CREATE TABLE d.second AS SELECT d.pick(a, b) AS c FROM d.s;"),
+        ("5.sql", "CREATE TABLE d.third AS SELECT d.twice(a) AS c FROM d.s;"),
+        ("6.sql", "CREATE OR REPLACE FUNCTION d.total() AS ((SELECT SUM(b) FROM d.s));"),
+        ("7.sql", "CREATE TABLE d.fourth AS SELECT d.total() AS c;"),
+    ]
+    store = GraphStore(Warehouse(tmp_path / "lake"))
+    harvest(store, estate_of(texts, dialect="bigquery"), HarvestOptions(schema=SCHEMA))
+    assert pairs(store) == [
+        ("d.first", "a", False),
+        ("d.fourth", "b", False),
+        ("d.second", "b", False),
+        ("d.third", "a", True),  # nothing defines `twice`
+    ]
+
+
+def test_functions_of_an_earlier_estate_are_not_known_to_the_next(tmp_path):
+    first = [("1.sql", "CREATE FUNCTION d.f(x INT64) AS (x + 1);"), ("2.sql", "SELECT d.f(a) AS c FROM d.s")]
+    second = [("3.sql", "CREATE TABLE d.u AS SELECT d.f(a) AS c FROM d.s;")]
+    for name, texts, doubt in (("one", first, False), ("two", second, True)):
+        store = GraphStore(Warehouse(tmp_path / name))
+        harvest(store, estate_of(texts, dialect="bigquery"), HarvestOptions(schema=SCHEMA))
+        assert [each[2] for each in pairs(store)] == [doubt]
