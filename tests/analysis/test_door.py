@@ -142,3 +142,28 @@ def test_the_wire_format_is_what_it_was(request):
     if request.config.getoption("--golden"):
         WIRE.write_text(json.dumps(wire, indent=1) + "\n")
     assert wire == json.loads(WIRE.read_text())
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "postgres"])
+def test_a_table_that_is_not_known_leaves_in_doubt_only_what_is(dialect):
+    """The name of its table tells where a column comes from; `*` tells no names."""
+    schema = {"t": {"x": "INT64"}}
+    certain = headwater.analyze("SELECT s.a, t.x FROM nobody AS s JOIN t ON s.k = t.x", dialect, schema=schema)
+    assert certain.statements[0].status is Status.RESOLVED
+    assert [issue.code.name for issue in certain.issues] == ["UNKNOWN_TABLE"]
+    doubtful = headwater.analyze("SELECT * FROM nobody", dialect, schema=schema)
+    assert doubtful.statements[0].status is Status.APPROXIMATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a, @d AS day FROM p.d.t WHERE day = @d",
+        "SELECT DATE_TRUNC(@d, MONTH) AS m, DATE_DIFF(@d, day, DAY) AS n, @d AS d FROM p.d.t",
+        "SELECT @n AS n FROM p.d.t",
+    ],
+)
+def test_a_parameter_has_the_type_of_what_it_is_compared_with(text):
+    schema = {"p.d.t": {"a": "STRING", "day": "DATE"}}
+    result = headwater.analyze(text, "bigquery", schema=schema)
+    assert (result.statements[0].status, result.issues) == (Status.RESOLVED, ())

@@ -62,6 +62,8 @@ class ByName:
             raise failure
         if failure.reason is Reason.TYPES and _lacks_types(state, piece, setting):
             return _by_name_only(lowered, piece)
+        if failure.reason is Reason.UNKNOWN_TABLE and _says(lowered, IssueCode.UNKNOWN_TABLE):
+            return lowered  # names decide, as in every other dialect: what is in doubt is said column by column
         if failure.reason is Reason.UNKNOWN_FUNCTION:
             lowered = _with_tables(state, piece, setting, lowered)
         return _approximate(lowered, piece, failure)
@@ -128,11 +130,15 @@ def _by_name_only(lowered: Lowered, piece: Piece) -> Lowered:
 
 def _approximate(lowered: Lowered, piece: Piece, failure: CannotResolve) -> Lowered:
     code = code_of(failure.reason)
-    if not any(issue.code is code for issue in lowered.issues):  # it was not noticed there: say it
+    if not _says(lowered, code):  # it was not noticed there: say it
         message = f"resolved by name only: {failure.message}"
         issue = Issue(code, Severity.WARNING, message, failure.span or piece.span)
         lowered = dataclasses.replace(lowered, issues=(issue, *lowered.issues))
     return dataclasses.replace(lowered, approximate=failure.message)
+
+
+def _says(lowered: Lowered, code: IssueCode) -> bool:
+    return any(issue.code is code for issue in lowered.issues)
 
 
 def _with_tables(state: ScriptState, piece: Piece, setting: Setting, lowered: Lowered) -> Lowered:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from headwater.errors import EngineCrashError, InputError, TimeLimitError
+from headwater.errors import EngineCrashError, InputError, SchemaError, TimeLimitError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import parse_parts
 from headwater.text import Source
@@ -25,6 +25,7 @@ from headwater.zetasql.lower import Place
 from headwater.zetasql.messages import options, service
 from headwater.zetasql.options import analyzer_bytes, language_bytes, language_options
 from headwater.zetasql.provider import TableProvider
+from headwater.zetasql.types import type_bytes
 
 _SCRIPT_TABLES = 40  # up to this many, the tables of a script are registered all at once
 _KEPT_COLUMNS = 20_000  # tables of earlier scripts are kept up to so many columns
@@ -252,12 +253,15 @@ class Reader:
             return self._ask(request, whole)
 
     def _ask(self, request: Any, catalog: Catalog) -> bytes:
-        try:
-            return self.engine.analyze_raw(request, analyzer_bytes(self.dialect), catalog)
-        except ServiceError as err:
-            if "Positional parameters are not supported" not in err.message:
-                raise
-            return self.engine.analyze_raw(request, analyzer_bytes(self.dialect, positional=True), catalog)
+        positional = False
+        while True:
+            try:
+                return self.engine.analyze_raw(request, analyzer_bytes(self.dialect, positional=positional), catalog)
+            except ServiceError as err:
+                if "Positional parameters are not supported" in err.message and not positional:
+                    positional = True
+                elif not _declare_parameter(request, err.message):
+                    raise
 
     def _failure(self, err: ServiceError, text: str, place: Place) -> CannotResolve:
         size = len(text.encode())
@@ -265,6 +269,25 @@ class Reader:
             return read_error(err, place.source, place.start, size)
         failure = read_error(err, Source(text), 0, size)
         return CannotResolve(failure.reason, failure.message)
+
+
+_PARAMETER = re.compile(r"Undeclared parameter '([^']+)' is used assuming different types \((.+?) vs (.+?)\)")
+
+
+def _declare_parameter(request: Any, refusal: str) -> bool:
+    """Give the parameter of a refusal a type, if that is what it lacks.
+
+    ZetaSQL takes a parameter that stands alone for an INT64. Where it is compared or passed on, its type is told.
+    """
+    found = _PARAMETER.match(refusal)
+    if found is None or any(each.name == found[1] for each in request.options.query_parameters):
+        return False
+    kind = next((kind for kind in found.groups()[1:] if kind != "INT64"), "INT64")
+    try:
+        request.options.query_parameters.add(name=found[1]).type.MergeFromString(type_bytes(kind))
+    except SchemaError:
+        return False
+    return True
 
 
 def _may_name(text: str, path: list[str]) -> bool:
