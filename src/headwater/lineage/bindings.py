@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+
 from headwater.model.edges import Kind
 from headwater.model.relation import (
     Aggregate,
@@ -33,8 +35,7 @@ from headwater.model.relation import (
 from headwater.text import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """A column that a scan reads: where lineage ends. `name` is None for all columns not known by name."""
 
     scan: Scan

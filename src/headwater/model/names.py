@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+
 from headwater.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class TableName:
+class TableName(msgspec.Struct, frozen=True):
     """A table's name as its parts, outermost first: (catalog, schema, table), fewer, or more.
 
     A path or URI that stands for a table (`s3://bucket/x`) is a name of one part.

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import msgspec
+from msgspec.structs import force_setattr
+
 from headwater.lineage.effects import ColumnDefinition
 from headwater.lineage.known import KnownTable
 from headwater.model.names import Case, fold
@@ -16,8 +19,7 @@ from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, 
 from headwater.text import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of an item or of a query's result: the name it is shown by, and what it is."""
 
     name: str
@@ -130,9 +132,9 @@ class StoredItem:
                 verb = "is" if len(self._missing) == 1 else "are"
                 reasons.append(f"{', '.join(self._missing.values())} {verb} not in the schema of `{self.table.name}`")
             doubt = next((reason for reason in reasons if reason), None) or self.table.approximate
-        object.__setattr__(self.scan, "attributes", tuple(self._attributes))
-        object.__setattr__(self.scan, "approximate", doubt)
-        object.__setattr__(self.scan, "doubtful", frozenset(self._doubtful))
+        force_setattr(self.scan, "attributes", tuple(self._attributes))
+        force_setattr(self.scan, "approximate", doubt)
+        force_setattr(self.scan, "doubtful", frozenset(self._doubtful))
 
 
 class DerivedItem:

@@ -1,7 +1,6 @@
 """PIVOT and UNPIVOT."""
 
-import dataclasses
-
+import msgspec
 from sqlglot import exp
 
 from headwater.errors import IssueCode
@@ -47,7 +46,7 @@ def _pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None
     for at, name in enumerate(names):
         call = lowering.expression(aggregates[at % len(aggregates)], scope)
         if isinstance(call, Call):
-            call = dataclasses.replace(call, condition=condition)
+            call = msgspec.structs.replace(call, condition=condition)
         made.append(Computed(Attribute(lowering.new_id(), name.name, lowering.span(name)), call))
     kept = [column for column in scope.items[0].item.star() if column.key not in used]
     group = node.args.get("group")

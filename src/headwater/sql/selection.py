@@ -34,7 +34,7 @@ class SelectList:
     columns: list[Column] = field(default_factory=list)
     computed: list[Computed] = field(default_factory=list)
     below: tuple[Item, ...] = ()
-    aggregates: list[bool] = field(default_factory=list)
+    items: list[Node] = field(default_factory=list)  # what each column was written as
     unnamed: int = 0
 
 
@@ -45,8 +45,7 @@ def lower_select_list(lowering: Lowering, node: Node, scope: Scope) -> SelectLis
     for position, item in enumerate(node.expressions):
         before = len(selected.columns)
         _lower_item(lowering, item, position, scope=scope, selected=selected)
-        aggregate = not isinstance(item, exp.Column | exp.Star) and item.find(exp.AggFunc) is not None
-        selected.aggregates += [aggregate] * (len(selected.columns) - before)
+        selected.items += [item] * (len(selected.columns) - before)
         if at_once and isinstance(item, exp.Alias) and len(selected.columns) > before:
             scope.aliases.setdefault(selected.columns[-1].key, selected.columns[-1])
     if not at_once:
@@ -340,7 +339,8 @@ def group_keys(lowering: Lowering, clause: Node | None, scope: Scope, selected: 
     if clause is None:
         return ()
     if clause.args.get("all"):
-        keys = [column.expression for column, made in zip(selected.columns, selected.aggregates) if not made]
+        pairs = zip(selected.columns, selected.items)
+        keys = [column.expression for column, item in pairs if item.find(exp.AggFunc) is None]
     else:
         keys = [lower_key(lowering, node, scope, selected.columns) for node in _key_nodes(clause)]
     computed = {made.attribute.id: made.span for made in selected.computed}

@@ -109,7 +109,7 @@ def _pieces(source: Source, text: str, tokens: list[Any], offset: int, ends: Seq
     begin = 0
     starts = [token.start + offset for token in tokens] if ends else []
     cuts = {bisect_left(starts, end): 0 for end in ends}  # → how many tokens a cut takes away
-    cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON}
+    cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is _SEMICOLON}
     batch = bisect_left(ends, offset)
     for at in sorted(cuts):
         if at > begin:
@@ -125,6 +125,7 @@ def _piece(source: Source, text: str, tokens: list[Any], offset: int, batch: int
     return Piece(span, text, tuple(tokens), offset, batch=batch)
 
 
+_SEMICOLON = TokenType.SEMICOLON
 _LONG = 2_000_000
 _PART = 250_000
 _ROUGH = re.compile(r"(\$\w*\$).*?\1|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
