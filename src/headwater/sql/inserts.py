@@ -15,11 +15,11 @@ from headwater.model.relation import (
     With,
     Write,
 )
-from headwater.sql.files import files_read
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.outputs import output_writes
 from headwater.sql.queries import build_ctes
+from headwater.sql.table_names import files_read
 from headwater.sql.tables import open_table
 from headwater.sql.writes import assign, assignments_by_name, identifier_of, states
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import TableName, is_path
+from headwater.model.names import FOLDS, TableName
 from headwater.model.relation import Case as RelationCase
 from headwater.model.relation import (
     Computed,
@@ -31,13 +31,12 @@ from headwater.model.relation import (
 )
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.files import file_named
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Trigger
-from headwater.sql.spelling import FOLDS, flatten_dots
 from headwater.sql.split import Piece
+from headwater.sql.table_names import read_table_name
 from headwater.sql.texts import Texts
 from headwater.text import Source, Span
 
@@ -132,7 +131,7 @@ class Lowering:
         self._next_id = 0
         self._placeless = piece is not None and piece.source is not None
         self._told: set[tuple[Any, ...]] = set()
-        self._fold = FOLDS[resolver.case.columns]
+        self._fold, self._fold_quoted = FOLDS[resolver.case.columns]
 
     # --------------------------------------------------------------------------------------------- nodes
 
@@ -166,44 +165,16 @@ class Lowering:
         """The form of a column or alias under which it is compared."""
         args = identifier.args
         name = args.get("this")
-        return self._fold(name if type(name) is str else identifier.name, args.get("quoted"))
+        fold = self._fold_quoted if args.get("quoted") else self._fold
+        return fold(name if type(name) is str else identifier.name)
 
     def key_of(self, name: str) -> str:
         """The key of a name that was not quoted."""
-        return self._fold(name, False)
+        return self._fold(name)
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted."""
-        only = table.this
-        if isinstance(only, exp.DynamicIdentifier) and isinstance(only.this, exp.Literal):  # IDENTIFIER('s.t')
-            written = TableName(tuple(only.this.name.split(".")))
-            return written, (False,) * len(written.parts)
-        if (
-            type(only) is exp.Identifier
-            and not table.args.get("db")
-            and not is_path(only.name)
-            and "." not in only.name
-        ):
-            name = "#" + only.name if only.args.get("temporary") else only.name
-            return TableName((name or "?",)), (bool(only.args.get("quoted")),)
-        file = file_named(table, self.dialect)
-        if file is not None:
-            return file, (True,)
-        parts: list[str] = []
-        quoted: list[bool] = []
-        for part in (table.args.get("catalog"), table.args.get("db"), table.this):
-            for each in flatten_dots(part):
-                name = each.name if isinstance(each, exp.Expr) else str(each)
-                if name:
-                    is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
-                    if isinstance(each, exp.Identifier) and each.args.get("temporary"):
-                        name = "#" + name
-                    elif isinstance(each, exp.Parameter):  # a table variable
-                        name = "@" + name
-                    pieces = name.split(".") if is_quoted and self.dialect == "bigquery" else [name]
-                    parts += pieces
-                    quoted += [is_quoted] * len(pieces)
-        return TableName(tuple(parts or ("?",))), tuple(quoted or (False,))
+        return read_table_name(table, self.dialect)
 
     # --------------------------------------------------------------------------------------------- types
 
