@@ -112,7 +112,8 @@ class Expressions:
     def _nested_number(self, scope: Scope, depth: int) -> str:
         kinds = {field.type for field in scope}
         shapes = ["abs({i} - 2)", "CAST({i} > 2 AS INTEGER)", "CAST({i} IN ({sub}) AS INTEGER)"]
-        shapes += ["CAST(EXISTS ({sub}) AS INTEGER)", "({i} // 2)"]
+        shapes += ["CAST(EXISTS ({sub}) AS INTEGER)", "({i} // 2)", "[{i}, {f}][1]", "[{f}, {i}][2]"]
+        shapes += ["row({i}, {f})[1]", "struct_pack(x := {f}, y := {i}).y", "MAP {{1: {f}, 2: {i}}}[2]"]
         if LIST in kinds:
             shapes += ["{l}[1]", "len({l})", "list_sum({l})", "{l}[{f}]", "list_position({l}, {f})", "list_max({l})"]
             shapes += ["list_sum(list_transform({l}, lambda e: e + {f}))", "len(list_filter({l}, lambda e: e > {f}))"]

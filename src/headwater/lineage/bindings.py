@@ -106,6 +106,17 @@ class Bindings:
                 order.extend(id for id in dict.fromkeys(below.ctes) if id not in reached)
                 reached.update(below.ctes)
 
+    def followed(self, expression: Expression) -> Expression | None:
+        """What a name stands for, through names of names; None when that is a stored column."""
+        for _ in range(1000):  # a longer chain is not worth following
+            if not isinstance(expression, Ref):
+                return expression
+            below = self.definitions.get(expression.column)
+            if below is None or isinstance(below, Stored):
+                return None
+            expression = below
+        return None
+
     def _bind_node(self, node: Relation, scope: RowScope) -> tuple[Relation, ...]:
         match node:
             case Scan():

@@ -94,10 +94,14 @@ class MakeArray(msgspec.Struct, frozen=True):
 
 
 class Element(msgspec.Struct, frozen=True):
-    """Some element of an array or map; `index` is the expression that chose it."""
+    """Some element of an array or map; `index` is the expression that chose it.
+
+    `position` is the place of the element in an array, from 0, where that is a constant.
+    """
 
     operand: "Expression"
     index: "Expression | None" = None
+    position: int | None = None
 
 
 class OneOf(msgspec.Struct, frozen=True):

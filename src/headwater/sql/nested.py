@@ -63,15 +63,50 @@ def lower_to_map(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     operand = lowering.expression(node.this, scope)
     for index in node.expressions:
-        if isinstance(index, exp.Literal) and index.is_string:
-            operand = lowering.field(operand, index.name)
+        name = _member_name(lowering.dialect, node, index, operand)
+        if name is not None:
+            operand = lowering.field(operand, name)
         elif isinstance(index, exp.Slice):
             bounds = [each for each in index.args.values() if each is not None and each.find(exp.Column, exp.Query)]
             if bounds:  # otherwise it is an array of the same elements
                 operand = Case(tuple((lowering.expression(each, scope), operand) for each in bounds))
         else:
-            operand = Element(operand, lowering.expression(index, scope))
+            position = _position(lowering.dialect, index, node.args.get("offset"))
+            operand = Element(operand, lowering.expression(index, scope), position)
     return operand
+
+
+_COUNTED_FROM_ZERO = frozenset({"bigquery", "spark", "spark2", "databricks", "hive", "snowflake", "redshift"})
+_COUNTED_FROM_ONE = frozenset(
+    {
+        *("duckdb", "postgres", "materialize", "risingwave", "trino", "presto", "athena", "dune"),
+        *("clickhouse", "starrocks"),
+    }
+)  # the parser takes 1 from a constant index; of dialects in neither set it may not know how they count
+_FIELDS_BY_NUMBER = frozenset({"duckdb", "trino", "presto", "athena", "dune"})
+
+
+def _position(dialect: str, index: Node | None, offset: int | None) -> int | None:
+    """The place in an array, from 0, that a constant index means; `offset` is where the function counts from."""
+    if not isinstance(index, exp.Literal) or index.is_string or not index.name.isdigit():
+        return None
+    if offset is not None:
+        return int(index.name) - offset if int(index.name) >= offset else None
+    return int(index.name) if dialect in _COUNTED_FROM_ZERO | _COUNTED_FROM_ONE else None
+
+
+def _member_name(dialect: str, node: Node, index: Node, operand: Expression) -> str | None:
+    """The field of a struct, or the key of a map, that a constant in brackets names; None when it names none."""
+    if not isinstance(index, exp.Literal) or index.is_string:
+        return index.name if isinstance(index, exp.Literal) else None
+    if not isinstance(operand, MakeStruct) or not index.name.isdigit():
+        return None
+    if isinstance(node.this, exp.VarMap | exp.Map):
+        return str(index.name) if dialect in _COUNTED_FROM_ZERO else None
+    number = int(index.name)
+    if isinstance(node.parent, exp.ToMap):  # MAP {1: a}[1]
+        return str(number + 1)
+    return operand.fields[number][0] if dialect in _FIELDS_BY_NUMBER and number < len(operand.fields) else None
 
 
 @lowers(exp.StructExtract, exp.GetExtract)
@@ -79,7 +114,8 @@ def lower_struct_extract(lowering: Lowering, node: Node, scope: Scope) -> Expres
     operand = lowering.expression(node.this, scope)
     if isinstance(node.expression, exp.Literal | exp.Identifier) and not node.expression.is_number:
         return lowering.field(operand, node.expression.name)
-    return Element(operand, lowering.expression(node.expression, scope))
+    position = _position(lowering.dialect, node.expression, 0) if isinstance(node, exp.GetExtract) else None
+    return Element(operand, lowering.expression(node.expression, scope), position)
 
 
 @lowers(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
@@ -247,9 +283,10 @@ def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expressio
 
 
 def _row(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    """ROW(a, b): fields by position, or by name where the dialect gives names."""
+    """ROW(a, b): PostgreSQL numbers the fields; elsewhere they may have the names of the columns."""
+    numbered = lowering.dialect in _POSTGRES_LIKE
     fields = [
-        (each.alias_or_name or f"f{at + 1}", lowering.expression(each, scope))
+        (f"f{at + 1}" if numbered else each.alias_or_name or f"f{at + 1}", lowering.expression(each, scope))
         for at, each in enumerate(node.expressions)
     ]
     return MakeStruct(tuple(fields))
@@ -260,7 +297,7 @@ def _element_at(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     key = node.expressions[1] if len(node.expressions) > 1 else None
     if isinstance(key, exp.Literal) and key.is_string:
         return GetField(array, key.name)
-    return Element(array, rest[0] if rest else None)
+    return Element(array, rest[0] if rest else None, _position(lowering.dialect, key, 1))
 
 
 def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:

@@ -151,3 +151,8 @@ SELECT a FROM o, f(o.i);
 --> * | t.c FILTER
 --> a <- t.b IDENTITY
 --> * | t.c FILTER, o.i FILTER
+
+-- case: one item of an array, one field of a row
+SELECT (ARRAY[b, c])[2] AS item, (ROW(b, c)).f1 AS field FROM t;
+--> item <- t.c IDENTITY
+--> field <- t.b IDENTITY
