@@ -12,7 +12,7 @@ from headwater.lineage.imports import schema_of_csv, schema_of_json, schema_of_m
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
 from headwater.lineage.script import analyze_script
-from headwater.sql.front import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 
 SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str] | None

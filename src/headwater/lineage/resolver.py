@@ -52,11 +52,7 @@ class SchemaResolver:
     """The imported schema, and the implied one as it evolves with the statements applied so far."""
 
     def __init__(
-        self,
-        schema: SchemaMetadata | None = None,
-        *,
-        dialect: str | None = None,
-        now: Callable[[], str] = _utc_now,
+        self, schema: SchemaMetadata | None = None, *, dialect: str | None = None, now: Callable[[], str] = _utc_now
     ) -> None:
         self.schema = self._given = schema or SchemaMetadata()
         self.case = self.schema.case_sensitivity.rule(dialect)

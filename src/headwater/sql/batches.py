@@ -58,10 +58,9 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
                 left = blocks.pop() or left
             elif first == "ELSE" and left:
                 decided = (*left[:-1], next_arm(left[-1], first))
-            span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
             path = (*itertools.chain.from_iterable(blocks), *decided)
-            whole = _with_execute(tokens)
-            yield dataclasses.replace(piece, span=span, tokens=whole, conditional=bool(path), branches=path)
+            cut = piece.cut(tokens, source)
+            yield dataclasses.replace(cut, tokens=_with_execute(tokens), conditional=bool(path), branches=path)
             if first == "BEGIN" and (len(tokens) == 1 or _word(tokens[1]) in ("TRY", "CATCH")):
                 blocks.append(decided)
                 decided = ()

@@ -12,21 +12,26 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.branches import Branches
+from headwater.sql.control_flow import (
+    HEAD_ENDS,
+    ROUTINES,
+    STATEMENTS,
+    TRANSACTION,
+    Head,
+    head_end,
+    is_routine,
+    label_size,
+    read_heads,
+)
 from headwater.sql.cursors import read_fetch
-from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
+from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.heads import Head, is_routine, is_update_test, label_size, read_heads
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
+from headwater.sql.tokens import as_query, token_like, word_at
 from headwater.text import Source
 
-_STATEMENTS = frozenset(
-    {
-        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH", "COPY"),
-        *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
-    }
-)
 _JUMPS = (
     *("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL"),
     *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW", "GOTO", "WAITFOR"),
@@ -34,21 +39,8 @@ _JUMPS = (
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *(
-            "DECLARE",
-            "CREATE",
-            "ALTER",
-            "WHEN",
-            "RETURN",
-            "GO",
-            "DO",
-            "REPLACE",
-            "CASE",
-            "EXECUTE",
-            "OPEN",
-            "FORALL",
-            *_JUMPS,
-        ),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", "FORALL"),
+        *_JUMPS,
     }
 )
 _VERBS = frozenset(
@@ -58,8 +50,6 @@ _VERBS = frozenset(
 
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
 _LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
-_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
-_BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLARE a …; b …; BEGIN
 
@@ -87,7 +77,7 @@ def _enter(
     branches, outermost, batch = Branches(), 0, 0
     for piece in pieces:
         piece = _without_label(piece, source)
-        first = _word(piece.tokens, 0)
+        first = word_at(piece.tokens, 0)
         if code.current is not None and not inside and piece.batch != batch:
             code.end()
         before = branches.depth
@@ -107,17 +97,17 @@ def _enter(
             continue
         piece = read_command(piece, dialect) if first == "DECLARE" else piece
         if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens, dialect)):
-            declaring = _word(piece.tokens, 1) != "BEGIN"
+            declaring = word_at(piece.tokens, 1) != "BEGIN"
             if declaring:
                 yield from read_declaration(piece, piece.tokens[1:], source, code)
                 continue
-            piece = cut_piece(piece, piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
+            piece = piece.cut(piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
             branches.read(piece.tokens)
         code.names |= _loop_variables(piece.tokens)
         whole = piece
         piece = read_command(piece, dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
-            yield _as_insert(piece) if _word(piece.tokens, 1) == "INTO" else whole
+            yield _as_insert(piece) if word_at(piece.tokens, 1) == "INTO" else whole
             continue
         if is_routine(piece.tokens):
             code.end()
@@ -144,8 +134,8 @@ def _enter(
         yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
         tokens, declaring = _unwrap(piece.tokens, dialect)
         if tokens and len(tokens) < len(piece.tokens):
-            piece = cut_piece(piece, tokens, source)
-            if _word(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
+            piece = piece.cut(tokens, source)
+            if word_at(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
                 declaring, piece = True, read_command(piece, dialect)
                 tokens = piece.tokens[1:]
         if declaring:
@@ -155,17 +145,17 @@ def _enter(
 
 
 def _loop_variables(tokens: Sequence[Any]) -> set[str]:
-    return {_word(tokens, at + 1).lower() for at in range(3) if _word(tokens, at) in ("FOR", "FORALL")}
+    return {tokens[at + 1].text.lower() for at in range(3) if word_at(tokens[:-1], at) in ("FOR", "FORALL")}
 
 
 def _without_label(piece: Piece, source: Source) -> Piece:
     """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
-    words = [_word(piece.tokens, at) for at in range(6)]
+    words = [word_at(piece.tokens, at) for at in range(6)]
     if words[1] == ":" and words[2] in _LABELLED:
-        return cut_piece(piece, piece.tokens[2:], source)
+        return piece.cut(piece.tokens[2:], source)
     size = label_size(piece.tokens)
     if 0 < size < len(piece.tokens):
-        return cut_piece(piece, piece.tokens[size:], source)
+        return piece.cut(piece.tokens[size:], source)
     return piece
 
 
@@ -173,27 +163,26 @@ def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
     """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
     if dialect in ("oracle", "snowflake"):
         return False
-    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
+    return "CURSOR" in _words(tokens) and word_at(tokens, 1) != "CURSOR"
 
 
 def _as_insert(piece: Piece) -> Piece:
     """REPLACE INTO writes as INSERT INTO does."""
-    head = piece.tokens[0]
-    insert = type(head)(TokenType.INSERT, "INSERT", head.line, head.col, head.start, head.end)
+    insert = token_like(piece.tokens[0], TokenType.INSERT, "INSERT")
     return dataclasses.replace(piece, tokens=(insert, *piece.tokens[1:]))
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """A statement without the control words before and after it; True if declarations follow instead of one."""
     while tokens:
-        first, second = _word(tokens, 0), _word(tokens, 1)
-        if second == ":" and _word(tokens, 2) in _LABELLED:
+        first, second = word_at(tokens, 0), word_at(tokens, 1)
+        if second == ":" and word_at(tokens, 2) in _LABELLED:
             tokens = tokens[2:]
         elif (size := label_size(tokens)) > 0:
             tokens = tokens[size:]
         elif first == "BEGIN":
-            if second in _TRANSACTION or len(tokens) == 1:
-                return (tokens, False) if second in _TRANSACTION else ((), False)
+            if second in TRANSACTION or len(tokens) == 1:
+                return (tokens, False) if second in TRANSACTION else ((), False)
             skipped = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
             tokens = tokens[skipped:]
         elif first in ("END", "GO"):
@@ -215,7 +204,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
-        elif first in ("CREATE", "ALTER", "REPLACE") and not _BODIES.isdisjoint(_words(tokens[:6])):
+        elif first in ("CREATE", "ALTER", "REPLACE") and not ROUTINES.isdisjoint(_words(tokens[:6])):
             return _body(tokens, dialect)
         else:
             break
@@ -225,8 +214,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
 def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
     """What follows END, END IF, END LOOP label: in T-SQL, maybe the next statement."""
     at = 1
-    while at < len(tokens) and _word(tokens, at) not in _STATEMENTS - {"IF", "WHILE", "LOOP"}:
-        if _word(tokens, at) == "ELSE":
+    while at < len(tokens) and word_at(tokens, at) not in STATEMENTS - {"IF", "WHILE", "LOOP"}:
+        if word_at(tokens, at) == "ELSE":
             break
         at += 1
     return tokens[at:]
@@ -234,22 +223,8 @@ def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
     """What follows IF … THEN, WHILE … DO, FOR … LOOP, or (T-SQL) the condition of IF and WHILE."""
-    depth = 0
-    over_query = _word(tokens, 0) == "FOR"
-    for at, token in enumerate(tokens[1:], start=1):
-        kind = token.token_type
-        if kind in (TokenType.L_PAREN, TokenType.CASE):
-            depth += 1
-        elif kind in (TokenType.R_PAREN, TokenType.END):
-            depth -= 1
-        elif depth == 0:
-            word = _word(tokens, at)
-            if word in ("THEN", "DO", "LOOP"):
-                return tokens[at + 1 :]
-            no_statement = tokens[at - 1].token_type is TokenType.PARAMETER or is_update_test(tokens, at)  # @execute
-            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not no_statement:
-                return tokens[at:]
-    return ()
+    end = head_end(tokens)
+    return tokens[end + 1 :] if word_at(tokens, end) in HEAD_ENDS else tokens[end:]
 
 
 def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -267,14 +242,14 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return _unwrap(tokens[at:], dialect)
         elif depth == 0 and word == "ROW" and "BEGIN" not in _words(tokens[at:]):  # FOR EACH ROW statement
             begin = next(
-                (begin for begin in range(at, len(tokens)) if _word(tokens, begin) in _STATEMENTS), len(tokens)
+                (begin for begin in range(at, len(tokens)) if word_at(tokens, begin) in STATEMENTS), len(tokens)
             )
-            if _word(tokens, begin) == "DECLARE" and dialect in _DECLARING:
+            if word_at(tokens, begin) == "DECLARE" and dialect in _DECLARING:
                 return tokens[begin + 1 :], True
             return _unwrap(tokens[begin:], dialect)
         elif depth == 0 and word in ("AS", "IS"):
-            after = _word(tokens, at + 1)
-            if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
+            after = word_at(tokens, at + 1)
+            if after in STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
             if at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.STRING:
                 return (), False  # a body in another language, or in quotes
@@ -298,10 +273,10 @@ def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     """The inside of `AS $$ … $$`, `DO $$ … $$` or EXECUTE IMMEDIATE '…', as a range of the text."""
-    first = _word(piece.tokens, 0)
+    first = word_at(piece.tokens, 0)
     if first == "EXECUTE":
         return _executed(piece)
-    if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
+    if first != "DO" and (first != "CREATE" or ROUTINES.isdisjoint(_words(piece.tokens[:6]))):
         return None
     if is_foreign(piece.tokens):
         return None
@@ -327,7 +302,7 @@ def _strings(piece: Piece) -> Iterator[str]:
 
 def _executed(piece: Piece) -> tuple[int, int] | None:
     """The statement that EXECUTE IMMEDIATE runs, when it is a constant."""
-    if len(piece.tokens) != 3 or _word(piece.tokens, 1) != "IMMEDIATE":
+    if len(piece.tokens) != 3 or word_at(piece.tokens, 1) != "IMMEDIATE":
         return None
     token = piece.tokens[2]
     text = piece.text[token.start : token.end + 1]
@@ -339,21 +314,11 @@ def _executed(piece: Piece) -> tuple[int, int] | None:
 
 def _cut_head(piece: Piece, head: Head, source: Source) -> Piece:
     """A condition or the query of a loop as a statement of its own."""
-    cut = dataclasses.replace(
-        cut_piece(piece, head.tokens, source), record=head.record, condition_of=head.condition_of
+    tokens = head.tokens if head.condition_of is None else as_query(head.tokens)
+    return dataclasses.replace(
+        piece.cut(head.tokens, source), tokens=tuple(tokens), record=head.record, condition_of=head.condition_of
     )
-    if head.condition_of is None:
-        return cut
-    first = head.tokens[0]
-    select = type(first)(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.end)
-    return dataclasses.replace(cut, tokens=(select, *cut.tokens))
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
-        return ""
-    return str(tokens[at].text).upper()
 
 
 def _words(tokens: Sequence[Any]) -> set[str]:
-    return {_word(tokens, at) for at in range(len(tokens))}
+    return {word_at(tokens, at) for at in range(len(tokens))}

@@ -23,10 +23,9 @@ from headwater.model.relation import (
     Values,
 )
 from headwater.model.types import Array, Struct
-from headwater.sql.calls import add_call
+from headwater.sql.calls import add_call, add_result_scan, is_result_scan
 from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.results import add_result_scan, is_result_scan
 from headwater.sql.table_names import files_read
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span

@@ -162,9 +162,14 @@ class DerivedItem:
             found = [below.ask(name, key) for below in self.below]
             options = [each for each in found if each is not None]
             if options:
-                column = options[0] if len(options) == 1 else _any_of(name, key, options)
-                self._by_key[key] = column
+                column = self._by_key[key] = self._joined(name, key, options)
         return column
+
+    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
+        if len(options) == 1:
+            return options[0]
+        doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
+        return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))
 
     def star(self) -> list[Column]:
         """All columns, in order."""
@@ -174,14 +179,8 @@ class DerivedItem:
 class MergedItem(DerivedItem):
     """The result of a set operation over open items: a column asked for comes from every branch."""
 
-    def ask(self, name: str, key: str) -> Column | None:
-        column = self.find(key)
-        if column is None and self.below:
-            options = [each for each in (below.ask(name, key) for below in self.below) if each is not None]
-            if options:
-                column = Column(name, key, OneOf(tuple(each.expression for each in options)))
-                self._by_key[key] = column
-        return column
+    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
+        return Column(name, key, OneOf(tuple(each.expression for each in options)))
 
     def star(self) -> list[Column]:
         """All columns; of items one after another that have none in common by name, column by column."""
@@ -268,8 +267,3 @@ def renamed(columns: Iterable[Column], names: Sequence[tuple[str, str, Span | No
 
 def _doubtful(column: Column, doubt: str | None) -> Column:
     return Column(column.name, column.key, OneOf((column.expression,), uncertain=doubt), column.span, column.type)
-
-
-def _any_of(name: str, key: str, options: list[Column]) -> Column:
-    doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
-    return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))

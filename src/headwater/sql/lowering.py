@@ -17,18 +17,20 @@ from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
 from headwater.model.names import FOLDS, TableName
-from headwater.model.relation import Case as RelationCase
 from headwater.model.relation import (
+    Attribute,
     Computed,
     Element,
     Expression,
     GetField,
     MakeArray,
     MakeStruct,
+    Project,
     Ref,
     Relation,
     Write,
 )
+from headwater.model.relation import Case as RelationCase
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
@@ -64,15 +66,20 @@ class Scope:
     locals: dict[str, Column] = field(default_factory=dict)  # parameters of a lambda
     expanded: list[Expression] = field(default_factory=list)  # arrays that the select list makes rows of
 
-    def cte(self, key: str) -> Cte | None:
-        """The CTE of that name, from the innermost scope that has one."""
+    def levels(self) -> Iterator["Scope"]:
+        """This scope and those around it, from the innermost."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.ctes.get(key)
-            if found is not None:
-                return found
+            yield scope
             scope = scope.outer
-        return None
+
+    def all_items(self) -> Iterator[Named]:
+        """What the FROM clauses of this query and of those around it offer, from the innermost."""
+        return (named for level in self.levels() for named in level.items)
+
+    def cte(self, key: str) -> Cte | None:
+        """The CTE of that name, from the innermost scope that has one."""
+        return next((level.ctes[key] for level in self.levels() if key in level.ctes), None)
 
 
 @dataclass(slots=True)
@@ -86,6 +93,20 @@ class Query:
     as_struct: bool = False  # SELECT AS STRUCT
     late: list[Computed] = field(default_factory=list)  # columns computed after the relation was built
     scope: Scope | None = None  # of a SELECT: what its FROM offers
+
+    def output_id(self, lowering: "Lowering", at: int) -> int:
+        """The id of an output column: a new one unless it is a plain reference without a place in the text."""
+        column = self.columns[at]
+        if isinstance(column.expression, Ref) and column.expression.span is None:
+            return column.expression.column
+        id = lowering.new_id()
+        self.late.append(Computed(Attribute(id, column.name), column.expression))
+        return id
+
+    @property
+    def rows(self) -> Relation:
+        """The rows of the query with the columns that `output_id` made."""
+        return Project(self.relation, tuple(self.late)) if self.late else self.relation
 
     @property
     def item(self) -> DerivedItem:
@@ -264,14 +285,6 @@ class Lowering:
             yield
         finally:
             self.offset, self.tokens, self._regions, self.leftmost = before
-
-    def query_without_spans(self, node: Node, scope: Scope) -> Query:
-        """Lower a query that stands somewhere else in the text, or in another text."""
-        before, self._placeless = self._placeless, True
-        try:
-            return self.query(node, scope)
-        finally:
-            self._placeless = before
 
     def span(self, node: Node) -> Span | None:
         """The span of a name, function or literal, as the parser kept it."""

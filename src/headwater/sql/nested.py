@@ -152,18 +152,29 @@ def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope
 @lowers(exp.Transform)
 def lower_transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """An array whose elements are the body, over the elements of the first."""
-    array = lowering.expression(node.this, scope)
-    if not isinstance(node.expression, exp.Lambda):
-        return Call("transform", (array, lowering.expression(node.expression, scope)))
-    return MakeArray((_apply(lowering, node.expression, [Element(array), Literal()], scope),))
+    array, body = _array_and_body(node)
+    elements = lowering.expression(array, scope)
+    if not isinstance(body, exp.Lambda):
+        return Call("transform", (elements, lowering.expression(body, scope)))
+    return MakeArray((_apply(lowering, body, [Element(elements), Literal()], scope),))
 
 
 @lowers(exp.ArrayFilter)
 def lower_array_filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array = lowering.expression(node.this, scope)
-    if not isinstance(node.expression, exp.Lambda):
-        return Call("filter", (array, lowering.expression(node.expression, scope)))
-    return Call("filter", (array, _apply(lowering, node.expression, [Element(array), Literal()], scope)))
+    array, body = _array_and_body(node)
+    elements = lowering.expression(array, scope)
+    if not isinstance(body, exp.Lambda):
+        return Call("filter", (elements, lowering.expression(body, scope)))
+    return Call("filter", (elements, _apply(lowering, body, [Element(elements), Literal()], scope)))
+
+
+def _array_and_body(node: Node) -> tuple[Node, Node]:
+    """The arguments of a function over an array, of one that the parser knows or of one it has only a name of."""
+    return (
+        (node.expressions[0], node.expressions[-1])
+        if isinstance(node, exp.Anonymous)
+        else (node.this, node.expression)
+    )
 
 
 @lowers(exp.Reduce)
@@ -308,25 +319,11 @@ def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return MakeStruct(tuple((key.name, lowering.expression(value, scope)) for key, value in pairs))
 
 
-def _transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
-    if not isinstance(body, exp.Lambda):
-        return Call(node.name.lower(), tuple(lowering.expression(each, scope) for each in node.expressions))
-    return MakeArray((_apply(lowering, body, [Element(array), Literal()], scope),))
-
-
-def _filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
-    if not isinstance(body, exp.Lambda):
-        return Call("filter", (array, lowering.expression(body, scope)))
-    return Call("filter", (array, _apply(lowering, body, [Element(array), Literal()], scope)))
-
-
 _BY_NAME: dict[str, Callable[[Lowering, Node, Scope], Expression]] = {
-    "array_transform": _transform,
-    "list_transform": _transform,
-    "array_filter": _filter,
-    "list_filter": _filter,
+    "array_transform": lower_transform,
+    "list_transform": lower_transform,
+    "array_filter": lower_array_filter,
+    "list_filter": lower_array_filter,
     "row": _row,
     "element_at": _element_at,
     "list_extract": _element_at,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlglot import TokenType, exp
+from sqlglot import exp
 
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
@@ -38,16 +38,10 @@ from headwater.sql.executed import (
 )
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.query_functions import QueryFunctions, note_functions
-from headwater.sql.routines import (
-    Code,
-    Routine,
-    Trigger,
-    functions_for_triggers,
-    functions_of_triggers,
-    read_routine,
-)
+from headwater.sql.routines import Code, Routine, Trigger, functions_for_triggers, functions_of_triggers, read_routine
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
+from headwater.sql.tokens import as_query
 from headwater.sql.triggers import row_of
 from headwater.sql.wrapped import unwrap
 from headwater.text import Source
@@ -264,10 +258,8 @@ class Program:
     def _parsed(self, tokens: Sequence[Any], piece: Piece) -> Node | None:
         if not tokens:
             return None
-        head = tokens[0]
-        select = type(head)(TokenType.SELECT, "SELECT", head.line, head.col, head.start, head.end)
         try:
-            tree = parse_piece(dataclasses.replace(piece, tokens=(select, *tokens)), self.dialect)
+            tree = parse_piece(dataclasses.replace(piece, tokens=as_query(tokens)), self.dialect)
         except Exception:  # the parser fails in many ways on what is not SQL
             return None
         return tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from headwater.errors import IssueCode
-from headwater.model.relation import (
-    WILDCARD,
-    Attribute,
-    Computed,
-    Expression,
-    GetField,
-    Literal,
-    OneOf,
-    Ref,
-)
+from headwater.model.relation import WILDCARD, Attribute, Computed, Expression, GetField, Literal, OneOf, Ref
 from headwater.sql.columns import columns_call, expand_columns
 from headwater.sql.generators import generated_values
 from headwater.sql.items import Column, Item, Named
@@ -163,7 +154,7 @@ def _expand_star(lowering: Lowering, item: Node, scope: Scope, selected: SelectL
     else:
         parts = [part for part in (item.args.get("catalog"), item.args.get("db"), item.args.get("table")) if part]
         keys = tuple(lowering.key(part) for part in parts)
-        named = [each for each in _items_around(scope) if each.answers_to(keys)][:1]
+        named = [each for each in scope.all_items() if each.answers_to(keys)][:1]
         columns = [column for each in named for column in each.item.star()]
         if not named:
             _star_of_nothing(lowering, parts, scope, selected)
@@ -193,13 +184,6 @@ def _star_span(lowering: Lowering, item: Node) -> Span | None:
         return lowering.source.span(table.start, table.end + 2) if table is not None else None
     clause = item.parent.args.get("from_") if item.parent is not None else None
     return lowering.claim_star(lowering.first_position(clause)) if clause is not None else None
-
-
-def _items_around(scope: Scope) -> Iterable[Named]:
-    level: Scope | None = scope
-    while level is not None:
-        yield from level.items
-        level = level.outer
 
 
 def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) -> None:

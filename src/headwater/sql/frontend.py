@@ -24,7 +24,6 @@ from headwater.sql import (
     loads,
     lookup,
     merges,
-    multi,
     nested,
     pivots,
     updates,
@@ -35,13 +34,12 @@ from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.modifying import take_out_writes
 from headwater.sql.program import Program
 from headwater.sql.query_functions import note_functions
 from headwater.sql.renames import lower_move
-from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner
 from headwater.sql.streams import lower_stream
+from headwater.sql.table_only import lower_tables, lower_tokens
 from headwater.sql.triggers import with_rows
 from headwater.sql.variables import (
     as_condition,
@@ -51,12 +49,12 @@ from headwater.sql.variables import (
     lower_assignment,
     without_into,
 )
-from headwater.sql.writes import STATEMENTS
+from headwater.sql.writes import STATEMENTS, take_out_writes
 from headwater.text import Source
 
 REGISTERED = (
     *(alterations, creates, expressions, generators, inserts, loads, lookup),
-    *(merges, multi, nested, pivots, updates, variables),
+    *(merges, nested, pivots, updates, variables),
 )
 """The modules whose functions lower the nodes: importing them registers them."""
 
@@ -194,11 +192,11 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         if within:
             lowered = dataclasses.replace(lowered, writes=(*within, *lowered.writes))
     except (OutOfTime, RecursionError) as stop:
-        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
+        return dataclasses.replace(lower_tables(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
     except Exception as err:  # a tree of a shape we have not met: the other statements must not suffer for it
         message = f"the statement has a shape that is not understood here ({type(err).__name__}: {err})"
         issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, message, statement.span)
-        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
+        return dataclasses.replace(lower_tables(lowering, tree, tree.key.upper()), issues=(issue,))
     return _settled(lowering, lowered)
 
 
@@ -262,7 +260,7 @@ def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
                 return unloaded
         lowered = lower_tokens(lowering, statement.tokens, name)
     else:
-        lowered = lower_roughly(lowering, tree, name)
+        lowered = lower_tables(lowering, tree, name)
     return dataclasses.replace(lowered, issues=(issue,))
 
 

@@ -12,7 +12,7 @@ from headwater.sql.lowering import Lowering, Node
 from headwater.sql.tokens import read_name, word_at
 
 
-def lower_roughly(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
+def lower_tables(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
     """The tables of a tree: the one it writes, and all others it names."""
     owner = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     target = owner if isinstance(owner, exp.Table) and not isinstance(tree, exp.Query) else None
