@@ -37,6 +37,7 @@ from headwater.sql.executed import (
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
 from headwater.sql.routines import Code, Routine, Trigger, functions_for_triggers, functions_of_triggers, read_routine
 from headwater.sql.split import Piece, parse_piece, split_statements
@@ -110,6 +111,8 @@ class Program:
         pieces = split_statements(source, self.dialect)
         if self.dialect in UNSWALLOWED:
             pieces = split_batches(pieces, source)
+        if self.dialect == "oracle":
+            pieces = unpack_packages(pieces, source)
         pieces = note_functions(unwrap(pieces, source), source, self.dialect, self.query_functions)
         return enter_blocks(pieces, source, self.dialect, code)
 
