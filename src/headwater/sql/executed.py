@@ -104,7 +104,7 @@ def read_called(tokens: Sequence[Any]) -> tuple[list[str], int]:
     name, end = read_name(tokens, at)
     while name and word_at(tokens, end) == ".":  # master..xp_cmdshell
         more, end = read_name(tokens, end + 1)
-        name += more
+        name += ["", *more] if more else []
         if not more:
             break
     return name, end
@@ -115,6 +115,7 @@ class Call:
     """A statement that calls a procedure."""
 
     name: str  # its last part, in lower case
+    owner: str  # the schema or package before it, in lower case; empty when it is not named
     arguments: tuple[Argument, ...]
     before: tuple[Any, ...] = ()  # what takes the rows which it gives
 
@@ -146,7 +147,8 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
         given = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
     else:
         given = tokens[at:]
-    return Call(name[-1].lower(), read_arguments(given), tuple(before))
+    owner = name[-2].lower() if len(name) > 1 else ""
+    return Call(name[-1].lower(), owner, read_arguments(given), tuple(before))
 
 
 def read_arguments(tokens: Sequence[Any]) -> tuple[Argument, ...]:

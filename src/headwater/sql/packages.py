@@ -2,7 +2,7 @@
 
     CREATE PACKAGE BODY p AS
       total NUMBER := 0;                            →  DECLARE total NUMBER := 0;
-      PROCEDURE load (day NUMBER) IS BEGIN … END;   →  CREATE PROCEDURE load (day NUMBER) IS BEGIN … END;
+      PROCEDURE load (day NUMBER) IS BEGIN … END;   →  CREATE PROCEDURE p.load (day NUMBER) IS BEGIN … END;
     BEGIN … END p;                                  →  BEGIN … END p;
 
 The specification of a package only declares its routines, so that nothing is left of them.
@@ -25,11 +25,12 @@ _MOST_WORDS = 10  # before the word IS or AS: OR REPLACE EDITIONABLE PACKAGE BOD
 def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
     """The same pieces, those inside packages as if they stood outside."""
     inside, heading = False, False  # a package; a routine of it before its BEGIN
-    branches, batch = Branches(), 0
+    branches, batch, package = Branches(), 0, None
     for piece in pieces:
         begin = _body_begin(piece.tokens)
         if begin is not None:
             inside, heading, branches, batch = True, False, Branches(), piece.batch
+            package = piece.tokens[begin - 2]
             if begin == len(piece.tokens):
                 continue
             piece = piece.cut(piece.tokens[begin:], source)
@@ -46,9 +47,13 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         declares = between and first in _ROUTINES
         if declares and not _has_body(piece.tokens):
             continue
-        if between:
-            word = TokenType.CREATE if declares else TokenType.DECLARE
-            piece = piece.cut((token_like(piece.tokens[0], word, word.name), *piece.tokens), source)
+        if declares:
+            kind, *rest = piece.tokens
+            owner = (package, token_like(kind, TokenType.DOT, "."))
+            piece = piece.cut((token_like(kind, TokenType.CREATE, "CREATE"), kind, *owner, *rest), source)
+        elif between:
+            declare = token_like(piece.tokens[0], TokenType.DECLARE, "DECLARE")
+            piece = piece.cut((declare, *piece.tokens), source)
         branches.read(piece.tokens)
         heading = (heading or declares) and branches.depth == 0
         yield piece

@@ -311,13 +311,13 @@ class Program:
         if call is None:
             yield whole
             return
-        routine = self.code.routines.get(call.name)
+        routine = self.code.find(call.owner, call.name)
         if routine is None or not routine.runs or routine is self.code.current:
             for argument in call.arguments:  # what is not known to be read only may be set
                 if argument.out or self.dialect not in UNSWALLOWED:
                     self._forget(variable_of(argument), piece)
             yield whole
-        elif routine.name in self._running:
+        elif routine.full_name in self._running:
             yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
         elif len(self._running) >= _MAX_DEPTH or self._called + len(routine.pieces) > _MOST_CALLED:
             yield _opaque(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
@@ -358,7 +358,7 @@ class Program:
     ) -> Iterator[Piece]:
         """The statements of a routine's body, in the place of the statement that runs it."""
         self._called += len(routine.pieces)
-        with self._frame(routine.name, bound, back):
+        with self._frame(routine.full_name, bound, back):
             for name in routine.declared:
                 self.texts.give(name, (NULL,), ())
             inner = [

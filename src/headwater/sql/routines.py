@@ -53,6 +53,11 @@ class Routine:
     source: Source | None = None  # the text that it stands in
     pieces: list[Piece] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)  # its variables
+    owner: str = ""  # its schema or package, in lower case
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}.{self.name}" if self.owner else self.name
 
     @property
     def runs(self) -> bool:
@@ -93,7 +98,13 @@ class Code:
         """The body of the current routine has been read."""
         routine, self.current = self.current, None
         if routine is not None and routine.name:
-            self.routines[routine.name] = routine
+            self.routines[routine.name] = self.routines[routine.full_name] = routine
+
+    def find(self, owner: str, name: str) -> Routine | None:
+        """The routine of a name, of the owner that is named if one is; None when only another owner has it."""
+        found = self.routines.get(f"{owner}.{name}") or self.routines.get(name)
+        differs = found is not None and owner and found.owner and found.owner != owner
+        return None if differs else found
 
 
 def functions_of_triggers(text: str) -> frozenset[str]:
@@ -127,7 +138,9 @@ def read_routine(piece: Piece) -> Routine | None:
         return Routine(name[-1].lower(), kind, (), piece, trigger=read_trigger(tokens, end))
     returns = [word_at(tokens, at) for at in range(end, len(tokens))]
     for_triggers = any(pair == ("RETURNS", "TRIGGER") for pair in itertools.pairwise(returns))
-    return Routine(name[-1].lower(), kind, tuple(_parameters(tokens, end)), piece, for_triggers=for_triggers)
+    owner = name[-2].lower() if len(name) > 1 else ""
+    parameters = tuple(_parameters(tokens, end))
+    return Routine(name[-1].lower(), kind, parameters, piece, for_triggers=for_triggers, owner=owner)
 
 
 def read_trigger(tokens: Sequence[Any], at: int) -> Trigger | None:

@@ -123,3 +123,18 @@ END loader;
 /
 INSERT INTO dst (p) SELECT a FROM t;
 --> dst.p <- t.a IDENTITY
+
+-- case: packages that have a procedure of the same name
+CREATE PACKAGE BODY one AS
+  PROCEDURE go IS BEGIN INSERT INTO dst (p) SELECT a FROM t; END;
+END one;
+/
+CREATE PACKAGE BODY two AS
+  PROCEDURE go IS BEGIN INSERT INTO dst (q) SELECT b FROM t; END;
+END two;
+/
+BEGIN one.go; END;
+/
+--> dst.p <- t.a IDENTITY
+--> dst.q <- t.b IDENTITY
+--> dst.p <- t.a IDENTITY
