@@ -51,7 +51,7 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         cuts = [0, *_beginnings(piece.tokens), len(piece.tokens)]
         for start, end in itertools.pairwise(cuts):
             tokens = piece.tokens[start:end]
-            if not tokens or _is_label(tokens):
+            if not tokens or (len(tokens) == 2 and tokens[1].token_type is TokenType.COLON):  # a label
                 continue
             first = _word(tokens[0])
             if first == "END" and blocks:
@@ -77,10 +77,6 @@ def _with_execute(tokens: tuple[Any, ...]) -> tuple[Any, ...]:
     if not called or tokens[1].token_type not in (TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.PARAMETER):
         return tokens
     return (type(first)(TokenType.EXECUTE, "EXEC", first.line, first.col, first.start, first.start), *tokens)
-
-
-def _is_label(tokens: Sequence[Any]) -> bool:
-    return len(tokens) == 2 and tokens[1].token_type is TokenType.COLON
 
 
 class _Statement:

@@ -60,7 +60,7 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Co
     `code` is told of what the code declares, before the statements that follow it.
     """
     code = code or Code()
-    for piece in _enter(pieces, source, dialect, code):
+    for piece in _Entry(source, dialect, code).enter(pieces):
         piece = dataclasses.replace(piece, names=frozenset(code.names)) if code.names else piece
         if code.current is not None:
             code.current.pieces.append(piece)
@@ -69,79 +69,110 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Co
     code.end()
 
 
-def _enter(
-    pieces: Iterable[Piece], source: Source, dialect: str, code: Code, *, inside: bool = False
-) -> Iterator[Piece]:
-    """The same, of a script or `inside` a body that stands in quotes."""
-    declaring = False
-    branches, outermost, batch = Branches(), 0, 0
-    for piece in pieces:
-        piece = _without_label(piece, source)
-        first = word_at(piece.tokens, 0)
-        if code.current is not None and not inside and piece.batch != batch:
-            code.end()
-        before = branches.depth
-        if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
-            branches.read(piece.tokens)
-            if branches.path:
-                piece = dataclasses.replace(piece, conditional=True, branches=branches.path)
-            if code.current is not None and not inside and branches.depth <= outermost and not declaring:
-                code.end()
-        if declaring:
-            declaring = first != "BEGIN" and first not in _VERBS
-        if declaring:
-            yield from read_declaration(piece, piece.tokens, source, code)
-            continue
-        if first not in _HEADS:
-            yield from read_statement(piece, source, dialect, code)
-            continue
-        piece = read_command(piece, dialect) if first == "DECLARE" else piece
-        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens, dialect)):
-            declaring = word_at(piece.tokens, 1) != "BEGIN"
-            if declaring:
-                yield from read_declaration(piece, piece.tokens[1:], source, code)
-                continue
-            piece = piece.cut(piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
-            branches.read(piece.tokens)
-        code.names |= _loop_variables(piece.tokens)
-        whole = piece
-        piece = read_command(piece, dialect)
+class _Entry:
+    """Procedural code as it is entered: that of a script or, `inside`, that of a body which stands in quotes."""
+
+    def __init__(self, source: Source, dialect: str, code: Code, *, inside: bool = False) -> None:
+        self._source = source
+        self._dialect = dialect
+        self._code = code
+        self._inside = inside
+        self._declaring = False  # in a DECLARE section
+        self._branches = Branches()
+        self._outside = 0  # how deep the blocks were before the piece
+        self._outermost, self._batch = 0, 0  # where the current routine begins
+
+    def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The statements of the code, in order."""
+        for piece in pieces:
+            piece = self._placed(_without_label(piece, self._source))
+            first = word_at(piece.tokens, 0)
+            if self._declaring:
+                self._declaring = first != "BEGIN" and first not in _VERBS
+            if self._declaring:
+                yield from read_declaration(piece, piece.tokens, self._source, self._code)
+            elif first not in _HEADS:
+                yield from read_statement(piece, self._source, self._dialect, self._code)
+            else:
+                yield from self._read_head(piece, first)
+
+    def _placed(self, piece: Piece) -> Piece:
+        """A piece with the branches around it. A routine ends with its last block, or with its batch."""
+        routine = self._code.current if not self._inside else None
+        if routine is not None and piece.batch != self._batch:
+            self._code.end()
+        self._outside = self._branches.depth
+        if self._dialect in UNSWALLOWED:  # T-SQL has said already what is conditional
+            return piece
+        self._branches.read(piece.tokens)
+        if routine is not None and self._branches.depth <= self._outermost and not self._declaring:
+            self._code.end()
+        path = self._branches.path
+        return dataclasses.replace(piece, conditional=True, branches=path) if path else piece
+
+    def _read_head(self, piece: Piece, first: str) -> Iterator[Piece]:
+        """A piece that begins with a control word, a declaration or the header of a routine."""
+        piece = read_command(piece, self._dialect) if first == "DECLARE" else piece
+        declares = first == "DECLARE" and self._dialect in _DECLARING
+        if declares and (self._inside or not _is_cursor(piece.tokens, self._dialect)):
+            self._declaring = word_at(piece.tokens, 1) != "BEGIN"
+            if self._declaring:
+                yield from read_declaration(piece, piece.tokens[1:], self._source, self._code)
+                return
+            piece = piece.cut(piece.tokens[1:], self._source)  # DECLARE BEGIN …: nothing is declared
+            self._branches.read(piece.tokens)
+        self._code.names |= _loop_variables(piece.tokens)
+        whole, piece = piece, read_command(piece, self._dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
             yield _as_insert(piece) if word_at(piece.tokens, 1) == "INTO" else whole
-            continue
-        if is_routine(piece.tokens):
-            code.end()
-            code.begin(piece, source)
-            outermost, batch = before, piece.batch
-            if code.current is not None and code.current.trigger is not None and code.current.trigger.function:
-                code.end()
-                yield piece
-                continue
+            return
+        if is_routine(piece.tokens) and self._begin_routine(piece):
+            yield piece
+            return
         body = _quoted_body(piece)
         if body is not None:
-            quoted = source.text[body[0] - 1] == "'"
-            inner = list(split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted))
-            if first == "CREATE" and is_expression(inner):  # it is lowered where the function is called
-                code.end()
-                yield whole
-                continue
-            yield from _enter(inner, source, dialect, code, inside=True)
-            code.end()
-            continue
-        if first == "EXECUTE":
+            yield from self._read_quoted(whole, body, creates=first == "CREATE")
+        elif first == "EXECUTE":
             yield piece
-            continue
-        yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
-        tokens, declaring = _unwrap(piece.tokens, dialect)
+        else:
+            yield from self._read_controlled(piece)
+
+    def _begin_routine(self, piece: Piece) -> bool:
+        """A routine begins with this piece. Returns whether it is a trigger whose body is a function elsewhere."""
+        self._code.end()
+        self._code.begin(piece, self._source)
+        self._outermost, self._batch = self._outside, piece.batch
+        routine = self._code.current
+        calls = routine is not None and routine.trigger is not None and routine.trigger.function is not None
+        if calls:
+            self._code.end()
+        return calls
+
+    def _read_quoted(self, whole: Piece, body: tuple[int, int], *, creates: bool) -> Iterator[Piece]:
+        """The statements of a body in quotes."""
+        quoted = self._source.text[body[0] - 1] == "'"
+        inner = list(split_inner(self._source, self._dialect, start=body[0], end=body[1], quoted=quoted))
+        if creates and is_expression(inner):  # it is lowered where the function is called
+            self._code.end()
+            yield whole
+            return
+        yield from _Entry(self._source, self._dialect, self._code, inside=True).enter(inner)
+        self._code.end()
+
+    def _read_controlled(self, piece: Piece) -> Iterator[Piece]:
+        """The conditions and queries of control words, and the statement or the declaration behind them."""
+        for head in read_heads(piece.tokens, every=self._dialect == "bigquery"):
+            yield _cut_head(piece, head, self._source)
+        tokens, self._declaring = _unwrap(piece.tokens, self._dialect)
         if tokens and len(tokens) < len(piece.tokens):
-            piece = piece.cut(tokens, source)
-            if word_at(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
-                declaring, piece = True, read_command(piece, dialect)
+            piece = piece.cut(tokens, self._source)
+            if word_at(tokens, 0) == "DECLARE" and self._dialect in _DECLARING:  # BEGIN DECLARE …
+                self._declaring, piece = True, read_command(piece, self._dialect)
                 tokens = piece.tokens[1:]
-        if declaring:
-            yield from read_declaration(piece, tokens, source, code)
+        if self._declaring:
+            yield from read_declaration(piece, tokens, self._source, self._code)
         elif tokens:
-            yield from read_statement(piece, source, dialect, code)
+            yield from read_statement(piece, self._source, self._dialect, self._code)
 
 
 def _loop_variables(tokens: Sequence[Any]) -> set[str]:
@@ -280,24 +311,16 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
         return None
     if is_foreign(piece.tokens):
         return None
-    words = _words(piece.tokens)
+    languages = {token.text.upper() for token in piece.tokens}
     for before, token in itertools.pairwise(piece.tokens):
         given = first == "DO" or before.text.upper() == "AS"
         if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin
-        if (
-            given
-            and token.token_type is TokenType.STRING
-            and "PLPGSQL" in words | {each.upper() for each in _strings(piece)}
-        ):
+        if given and token.token_type is TokenType.STRING and "PLPGSQL" in languages:
             return piece.offset + token.start + 1, piece.offset + token.end
     return None
-
-
-def _strings(piece: Piece) -> Iterator[str]:
-    return (token.text for token in piece.tokens if token.token_type is TokenType.STRING)
 
 
 def _executed(piece: Piece) -> tuple[int, int] | None:

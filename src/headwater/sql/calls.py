@@ -37,11 +37,17 @@ _Names: TypeAlias = Sequence[tuple[str, str, Span | None]]
 
 def called(lowering: Lowering, function: Node) -> QueryFunction | None:
     """The function of the script that a call means; None when it defines none of that name."""
-    while isinstance(function, exp.Dot):  # schema.function
-        function = function.expression
+    function = _unqualified(function)
     if not isinstance(function, exp.Anonymous) or not lowering.query_functions:
         return None
     return choose(lowering.query_functions, function.name.lower(), len(function.expressions))
+
+
+def _unqualified(function: Node) -> Node:
+    """The call in `schema.function(…)`."""
+    while isinstance(function, exp.Dot):
+        function = function.expression
+    return function
 
 
 def add_call(
@@ -51,8 +57,7 @@ def add_call(
     routine = called(lowering, function)
     if routine is None:
         return _add_given(lowering, node, function, scope, before)
-    while isinstance(function, exp.Dot):
-        function = function.expression
+    function = _unqualified(function)
     declared = _declared(lowering, routine)
     entered = _enter(lowering, routine, function, scope) if routine.queries else None
     if entered is None:

@@ -70,13 +70,12 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
         elif word == "FOR" and len(tokens) > 3 and tokens[2].text.upper() == "IN":
             end = head_end(tokens)
             query = tokens[3:end]
-            executes = bool(query) and query[0].text.upper() == "EXECUTE"
-            if executes or any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
+            reads = any(token.token_type in (TokenType.SELECT, TokenType.WITH) for token in query[:2])
+            if reads or word_at(query, 0) == "EXECUTE":
                 yield Head(query, record=tokens[1].text.lower())
-            elif (
-                query and query[0].token_type is TokenType.VAR and _is_name(query)
-            ):  # FOR r IN c: a row of the cursor
-                yield Head((tokens[1], token_like(tokens[1], TokenType.COLON_EQ, ":="), query[0]))
+            elif query and query[0].token_type is TokenType.VAR and word_at(query, 1) in ("", "("):
+                gives = token_like(tokens[1], TokenType.COLON_EQ, ":=")  # FOR r IN c: a row of the cursor
+                yield Head((tokens[1], gives, query[0]))
             tokens = tokens[end:]
         else:
             return
@@ -101,11 +100,3 @@ def head_end(tokens: Sequence[Any]) -> int:
             if word in _AFTER_CONDITION and not over_query and not named and not called:
                 return at
     return len(tokens)
-
-
-def _is_name(tokens: Sequence[Any]) -> bool:
-    return len(tokens) == 1 or tokens[1].token_type is TokenType.L_PAREN
-
-
-def _is_with(tokens: Sequence[Any]) -> bool:
-    return any(token.token_type is TokenType.WITH for token in tokens[:2])

@@ -85,10 +85,6 @@ def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: Relation |
 
 
 @adds(exp.Func)
-def add_table_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    return _add_function(lowering, node, scope, before)
-
-
 def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:

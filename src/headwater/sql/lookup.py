@@ -117,11 +117,6 @@ def _hidden_column(lowering: Lowering, identifier: Node, scope: Scope, span: Spa
     return _refer(tables[0].ask_hidden(identifier.name, lowering.key(identifier)), span)
 
 
-@lowers(exp.Identifier)
-def lower_identifier(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    return resolve_name(lowering, node, scope)
-
-
 @lowers(exp.Dot)
 def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """`a.b.c.d.e`, or a field of whatever is before the dot."""
@@ -168,6 +163,7 @@ def _nth_field(operand: Expression, position: str) -> Expression:
     return GetField(operand, position)
 
 
+@lowers(exp.Identifier)
 def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expression:
     """What an unqualified name means."""
     key = lowering.key(identifier)

@@ -31,22 +31,8 @@ _STATEMENTS = frozenset(
     {
         *_QUERY,
         *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY", "CALL", "EXECUTE"),
-        *(
-            "BEGIN",
-            "DECLARE",
-            "SET",
-            "LET",
-            "RETURN",
-            "SHOW",
-            "USE",
-            "GRANT",
-            "REVOKE",
-            "NOTIFY",
-            "PERFORM",
-            "<<",
-            "#",
-        ),
-        *("EXPLAIN", "ANALYZE", "LOCK", "REFRESH", "VACUUM", "COMMENT", "IF", "FOR", "WHILE", "LOOP", "RAISE"),
+        *("BEGIN", "DECLARE", "SET", "LET", "RETURN", "SHOW", "USE", "GRANT", "REVOKE", "NOTIFY", "PERFORM", "<<"),
+        *("#", "EXPLAIN", "ANALYZE", "LOCK", "REFRESH", "VACUUM", "COMMENT", "IF", "FOR", "WHILE", "LOOP", "RAISE"),
     }
 )
 _CONSTRAINTS = frozenset({"PRIMARY", "UNIQUE", "CONSTRAINT", "CHECK", "INDEX", "FOREIGN"})
@@ -81,7 +67,8 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
             filled = None
             for routine in _read(piece, source, dialect):
                 _keep(routine, known)
-                filled = routine if routine.variable is not None or _is_atomic(piece.tokens) else None
+                atomic = any(word_at(piece.tokens, at) == "ATOMIC" for at in range(len(piece.tokens)))
+                filled = routine if routine.variable is not None or atomic else None
         elif filled is not None:
             if filled.variable is None and first in _QUERY:  # the last query of BEGIN ATOMIC
                 filled.queries = [piece]
@@ -225,13 +212,9 @@ def is_foreign(tokens: Sequence[Any]) -> bool:
     """Return whether the body of a routine is in another language than SQL."""
     words = [word_at(tokens, at) for at in range(len(tokens))]
     return any(
-        word == "LANGUAGE" and at + 1 < len(words) and _language(tokens[at + 1]) not in _LANGUAGES
+        word == "LANGUAGE" and at + 1 < len(words) and tokens[at + 1].text.lower() not in _LANGUAGES
         for at, word in enumerate(words)
     )
-
-
-def _language(token: Any) -> str:
-    return str(token.text).lower()
 
 
 def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, dialect: str) -> None:
@@ -248,7 +231,10 @@ def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, di
         after = here + 1
         if word == "AS" and after < len(tokens) and tokens[after].token_type in _QUOTED:
             inner = list(_quoted(piece, tokens[after], source, dialect))
-            _read_procedural(inner, routine, source) if _is_procedural(inner) else _read_plain(inner, routine)
+            if inner and word_at(inner[0].tokens, 0) in ("BEGIN", "DECLARE", "<<", "#"):
+                _read_procedural(inner, routine, source)
+            else:
+                _read_plain(inner, routine)
             return
         if word in ("AS", "RETURN", "ATOMIC") and word_at(tokens, after) in _QUERY:
             routine.queries = [piece.cut(tokens[after:], source)]
@@ -263,17 +249,9 @@ def _quoted(piece: Piece, token: Any, source: Source, dialect: str) -> Iterator[
     return split_inner(source, dialect, start=start, end=end, quoted=not text.startswith("$"))
 
 
-def _is_procedural(pieces: Sequence[Piece]) -> bool:
-    return bool(pieces) and word_at(pieces[0].tokens, 0) in ("BEGIN", "DECLARE", "<<", "#")
-
-
 def is_expression(pieces: Sequence[Piece]) -> bool:
     """Return whether the body of a function is an expression rather than statements (Snowflake)."""
     return len(pieces) == 1 and word_at(pieces[0].tokens, 0) not in _STATEMENTS
-
-
-def _is_atomic(tokens: Sequence[Any]) -> bool:
-    return "ATOMIC" in {word_at(tokens, at) for at in range(len(tokens))}
 
 
 def _read_plain(pieces: Sequence[Piece], routine: QueryFunction) -> None:

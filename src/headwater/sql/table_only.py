@@ -65,7 +65,7 @@ _BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL",
 def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
     """Tables after FROM, JOIN, USING, INTO, UPDATE and the like, the named queries of the statement left out."""
     named = {
-        _text(tokens, at)
+        str(tokens[at].text).lower()
         for at in range(len(tokens) - 1)
         if word_at(tokens, at + 1) in ("AS", "(") and word_at(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
     }
@@ -118,7 +118,3 @@ def _is_between(tokens: Sequence[Any], at: int) -> bool:
     if word == "(":
         return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES
     return word in _BETWEEN and after != "."
-
-
-def _text(tokens: Sequence[Any], at: int) -> str:
-    return str(tokens[at].text).lower()

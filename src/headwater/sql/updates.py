@@ -101,14 +101,11 @@ def set_assignments(lowering: Lowering, node: Node, target: StoredItem, scope: S
         return _set_several(lowering, left, right, target=target, scope=scope)
     column, path, span = _set_target(lowering, left, target, scope)
     lowering.leftmost = None
-    claimed = lowering.claim(left.this._meta.get("start")) if _has_place(left) else None
+    placed = isinstance(left, exp.Column) and isinstance(left.this, exp.Expr) and left.this._meta
+    claimed = lowering.claim(placed.get("start")) if placed else None
     expression = lowering.expression(right, scope)
     value_span = _right_side(lowering, claimed) or (expression.span if isinstance(expression, Ref) else None)
     return [Assignment(column, expression, path, value_span, span)]
-
-
-def _has_place(left: Node) -> bool:
-    return isinstance(left, exp.Column) and isinstance(left.this, exp.Expr) and bool(left.this._meta)
 
 
 def _right_side(lowering: Lowering, whole: Span | None) -> Span | None:

@@ -130,16 +130,14 @@ def _returned_rows(node: Node) -> Node:
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
     returning = node.args.get("returning")
     items = returning.expressions if returning is not None else [exp.Star()]
+    where = node.args.get("where")
     select = exp.Select(
-        expressions=[each.copy() for each in items], from_=exp.From(this=table.copy()), where=_copy(node, "where")
+        expressions=[each.copy() for each in items],
+        from_=exp.From(this=table.copy()),
+        where=where.copy() if isinstance(where, exp.Expr) else None,
     )
     source = node.args.get("from_")
     joined = [source.this] if isinstance(source, exp.From) else node.args.get("using") or []
     if isinstance(joined, list) and joined:
         select.set("joins", [exp.Join(this=each.copy()) for each in joined])
     return select
-
-
-def _copy(node: Node, part: str) -> Node | None:
-    found = node.args.get(part)
-    return found.copy() if isinstance(found, exp.Expr) else None
