@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import re
 from collections.abc import Iterable
 
 from sqlglot import exp
@@ -288,9 +289,15 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     return None
 
 
+_MISSING = re.compile(r"Required keyword: '\w+' missing for <class '(?:\w+\.)*(\w+)'>")
+"""Which part of several is said to be missing differs from process to process."""
+
+
 def _syntax_error(statement: Piece, lowering: Lowering, err: ParseError) -> Lowered:
     detail = err.errors[0] if err.errors else {}
-    message = str(detail.get("description") or err).split("\n")[0].rstrip(".")
+    message = _MISSING.sub(
+        r"a part of `\1` is missing", str(detail.get("description") or err).split("\n")[0].rstrip(".")
+    )
     marked = str(detail.get("highlight") or "")
     span = statement.span
     before = detail.get("start_context")
