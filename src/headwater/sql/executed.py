@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlglot import TokenType
 
-from headwater.sql.commands import kind_without_lineage
 from headwater.sql.texts import is_hole
 from headwater.sql.tokens import STRINGS, cut_list, group_end, read_name, token_like, word_at
+from headwater.sql.without_lineage import kind_without_lineage
 
 _MICROSOFT = frozenset({"tsql", "fabric"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})

@@ -30,7 +30,6 @@ from headwater.sql import (
     updates,
     variables,
 )
-from headwater.sql.commands import kind_without_lineage
 from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
@@ -50,6 +49,7 @@ from headwater.sql.variables import (
     lower_assignment,
     without_into,
 )
+from headwater.sql.without_lineage import kind_without_lineage
 from headwater.sql.writes import STATEMENTS, take_out_writes
 from headwater.text import Source
 

@@ -12,7 +12,7 @@ from headwater.model.edges import Kind
 from headwater.model.relation import Assignment, Influence, Values, With, Write
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
 from headwater.sql.table_names import files_read
 from headwater.sql.tables import open_table

@@ -10,7 +10,7 @@ from headwater.model.edges import Kind
 from headwater.model.relation import Assignment, Influence, Ref, With, Write
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
 from headwater.sql.tables import add_item
 from headwater.sql.updates import open_target, set_assignments

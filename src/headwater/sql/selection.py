@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.model.relation import WILDCARD, Attribute, Computed, Expression, GetField, Literal, OneOf, Ref
-from headwater.sql.columns import columns_call, expand_columns
+from headwater.sql.duckdb_columns import columns_call, expand_columns
 from headwater.sql.generators import generated_values
 from headwater.sql.items import Column, Item, Named
 from headwater.sql.lowering import Lowering, Node, Scope

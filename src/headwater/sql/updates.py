@@ -24,7 +24,7 @@ from headwater.model.relation import (
 )
 from headwater.sql.items import Item, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
 from headwater.sql.tables import add_item, add_join, open_table
 from headwater.sql.writes import states
