@@ -40,7 +40,15 @@ def called(lowering: Lowering, function: Node) -> QueryFunction | None:
     function = _unqualified(function)
     if not isinstance(function, exp.Anonymous) or not lowering.query_functions:
         return None
-    return choose(lowering.query_functions, function.name.lower(), len(function.expressions))
+    return choose(lowering.query_functions, owner_of(function), function.name.lower(), len(function.expressions))
+
+
+def owner_of(function: Node) -> str:
+    """The schema before the name of a function that is called, in lower case; empty when there is none."""
+    around = function.parent
+    if isinstance(around, exp.Dot) and around.expression is function:
+        return str(around.this.name).lower()
+    return str(around.text("db")).lower() if isinstance(around, exp.Table) else ""
 
 
 def _unqualified(function: Node) -> Node:

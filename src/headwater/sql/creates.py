@@ -21,7 +21,8 @@ def lower_create(lowering: Lowering, node: Node) -> Lowered:
     kind = str(node.args.get("kind") or "").upper()
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
     if kind in ("FUNCTION", "MACRO") and isinstance(node.this, exp.UserDefinedFunction):
-        lowering.functions[node.this.this.name.lower()] = node
+        name, owner = node.this.this.name.lower(), node.this.this.text("db").lower()
+        lowering.functions[name] = lowering.functions[f"{owner}.{name}"] = node
     if kind not in ("TABLE", "VIEW", "EXTERNAL TABLE", "DYNAMIC TABLE") or not isinstance(table, exp.Table):
         return Lowered(f"CREATE_{kind.replace(' ', '_') or 'OBJECT'}")
     if isinstance(node.expression, exp.Query):

@@ -19,7 +19,7 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
-from headwater.sql.calls import lower_call
+from headwater.sql.calls import lower_call, owner_of
 from headwater.sql.expressions import Arguments
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
@@ -212,8 +212,9 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     by_query = lower_call(lowering, node, scope)
     if by_query is not None:
         return by_query
-    if name in lowering.functions:
-        return _through_function(lowering, node, scope)
+    definition = _definition(lowering, node)
+    if definition is not None:
+        return _through_function(lowering, definition, node, scope)
     if lowering.dialect == "oracle" and lowering.variables.get(name) is not None:  # an element of a collection
         return lowering.expression(exp.Placeholder(this=name), scope)
     call = Arguments()
@@ -268,11 +269,19 @@ def bind_parameters(
     return inner, tuple(bindings)
 
 
-def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def _definition(lowering: Lowering, node: Node) -> Node | None:
+    """The CREATE FUNCTION of the script that a call means: of the schema that it names, if it names one."""
+    name, owner = node.name.lower(), owner_of(node)
+    own = lowering.functions.get(f"{owner}.{name}") or lowering.functions.get(f".{name}")
+    return own if owner else lowering.functions.get(name)
+
+
+def _through_function(lowering: Lowering, definition: Node, node: Node, scope: Scope) -> Expression:
     """A call of a SQL function the script has defined: its body, with the arguments in the place of parameters."""
     lowering.check_time()  # functions that call each other twice make a tree as large as two to their number
     name = node.name.lower()
-    definition = lowering.functions.pop(name)  # a function that calls itself is not entered again
+    functions = lowering.functions  # a function that calls itself is not entered again
+    lowering.functions = {key: each for key, each in functions.items() if each is not definition}
     try:
         args = [lowering.expression(each, scope) for each in node.expressions]
         body = definition.expression
@@ -287,7 +296,7 @@ def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expressio
         lowering.leftmost = saved
         return Let(bindings, lowered)
     finally:
-        lowering.functions[name] = definition
+        lowering.functions = functions
 
 
 # ------------------------------------------------------------------------------- functions known by name only

@@ -53,6 +53,7 @@ class QueryFunction:
     variable: str | None = None
     queries: list[Piece] = field(default_factory=list)
     doubt: str | None = None
+    owner: str = ""  # its schema, in lower case
 
 
 QueryFunctions = dict[str, list[QueryFunction]]
@@ -80,14 +81,20 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
 
 
 def _keep(routine: QueryFunction, known: QueryFunctions) -> None:
-    others = [each for each in known.get(routine.name, ()) if len(each.parameters) != len(routine.parameters)]
-    known[routine.name] = [*others, routine]
+    own = (routine.owner, len(routine.parameters))
+    others = [each for each in known.get(routine.name, ()) if (each.owner, len(each.parameters)) != own]
+    known[routine.name] = [routine, *others]
 
 
-def choose(known: QueryFunctions, name: str, count: int) -> QueryFunction | None:
-    """The function of a name that takes a number of arguments; parameters may have defaults."""
+def choose(known: QueryFunctions, owner: str, name: str, count: int) -> QueryFunction | None:
+    """The function of a name that takes a number of arguments; parameters may have defaults.
+
+    If a schema is named, a function of another one does not count. Else the last of several is meant.
+    """
     fitting = [each for each in known.get(name, ()) if len(each.parameters) >= count]
-    return min(fitting, key=lambda each: len(each.parameters), default=None)
+    if owner:
+        fitting = [each for each in fitting if each.owner in (owner, "")]
+    return min(fitting, key=lambda each: (each.owner != owner, len(each.parameters)), default=None)
 
 
 def _read(piece: Piece, source: Source, dialect: str) -> Iterator[QueryFunction]:
@@ -102,15 +109,18 @@ def _read(piece: Piece, source: Source, dialect: str) -> Iterator[QueryFunction]
     parts, end = read_name(tokens, at)
     if not parts or word_at(tokens, end) != "(":
         return
-    name = parts[-1].rpartition(".")[2].lower()
+    *owners, name = ".".join(parts).lower().split(".")  # GoogleSQL has `p.d.f` in one pair of quotes
+    owner = owners[-1] if owners else ""
     if dialect == "duckdb":
-        yield from _macros(piece, name, end, source)
+        for macro in _macros(piece, name, end, source):
+            macro.owner = owner
+            yield macro
         return
     close = group_end(tokens, end)
     if close is None:
         return
     parameters, returned = _parameters(tokens[end + 1 : close - 1])
-    routine = QueryFunction(name, parameters, returned)
+    routine = QueryFunction(name, parameters, returned, owner=owner)
     _read_returns(tokens, close, routine)
     _read_body(piece, close, routine, source, dialect)
     yield routine
