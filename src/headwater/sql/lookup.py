@@ -285,7 +285,10 @@ def _refer(column: Column, span: Span | None) -> Expression:
 
 
 def _find_item(parts: tuple[str, ...], scope: Scope) -> Named | None:
-    return next((named for named in scope.all_items() if named.answers_to(parts)), None)
+    for named in scope.all_items():
+        if named.answers_to(parts):
+            return named
+    return None
 
 
 def _column_of(lowering: Lowering, named: Named, parts: Sequence[Node], count: int) -> Expression:

@@ -75,7 +75,8 @@ class Scope:
 
     def all_items(self) -> Iterator[Named]:
         """What the FROM clauses of this query and of those around it offer, from the innermost."""
-        return (named for level in self.levels() for named in level.items)
+        for level in self.levels():
+            yield from level.items
 
     def cte(self, key: str) -> Cte | None:
         """The CTE of that name, from the innermost scope that has one."""
