@@ -179,7 +179,7 @@ def main() -> None:
     report = Report("lineage")
     peers = {name.split()[0]: rate for name, rate in rates.items() if name != "headwater"}
     report.ratios = {f"headwater/{peer}": rates["headwater"] / rate for peer, rate in peers.items()}
-    for peer, floor in (("sqlglot", 1.3), ("datahub", 10), ("sqllineage", 50)):
+    for peer, floor in (("sqlglot", 2.2), ("datahub", 10), ("sqllineage", 50)):
         report.floor(f"times {peer}", report.ratios[f"headwater/{peer}"], floor)
     report.floor("answered of all", (len(texts) - rows[0][3]) / len(texts), 1.0)
     for name, make_text in (("CTEs", chain_of_ctes), ("columns", wide_select)):

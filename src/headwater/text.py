@@ -6,17 +6,19 @@ UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both.
 
 import difflib
 import heapq
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import msgspec
+
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, order=True):
     """A piece of one text: characters `start` to `end`, beginning at `line`:`column`."""
 
     start: int
@@ -33,7 +35,7 @@ class Span:
         >>> str(Span(4, 6, 1, 5).cover(Span(0, 2, 1, 1)))
         '1:1'
         """
-        first = min(self, other)
+        first = self if self.start <= other.start else other
         return Span(first.start, max(self.end, other.end), first.line, first.column)
 
 
@@ -52,17 +54,14 @@ class Source:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if _LONE.search(self.text):  # halves of a character, which no bytes can say: one for one, so places stay
+        if not self.text.isascii() and _LONE.search(self.text):
+            # Halves of a character, which no bytes can say: they are replaced one for one, so that places stay.
             object.__setattr__(self, "text", _LONE.sub("\ufffd", self.text))
 
     @cached_property
     def line_starts(self) -> list[int]:
-        starts = [0]
-        at = self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
-        return starts
+        lengths = [len(line) + 1 for line in self.text.split("\n")]
+        return [0, *itertools.accumulate(lengths[:-1])]
 
     @cached_property
     def _byte_starts(self) -> list[int] | None:

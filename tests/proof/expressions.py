@@ -116,13 +116,14 @@ class Expressions:
         if LIST in kinds:
             shapes += ["{l}[1]", "len({l})", "list_sum({l})", "{l}[{f}]", "list_position({l}, {f})", "list_max({l})"]
             shapes += ["list_sum(list_transform({l}, lambda e: e + {f}))", "len(list_filter({l}, lambda e: e > {f}))"]
+            shapes += ["[{i}, {f}][1]", "[{f}, {i}][2]"]
             shapes += ["list_reduce({l}, lambda p, e: p + e, {f})", "list_sum([e * {f} FOR e IN {l} IF e > 1])"]
         if STRUCT in kinds:
-            shapes += ["{st}.p", "struct_extract({st}, 'p')"]
+            shapes += ["{st}.p", "struct_extract({st}, 'p')", "row({i}, {f})[1]", "struct_pack(x := {f}, y := {i}).y"]
         if DATE in kinds:
             shapes += ["month({d})", "date_diff('day', DATE '2000-01-01', {d})"]
         if MAP in kinds:
-            shapes += ["{m}['a']", "cardinality({m})", "list_sum(map_values({m}))"]
+            shapes += ["{m}['a']", "cardinality({m})", "list_sum(map_values({m}))", "MAP {{1: {f}, 2: {i}}}[2]"]
         shape = self.chance.choice(shapes)
         return shape.format(
             i=self.expression(scope, INT, depth),

@@ -14,7 +14,7 @@ from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.script import analyze_script
 from headwater.model.edges import InfluenceClass
-from headwater.sql.front import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from headwater.errors import EngineError, MissingDependencyError, UsageError
 from headwater.lineage.script import FrontEnd
-from headwater.sql.front import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.zetasql.provider import TableProvider
 
 Engine: TypeAlias = Literal["auto", "zetasql", "sqlglot"]

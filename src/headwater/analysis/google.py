@@ -11,7 +11,7 @@ import re
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.script import Lowered
 from headwater.sql.branches import Branch
-from headwater.sql.front import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.sql.split import Piece as Statement
 from headwater.sql.split import split_inner
 from headwater.zetasql.catalog import find_table

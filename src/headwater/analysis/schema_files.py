@@ -28,7 +28,7 @@ from headwater.lineage.imports import is_wire_schema, schema_of_csv, schema_of_r
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
 from headwater.lineage.script import analyze_script
-from headwater.sql.front import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 
 Warn: TypeAlias = Callable[[str], None]

@@ -9,13 +9,7 @@ from typing import Any
 from headwater.errors import SchemaError
 from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
 
-_TYPES = {
-    "INTEGER": "INT64",
-    "FLOAT": "FLOAT64",
-    "BOOLEAN": "BOOL",
-    "DECIMAL": "NUMERIC",
-    "BIGDECIMAL": "BIGNUMERIC",
-}
+_TYPES = {"INTEGER": "INT64", "FLOAT": "FLOAT64", "BOOLEAN": "BOOL", "DECIMAL": "NUMERIC", "BIGDECIMAL": "BIGNUMERIC"}
 _MAX_DEPTH = 30
 
 

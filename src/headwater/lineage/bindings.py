@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+
 from headwater.model.edges import Kind
 from headwater.model.relation import (
     Aggregate,
@@ -33,8 +35,7 @@ from headwater.model.relation import (
 from headwater.text import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     """A column that a scan reads: where lineage ends. `name` is None for all columns not known by name."""
 
     scan: Scan
@@ -104,6 +105,17 @@ class Bindings:
                 yield from below.conditions
                 order.extend(id for id in dict.fromkeys(below.ctes) if id not in reached)
                 reached.update(below.ctes)
+
+    def followed(self, expression: Expression) -> Expression | None:
+        """What a name stands for, through names of names; None when that is a stored column."""
+        for _ in range(1000):  # a longer chain is not worth following
+            if not isinstance(expression, Ref):
+                return expression
+            below = self.definitions.get(expression.column)
+            if below is None or isinstance(below, Stored):
+                return None
+            expression = below
+        return None
 
     def _bind_node(self, node: Relation, scope: RowScope) -> tuple[Relation, ...]:
         match node:

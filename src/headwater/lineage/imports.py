@@ -11,12 +11,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import InputError, SchemaError
-from headwater.lineage.bigquery import (
-    columns_of_bigquery,
-    is_bigquery_fields,
-    is_bigquery_table,
-    schema_of_bigquery,
-)
+from headwater.lineage.bigquery import columns_of_bigquery, is_bigquery_fields, is_bigquery_table, schema_of_bigquery
 from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
 from headwater.model.names import parse_table_name
 

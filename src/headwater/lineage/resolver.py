@@ -33,7 +33,7 @@ from headwater.lineage.effects import (
 )
 from headwater.lineage.known import KnownTable, alter_columns, compare, on_the_wire
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
-from headwater.model.names import CaseRule, TableName, fold, is_path, renamed
+from headwater.model.names import FOLDS, CaseRule, TableName, is_path, renamed
 from headwater.model.relation import Resolution
 from headwater.text import Span, nearest
 
@@ -52,14 +52,11 @@ class SchemaResolver:
     """The imported schema, and the implied one as it evolves with the statements applied so far."""
 
     def __init__(
-        self,
-        schema: SchemaMetadata | None = None,
-        *,
-        dialect: str | None = None,
-        now: Callable[[], str] = _utc_now,
+        self, schema: SchemaMetadata | None = None, *, dialect: str | None = None, now: Callable[[], str] = _utc_now
     ) -> None:
         self.schema = self._given = schema or SchemaMetadata()
         self.case = self.schema.case_sensitivity.rule(dialect)
+        self._folds = FOLDS[self.case.tables]
         self._home = _HOMES.get(dialect or "")
         self._now = now
         self._imported: MutableMapping[TableKey, KnownTable] = self._imported_tables()
@@ -394,7 +391,7 @@ class SchemaResolver:
         return table is None or not table.temporary  # a session's own table is in no such schema
 
     def _fold(self, parts: tuple[str, ...], quoted: tuple[bool, ...] = ()) -> TableKey:
-        case = self.case.tables
+        plain, exact = self._folds
         if not quoted:
-            return tuple([fold(part, case) for part in parts])
-        return tuple([fold(part, case, quoted=flag) for part, flag in zip(parts, quoted)])
+            return tuple(map(plain, parts))
+        return tuple([(exact if flag else plain)(part) for part, flag in zip(parts, quoted)])

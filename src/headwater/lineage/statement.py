@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headwater.errors import Issue, IssueCode, Severity
-from headwater.model.edges import Edge
+from headwater.model.edges import ColumnRef, Edge
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.text import Span
@@ -76,7 +76,8 @@ class StatementLineage:
 def renamed(lineage: StatementLineage, target: TableName) -> StatementLineage:
     """The lineage of a bare SELECT whose result has a name."""
     edges = tuple(
-        dataclasses.replace(edge, target=dataclasses.replace(edge.target, table=target)) for edge in lineage.edges
+        dataclasses.replace(edge, target=ColumnRef(target, edge.target.column, edge.target.path))
+        for edge in lineage.edges
     )
     return dataclasses.replace(lineage, target=target, edges=edges)
 

@@ -214,30 +214,19 @@ class _Tracer:
 
     def _gathered(self, expression: Expression) -> list[Path]:
         """The fields of the elements of an array that an aggregate gathers: ARRAY_AGG(STRUCT(…)); else none."""
-        call = self._followed(expression)
+        call = self.bindings.followed(expression)
         if not isinstance(call, Call) or not call.args or rule_of(call.function).passing is not Passing.ELEMENTS:
             return []
         fields: list[Path] = []
         pending: list[tuple[Expression, Path]] = [(call.args[0], (ELEMENT,))]
         while pending:
             part, path = pending.pop()
-            struct = self._followed(part)
+            struct = self.bindings.followed(part)
             if isinstance(struct, MakeStruct) and struct.fields:
                 pending.extend((value, (*path, name)) for name, value in reversed(struct.fields))
             elif len(path) > 1:
                 fields.append(path)
         return fields
-
-    def _followed(self, expression: Expression) -> Expression | None:
-        """What a name stands for, through names of names; None when that is a stored column."""
-        for _ in range(1000):
-            if not isinstance(expression, Ref):
-                return expression
-            below = self.bindings.definitions.get(expression.column)
-            if below is None or isinstance(below, Stored):
-                return None
-            expression = below
-        return None
 
     # --------------------------------------------------------------------------------------------- texts
 

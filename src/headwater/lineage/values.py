@@ -276,6 +276,9 @@ class Values:
         return result
 
     def _element(self, element: Element, path: Path) -> Sources:
+        item = self._item_at(element)
+        if item is not None:
+            return self._expression(item, path)
         sources = self._expression(element.operand, (ELEMENT, *path))
         if element.index is None:
             return sources
@@ -285,6 +288,16 @@ class Values:
         result = dict(sources)
         add_as(result, chosen_by, CONDITIONAL)
         return result
+
+    def _item_at(self, element: Element) -> Expression | None:
+        """The item that a constant position chooses from an array written item by item; None for any other."""
+        array = self.bindings.followed(element.operand)
+        if isinstance(array, Element):
+            inner = self._item_at(array)
+            array = None if inner is None else self.bindings.followed(inner)
+        if element.position is None or not isinstance(array, MakeArray) or element.position >= len(array.items):
+            return None
+        return array.items[element.position]
 
     def _one_of(self, choice: OneOf, path: Path) -> Sources:
         if len(choice.options) == 1 and choice.uncertain is None:

@@ -11,6 +11,8 @@ Three kinds of influence are kept apart, because users ask for them apart:
 from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+
 from headwater.model.names import TableName
 from headwater.text import Span
 
@@ -64,8 +66,7 @@ _INFLUENCE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRef:
+class ColumnRef(msgspec.Struct, frozen=True):
     """A column of a table, or a field inside it, or (column None) the table as a whole.
 
     >>> str(ColumnRef(TableName.of("shop", "orders"), "items", (ELEMENT, "sku")))

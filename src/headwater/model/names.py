@@ -1,14 +1,16 @@
 """Names of tables and columns: parts, quoting, and the case rules of each dialect."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from headwater.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class TableName:
+class TableName(msgspec.Struct, frozen=True):
     """A table's name as its parts, outermost first: (catalog, schema, table), fewer, or more.
 
     A path or URI that stands for a table (`s3://bucket/x`) is a name of one part.
@@ -107,21 +109,22 @@ def case_rule(dialect: str | None) -> CaseRule:
     return _CASE_RULES.get(dialect or "", _INSENSITIVE)
 
 
+FOLDS: dict[Case, tuple[Callable[[str], str], Callable[[str], str]]] = {
+    Case.INSENSITIVE: (str.lower, str.lower),
+    Case.EXACT: (str, str),
+    Case.LOWER: (str.lower, str),
+    Case.UPPER: (str.upper, str),
+}
+"""How a name is folded, and how one in quotes is."""
+
+
 def fold(name: str, case: Case, *, quoted: bool = False) -> str:
     """The form of an identifier under which two spellings of one thing are equal.
 
     >>> fold("Id", Case.UPPER), fold("Id", Case.UPPER, quoted=True), fold("Id", Case.INSENSITIVE, quoted=True)
     ('ID', 'Id', 'id')
     """
-    match case:
-        case Case.INSENSITIVE:
-            return name.lower()
-        case Case.EXACT:
-            return name
-        case Case.LOWER:
-            return name if quoted else name.lower()
-        case Case.UPPER:
-            return name if quoted else name.upper()
+    return FOLDS[case][quoted](name)
 
 
 _PART = re.compile(r'\s*(?:`([^`]*)`|"((?:[^"]|"")*)"|\[([^\]]*)\]|([^.`"\[\s]+))\s*(?:(\.)|$)')

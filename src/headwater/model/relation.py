@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+import msgspec
+
 from headwater.model.edges import Kind
 from headwater.model.names import TableName
 from headwater.text import Span
@@ -34,21 +36,18 @@ WILDCARD = "*"
 # ---------------------------------------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(msgspec.Struct, frozen=True):
     """A column of this statement."""
 
     column: int
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """A constant, a parameter, or anything else that comes from no column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A function or operator over its arguments. `order` and `condition` are those inside an aggregate's
     parentheses or FILTER clause. `opaque` says why the body could not be seen through, when there is one."""
 
@@ -60,8 +59,7 @@ class Call:
     opaque: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """CASE: pairs of (condition, value), then the default. `operand` is that of `CASE x WHEN …`."""
 
     branches: tuple[tuple["Expression", "Expression"], ...]
@@ -69,46 +67,44 @@ class Case:
     operand: "Expression | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """A function computed over a window; `keys` are PARTITION BY, ORDER BY and frame expressions."""
 
     function: "Expression"
     keys: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MakeStruct:
+class MakeStruct(msgspec.Struct, frozen=True):
     """A struct built from named fields."""
 
     fields: tuple[tuple[str, "Expression"], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GetField:
+class GetField(msgspec.Struct, frozen=True):
     """One field of a struct (or of a JSON-like value addressed by a constant name)."""
 
     operand: "Expression"
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class MakeArray:
+class MakeArray(msgspec.Struct, frozen=True):
     """An array (or the values of a map) built from items."""
 
     items: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
-    """Some element of an array or map; `index` is the expression that chose it."""
+class Element(msgspec.Struct, frozen=True):
+    """Some element of an array or map; `index` is the expression that chose it.
+
+    `position` is the place of the element in an array, from 0, where that is a constant.
+    """
 
     operand: "Expression"
     index: "Expression | None" = None
+    position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(msgspec.Struct, frozen=True):
     """The value of one of several expressions: UNPIVOT, COALESCE-like merges, an ambiguous name.
 
     `uncertain` holds the reason when we could not tell which; lineage through it is then approximate.
@@ -118,8 +114,7 @@ class OneOf:
     uncertain: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(msgspec.Struct, frozen=True):
     """Local columns visible in `body`: WITH() expressions, lambda parameters, UDF arguments."""
 
     bindings: tuple["Computed", ...]
@@ -135,8 +130,7 @@ class SubqueryKind(Enum):
     IN = "in"  # also `= ANY`, `LIKE ANY`, …: compares `operand` with `column`
 
 
-@dataclass(frozen=True, slots=True)
-class Subquery:
+class Subquery(msgspec.Struct, frozen=True):
     """A query used as a value. `column` is its output; None when only the existence of rows counts."""
 
     kind: SubqueryKind
@@ -152,8 +146,7 @@ Expression: TypeAlias = (
 # ------------------------------------------------------------------------------------------------ relations
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(msgspec.Struct, frozen=True):
     """A column as it comes into being: its id and the name it is given there."""
 
     id: int
@@ -161,8 +154,7 @@ class Attribute:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(msgspec.Struct, frozen=True):
     """A new column and the expression that makes it."""
 
     attribute: Attribute
@@ -178,8 +170,7 @@ class Resolution(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(msgspec.Struct, frozen=True):
     """A read of a stored table: the leaf where lineage ends.
 
     `approximate` gives the reason when the column list is partial, guessed or in conflict; attributes named in
@@ -194,24 +185,21 @@ class Scan:
     doubtful: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """Rows written in the text; column i of each row belongs to attribute i."""
 
     attributes: tuple[Attribute, ...]
     rows: tuple[tuple[Expression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """New columns beside those of the input."""
 
     input: "Relation"
     columns: tuple[Computed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True):
     """Rows kept by a condition: WHERE, HAVING, QUALIFY, ON of a semi-join."""
 
     input: "Relation"
@@ -219,8 +207,7 @@ class Filter:
     span: Span | None = None  # of the condition
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(msgspec.Struct, frozen=True):
     """Two inputs side by side (the right one may refer to the left one's columns: LATERAL).
 
     `merged` are the columns USING or NATURAL make of two; `condition` then compares the two sides.
@@ -233,8 +220,7 @@ class Join:
     span: Span | None = None  # of the condition
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(msgspec.Struct, frozen=True):
     """Groups: `keys` decide the rows, `columns` are computed per group."""
 
     input: "Relation"
@@ -242,8 +228,7 @@ class Aggregate:
     columns: tuple[Computed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(msgspec.Struct, frozen=True):
     """An order, with or without a limit."""
 
     input: "Relation"
@@ -251,16 +236,14 @@ class Sort:
     span: Span | None = None  # of the keys
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One input of a set operation and its columns, by position."""
 
     relation: "Relation"
     columns: tuple[int | None, ...]  # None: this branch gives NULL (BY NAME)
 
 
-@dataclass(frozen=True, slots=True)
-class SetOp:
+class SetOp(msgspec.Struct, frozen=True):
     """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch.
 
     `compares` says that whole rows are compared, so that each column decides which rows there are: all but UNION ALL.
@@ -272,8 +255,7 @@ class SetOp:
     compares: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Generate:
+class Generate(msgspec.Struct, frozen=True):
     """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone.
 
     `expanded` are the arrays, maps, documents and bounds whose value decides how many rows there are.
@@ -284,8 +266,7 @@ class Generate:
     expanded: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TableFunction:
+class TableFunction(msgspec.Struct, frozen=True):
     """A table-valued function whose body is not known: each output depends on all arguments and inputs."""
 
     function: str
@@ -294,8 +275,7 @@ class TableFunction:
     inputs: tuple[Branch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cte:
+class Cte(msgspec.Struct, frozen=True):
     """A named query of a WITH clause. `id` is unique in the statement; a recursive one refers to itself."""
 
     id: int
@@ -304,16 +284,14 @@ class Cte:
     columns: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class With:
+class With(msgspec.Struct, frozen=True):
     """Named queries visible in `body` and in the CTEs after them."""
 
     ctes: tuple[Cte, ...]
     body: "Relation"
 
 
-@dataclass(frozen=True, slots=True)
-class CteRef:
+class CteRef(msgspec.Struct, frozen=True):
     """A use of a CTE: attribute i is its column i, under a new id.
 
     A front end that refers to the columns of the CTE by their own ids leaves `attributes` empty; the node is still

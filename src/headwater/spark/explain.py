@@ -1,6 +1,5 @@
 """Lineage without running: of a DataFrame that was only built, of SQL that was only written."""
 
-import dataclasses
 from typing import Any, cast
 
 from py4j.protocol import Py4JError
@@ -9,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import SqlError, UsageError
 from headwater.lineage.result import AnalyzeResult
+from headwater.lineage.statement import renamed
 from headwater.model.names import parse_table_name
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.options import AgentOptions
@@ -59,12 +59,5 @@ def _result(found: PlanLineage, output: str | None) -> AnalyzeResult:
     statements = found.statements
     if output is not None:
         table = parse_table_name(output)
-        statements = tuple(each if each.target is not None else _renamed(each, table) for each in statements)
+        statements = tuple(each if each.target is not None else renamed(each, table) for each in statements)
     return AnalyzeResult(statements, found.issues)
-
-
-def _renamed(statement: Any, table: Any) -> Any:
-    edges = tuple(
-        dataclasses.replace(edge, target=dataclasses.replace(edge.target, table=table)) for edge in statement.edges
-    )
-    return dataclasses.replace(statement, target=table, edges=edges)

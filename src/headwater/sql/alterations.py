@@ -14,9 +14,9 @@ from headwater.lineage.effects import (
 from headwater.lineage.moves import Moves
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
-from headwater.sql.definitions import column_definition
+from headwater.sql.creates import column_definition
+from headwater.sql.inserts import move_rows
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.rowmoves import move_rows
 from headwater.sql.writes import states
 from headwater.text import Span
 

@@ -51,17 +51,16 @@ def split_batches(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         cuts = [0, *_beginnings(piece.tokens), len(piece.tokens)]
         for start, end in itertools.pairwise(cuts):
             tokens = piece.tokens[start:end]
-            if not tokens or _is_label(tokens):
+            if not tokens or (len(tokens) == 2 and tokens[1].token_type is TokenType.COLON):  # a label
                 continue
             first = _word(tokens[0])
             if first == "END" and blocks:
                 left = blocks.pop() or left
             elif first == "ELSE" and left:
                 decided = (*left[:-1], next_arm(left[-1], first))
-            span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
             path = (*itertools.chain.from_iterable(blocks), *decided)
-            whole = _with_execute(tokens)
-            yield dataclasses.replace(piece, span=span, tokens=whole, conditional=bool(path), branches=path)
+            cut = piece.cut(tokens, source)
+            yield dataclasses.replace(cut, tokens=_with_execute(tokens), conditional=bool(path), branches=path)
             if first == "BEGIN" and (len(tokens) == 1 or _word(tokens[1]) in ("TRY", "CATCH")):
                 blocks.append(decided)
                 decided = ()
@@ -78,10 +77,6 @@ def _with_execute(tokens: tuple[Any, ...]) -> tuple[Any, ...]:
     if not called or tokens[1].token_type not in (TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.PARAMETER):
         return tokens
     return (type(first)(TokenType.EXECUTE, "EXEC", first.line, first.col, first.start, first.start), *tokens)
-
-
-def _is_label(tokens: Sequence[Any]) -> bool:
-    return len(tokens) == 2 and tokens[1].token_type is TokenType.COLON
 
 
 class _Statement:

@@ -12,21 +12,26 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.branches import Branches
+from headwater.sql.control_flow import (
+    HEAD_ENDS,
+    ROUTINES,
+    STATEMENTS,
+    TRANSACTION,
+    Head,
+    head_end,
+    is_routine,
+    label_size,
+    read_heads,
+)
 from headwater.sql.cursors import read_fetch
-from headwater.sql.declarations import cut_piece, read_command, read_declaration, read_statement
+from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.heads import Head, is_routine, is_update_test, label_size, read_heads
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
+from headwater.sql.tokens import as_query, token_like, word_at
 from headwater.text import Source
 
-_STATEMENTS = frozenset(
-    {
-        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH", "COPY"),
-        *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
-    }
-)
 _JUMPS = (
     *("BREAK", "LEAVE", "CONTINUE", "ITERATE", "EXIT", "NULL", "RAISE", "SIGNAL"),
     *("CLOSE", "FETCH", "DEALLOCATE", "PRINT", "PERFORM", "RAISERROR", "THROW", "GOTO", "WAITFOR"),
@@ -34,21 +39,8 @@ _JUMPS = (
 _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
-        *(
-            "DECLARE",
-            "CREATE",
-            "ALTER",
-            "WHEN",
-            "RETURN",
-            "GO",
-            "DO",
-            "REPLACE",
-            "CASE",
-            "EXECUTE",
-            "OPEN",
-            "FORALL",
-            *_JUMPS,
-        ),
+        *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", "FORALL"),
+        *_JUMPS,
     }
 )
 _VERBS = frozenset(
@@ -58,8 +50,6 @@ _VERBS = frozenset(
 
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
 _LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
-_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
-_BODIES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLARE a …; b …; BEGIN
 
@@ -70,7 +60,7 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Co
     `code` is told of what the code declares, before the statements that follow it.
     """
     code = code or Code()
-    for piece in _enter(pieces, source, dialect, code):
+    for piece in _Entry(source, dialect, code).enter(pieces):
         piece = dataclasses.replace(piece, names=frozenset(code.names)) if code.names else piece
         if code.current is not None:
             code.current.pieces.append(piece)
@@ -79,93 +69,124 @@ def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Co
     code.end()
 
 
-def _enter(
-    pieces: Iterable[Piece], source: Source, dialect: str, code: Code, *, inside: bool = False
-) -> Iterator[Piece]:
-    """The same, of a script or `inside` a body that stands in quotes."""
-    declaring = False
-    branches, outermost, batch = Branches(), 0, 0
-    for piece in pieces:
-        piece = _without_label(piece, source)
-        first = _word(piece.tokens, 0)
-        if code.current is not None and not inside and piece.batch != batch:
-            code.end()
-        before = branches.depth
-        if dialect not in UNSWALLOWED:  # T-SQL has said already what is conditional
-            branches.read(piece.tokens)
-            if branches.path:
-                piece = dataclasses.replace(piece, conditional=True, branches=branches.path)
-            if code.current is not None and not inside and branches.depth <= outermost and not declaring:
-                code.end()
-        if declaring:
-            declaring = first != "BEGIN" and first not in _VERBS
-        if declaring:
-            yield from read_declaration(piece, piece.tokens, source, code)
-            continue
-        if first not in _HEADS:
-            yield from read_statement(piece, source, dialect, code)
-            continue
-        piece = read_command(piece, dialect) if first == "DECLARE" else piece
-        if first == "DECLARE" and dialect in _DECLARING and (inside or not _is_cursor(piece.tokens, dialect)):
-            declaring = _word(piece.tokens, 1) != "BEGIN"
-            if declaring:
-                yield from read_declaration(piece, piece.tokens[1:], source, code)
-                continue
-            piece = cut_piece(piece, piece.tokens[1:], source)  # DECLARE BEGIN …: nothing is declared
-            branches.read(piece.tokens)
-        code.names |= _loop_variables(piece.tokens)
-        whole = piece
-        piece = read_command(piece, dialect)
+class _Entry:
+    """Procedural code as it is entered: that of a script or, `inside`, that of a body which stands in quotes."""
+
+    def __init__(self, source: Source, dialect: str, code: Code, *, inside: bool = False) -> None:
+        self._source = source
+        self._dialect = dialect
+        self._code = code
+        self._inside = inside
+        self._declaring = False  # in a DECLARE section
+        self._branches = Branches()
+        self._outside = 0  # how deep the blocks were before the piece
+        self._outermost, self._batch = 0, 0  # where the current routine begins
+
+    def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The statements of the code, in order."""
+        for piece in pieces:
+            piece = self._placed(_without_label(piece, self._source))
+            first = word_at(piece.tokens, 0)
+            if self._declaring:
+                self._declaring = first != "BEGIN" and first not in _VERBS
+            if self._declaring:
+                yield from read_declaration(piece, piece.tokens, self._source, self._code)
+            elif first not in _HEADS:
+                yield from read_statement(piece, self._source, self._dialect, self._code)
+            else:
+                yield from self._read_head(piece, first)
+
+    def _placed(self, piece: Piece) -> Piece:
+        """A piece with the branches around it. A routine ends with its last block, or with its batch."""
+        routine = self._code.current if not self._inside else None
+        if routine is not None and piece.batch != self._batch:
+            self._code.end()
+        self._outside = self._branches.depth
+        if self._dialect in UNSWALLOWED:  # T-SQL has said already what is conditional
+            return piece
+        self._branches.read(piece.tokens)
+        if routine is not None and self._branches.depth <= self._outermost and not self._declaring:
+            self._code.end()
+        path = self._branches.path
+        return dataclasses.replace(piece, conditional=True, branches=path) if path else piece
+
+    def _read_head(self, piece: Piece, first: str) -> Iterator[Piece]:
+        """A piece that begins with a control word, a declaration or the header of a routine."""
+        piece = read_command(piece, self._dialect) if first == "DECLARE" else piece
+        declares = first == "DECLARE" and self._dialect in _DECLARING
+        if declares and (self._inside or not _is_cursor(piece.tokens, self._dialect)):
+            self._declaring = word_at(piece.tokens, 1) != "BEGIN"
+            if self._declaring:
+                yield from read_declaration(piece, piece.tokens[1:], self._source, self._code)
+                return
+            piece = piece.cut(piece.tokens[1:], self._source)  # DECLARE BEGIN …: nothing is declared
+            self._branches.read(piece.tokens)
+        self._code.names |= _loop_variables(piece.tokens)
+        whole, piece = piece, read_command(piece, self._dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
-            yield _as_insert(piece) if _word(piece.tokens, 1) == "INTO" else whole
-            continue
-        if is_routine(piece.tokens):
-            code.end()
-            code.begin(piece, source)
-            outermost, batch = before, piece.batch
-            if code.current is not None and code.current.trigger is not None and code.current.trigger.function:
-                code.end()
-                yield piece
-                continue
+            yield _as_insert(piece) if word_at(piece.tokens, 1) == "INTO" else whole
+            return
+        if is_routine(piece.tokens) and self._begin_routine(piece):
+            yield piece
+            return
         body = _quoted_body(piece)
         if body is not None:
-            quoted = source.text[body[0] - 1] == "'"
-            inner = list(split_inner(source, dialect, start=body[0], end=body[1], quoted=quoted))
-            if first == "CREATE" and is_expression(inner):  # it is lowered where the function is called
-                code.end()
-                yield whole
-                continue
-            yield from _enter(inner, source, dialect, code, inside=True)
-            code.end()
-            continue
-        if first == "EXECUTE":
+            yield from self._read_quoted(whole, body, creates=first == "CREATE")
+        elif first == "EXECUTE":
             yield piece
-            continue
-        yield from (_cut_head(piece, head, source) for head in read_heads(piece.tokens, every=dialect == "bigquery"))
-        tokens, declaring = _unwrap(piece.tokens, dialect)
+        else:
+            yield from self._read_controlled(piece)
+
+    def _begin_routine(self, piece: Piece) -> bool:
+        """A routine begins with this piece. Returns whether it is a trigger whose body is a function elsewhere."""
+        self._code.end()
+        self._code.begin(piece, self._source)
+        self._outermost, self._batch = self._outside, piece.batch
+        routine = self._code.current
+        calls = routine is not None and routine.trigger is not None and routine.trigger.function is not None
+        if calls:
+            self._code.end()
+        return calls
+
+    def _read_quoted(self, whole: Piece, body: tuple[int, int], *, creates: bool) -> Iterator[Piece]:
+        """The statements of a body in quotes."""
+        quoted = self._source.text[body[0] - 1] == "'"
+        inner = list(split_inner(self._source, self._dialect, start=body[0], end=body[1], quoted=quoted))
+        if creates and is_expression(inner):  # it is lowered where the function is called
+            self._code.end()
+            yield whole
+            return
+        yield from _Entry(self._source, self._dialect, self._code, inside=True).enter(inner)
+        self._code.end()
+
+    def _read_controlled(self, piece: Piece) -> Iterator[Piece]:
+        """The conditions and queries of control words, and the statement or the declaration behind them."""
+        for head in read_heads(piece.tokens, every=self._dialect == "bigquery"):
+            yield _cut_head(piece, head, self._source)
+        tokens, self._declaring = _unwrap(piece.tokens, self._dialect)
         if tokens and len(tokens) < len(piece.tokens):
-            piece = cut_piece(piece, tokens, source)
-            if _word(tokens, 0) == "DECLARE" and dialect in _DECLARING:  # BEGIN DECLARE …
-                declaring, piece = True, read_command(piece, dialect)
+            piece = piece.cut(tokens, self._source)
+            if word_at(tokens, 0) == "DECLARE" and self._dialect in _DECLARING:  # BEGIN DECLARE …
+                self._declaring, piece = True, read_command(piece, self._dialect)
                 tokens = piece.tokens[1:]
-        if declaring:
-            yield from read_declaration(piece, tokens, source, code)
+        if self._declaring:
+            yield from read_declaration(piece, tokens, self._source, self._code)
         elif tokens:
-            yield from read_statement(piece, source, dialect, code)
+            yield from read_statement(piece, self._source, self._dialect, self._code)
 
 
 def _loop_variables(tokens: Sequence[Any]) -> set[str]:
-    return {_word(tokens, at + 1).lower() for at in range(3) if _word(tokens, at) in ("FOR", "FORALL")}
+    return {tokens[at + 1].text.lower() for at in range(3) if word_at(tokens[:-1], at) in ("FOR", "FORALL")}
 
 
 def _without_label(piece: Piece, source: Source) -> Piece:
     """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
-    words = [_word(piece.tokens, at) for at in range(6)]
+    words = [word_at(piece.tokens, at) for at in range(6)]
     if words[1] == ":" and words[2] in _LABELLED:
-        return cut_piece(piece, piece.tokens[2:], source)
+        return piece.cut(piece.tokens[2:], source)
     size = label_size(piece.tokens)
     if 0 < size < len(piece.tokens):
-        return cut_piece(piece, piece.tokens[size:], source)
+        return piece.cut(piece.tokens[size:], source)
     return piece
 
 
@@ -173,27 +194,26 @@ def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
     """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
     if dialect in ("oracle", "snowflake"):
         return False
-    return "CURSOR" in _words(tokens) and _word(tokens, 1) != "CURSOR"
+    return "CURSOR" in _words(tokens) and word_at(tokens, 1) != "CURSOR"
 
 
 def _as_insert(piece: Piece) -> Piece:
     """REPLACE INTO writes as INSERT INTO does."""
-    head = piece.tokens[0]
-    insert = type(head)(TokenType.INSERT, "INSERT", head.line, head.col, head.start, head.end)
+    insert = token_like(piece.tokens[0], TokenType.INSERT, "INSERT")
     return dataclasses.replace(piece, tokens=(insert, *piece.tokens[1:]))
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """A statement without the control words before and after it; True if declarations follow instead of one."""
     while tokens:
-        first, second = _word(tokens, 0), _word(tokens, 1)
-        if second == ":" and _word(tokens, 2) in _LABELLED:
+        first, second = word_at(tokens, 0), word_at(tokens, 1)
+        if second == ":" and word_at(tokens, 2) in _LABELLED:
             tokens = tokens[2:]
         elif (size := label_size(tokens)) > 0:
             tokens = tokens[size:]
         elif first == "BEGIN":
-            if second in _TRANSACTION or len(tokens) == 1:
-                return (tokens, False) if second in _TRANSACTION else ((), False)
+            if second in TRANSACTION or len(tokens) == 1:
+                return (tokens, False) if second in TRANSACTION else ((), False)
             skipped = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
             tokens = tokens[skipped:]
         elif first in ("END", "GO"):
@@ -215,7 +235,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
-        elif first in ("CREATE", "ALTER", "REPLACE") and not _BODIES.isdisjoint(_words(tokens[:6])):
+        elif first in ("CREATE", "ALTER", "REPLACE") and not ROUTINES.isdisjoint(_words(tokens[:6])):
             return _body(tokens, dialect)
         else:
             break
@@ -225,8 +245,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
 def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
     """What follows END, END IF, END LOOP label: in T-SQL, maybe the next statement."""
     at = 1
-    while at < len(tokens) and _word(tokens, at) not in _STATEMENTS - {"IF", "WHILE", "LOOP"}:
-        if _word(tokens, at) == "ELSE":
+    while at < len(tokens) and word_at(tokens, at) not in STATEMENTS - {"IF", "WHILE", "LOOP"}:
+        if word_at(tokens, at) == "ELSE":
             break
         at += 1
     return tokens[at:]
@@ -234,22 +254,8 @@ def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
     """What follows IF … THEN, WHILE … DO, FOR … LOOP, or (T-SQL) the condition of IF and WHILE."""
-    depth = 0
-    over_query = _word(tokens, 0) == "FOR"
-    for at, token in enumerate(tokens[1:], start=1):
-        kind = token.token_type
-        if kind in (TokenType.L_PAREN, TokenType.CASE):
-            depth += 1
-        elif kind in (TokenType.R_PAREN, TokenType.END):
-            depth -= 1
-        elif depth == 0:
-            word = _word(tokens, at)
-            if word in ("THEN", "DO", "LOOP"):
-                return tokens[at + 1 :]
-            no_statement = tokens[at - 1].token_type is TokenType.PARAMETER or is_update_test(tokens, at)  # @execute
-            if word in _STATEMENTS and word not in ("IF", "SET") and not over_query and not no_statement:
-                return tokens[at:]
-    return ()
+    end = head_end(tokens)
+    return tokens[end + 1 :] if word_at(tokens, end) in HEAD_ENDS else tokens[end:]
 
 
 def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -267,14 +273,14 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return _unwrap(tokens[at:], dialect)
         elif depth == 0 and word == "ROW" and "BEGIN" not in _words(tokens[at:]):  # FOR EACH ROW statement
             begin = next(
-                (begin for begin in range(at, len(tokens)) if _word(tokens, begin) in _STATEMENTS), len(tokens)
+                (begin for begin in range(at, len(tokens)) if word_at(tokens, begin) in STATEMENTS), len(tokens)
             )
-            if _word(tokens, begin) == "DECLARE" and dialect in _DECLARING:
+            if word_at(tokens, begin) == "DECLARE" and dialect in _DECLARING:
                 return tokens[begin + 1 :], True
             return _unwrap(tokens[begin:], dialect)
         elif depth == 0 and word in ("AS", "IS"):
-            after = _word(tokens, at + 1)
-            if after in _STATEMENTS - {"BEGIN", "DECLARE"}:
+            after = word_at(tokens, at + 1)
+            if after in STATEMENTS - {"BEGIN", "DECLARE"}:
                 return _unwrap(tokens[at + 1 :], dialect)
             if at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.STRING:
                 return (), False  # a body in another language, or in quotes
@@ -298,36 +304,28 @@ def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     """The inside of `AS $$ … $$`, `DO $$ … $$` or EXECUTE IMMEDIATE '…', as a range of the text."""
-    first = _word(piece.tokens, 0)
+    first = word_at(piece.tokens, 0)
     if first == "EXECUTE":
         return _executed(piece)
-    if first != "DO" and (first != "CREATE" or _BODIES.isdisjoint(_words(piece.tokens[:6]))):
+    if first != "DO" and (first != "CREATE" or ROUTINES.isdisjoint(_words(piece.tokens[:6]))):
         return None
     if is_foreign(piece.tokens):
         return None
-    words = _words(piece.tokens)
+    languages = {token.text.upper() for token in piece.tokens}
     for before, token in itertools.pairwise(piece.tokens):
         given = first == "DO" or before.text.upper() == "AS"
         if given and token.token_type in _QUOTED and piece.text[token.start] == "$":
             text = piece.text[token.start : token.end + 1]
             begin = text.find("$", 1) + 1
             return piece.offset + token.start + begin, piece.offset + token.end + 1 - begin
-        if (
-            given
-            and token.token_type is TokenType.STRING
-            and "PLPGSQL" in words | {each.upper() for each in _strings(piece)}
-        ):
+        if given and token.token_type is TokenType.STRING and "PLPGSQL" in languages:
             return piece.offset + token.start + 1, piece.offset + token.end
     return None
 
 
-def _strings(piece: Piece) -> Iterator[str]:
-    return (token.text for token in piece.tokens if token.token_type is TokenType.STRING)
-
-
 def _executed(piece: Piece) -> tuple[int, int] | None:
     """The statement that EXECUTE IMMEDIATE runs, when it is a constant."""
-    if len(piece.tokens) != 3 or _word(piece.tokens, 1) != "IMMEDIATE":
+    if len(piece.tokens) != 3 or word_at(piece.tokens, 1) != "IMMEDIATE":
         return None
     token = piece.tokens[2]
     text = piece.text[token.start : token.end + 1]
@@ -339,21 +337,11 @@ def _executed(piece: Piece) -> tuple[int, int] | None:
 
 def _cut_head(piece: Piece, head: Head, source: Source) -> Piece:
     """A condition or the query of a loop as a statement of its own."""
-    cut = dataclasses.replace(
-        cut_piece(piece, head.tokens, source), record=head.record, condition_of=head.condition_of
+    tokens = head.tokens if head.condition_of is None else as_query(head.tokens)
+    return dataclasses.replace(
+        piece.cut(head.tokens, source), tokens=tuple(tokens), record=head.record, condition_of=head.condition_of
     )
-    if head.condition_of is None:
-        return cut
-    first = head.tokens[0]
-    select = type(first)(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.end)
-    return dataclasses.replace(cut, tokens=(select, *cut.tokens))
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
-        return ""
-    return str(tokens[at].text).upper()
 
 
 def _words(tokens: Sequence[Any]) -> set[str]:
-    return {_word(tokens, at) for at in range(len(tokens))}
+    return {word_at(tokens, at) for at in range(len(tokens))}

@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import TokenType
-
-from headwater.sql.heads import head_end, is_routine, label_size
+from headwater.sql.control_flow import TRANSACTION, head_end, is_routine, label_size
+from headwater.sql.tokens import word_at
 
 _NUMBERS = itertools.count()
 _LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
 _ARMS = frozenset({"ELSE", "ELSIF", "ELSEIF", "WHEN"})
-_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,9 @@ class Branches:
 
     def read(self, tokens: Sequence[Any]) -> None:
         """Open and close what the control words of a piece open and close."""
-        first, second = _word(tokens, 0), _word(tokens, 1)
+        first, second = word_at(tokens, 0), word_at(tokens, 1)
         if first == "END" or (first == "UNTIL" and "END" in [token.text.upper() for token in tokens[-3:]]):
-            if self._open and second not in _TRANSACTION:
+            if self._open and second not in TRANSACTION:
                 self._open.pop()
             return
         for word in _openings(tokens):
@@ -93,12 +91,12 @@ def _openings(tokens: Sequence[Any]) -> list[str]:
         tokens = tokens[at:]
     found: list[str] = []
     while tokens:
-        word, second = _word(tokens, 0), _word(tokens, 1)
-        if second == ":" and _word(tokens, 2) in ("BEGIN", *_LOOPS):
+        word, second = word_at(tokens, 0), word_at(tokens, 1)
+        if second == ":" and word_at(tokens, 2) in ("BEGIN", *_LOOPS):
             tokens = tokens[2:]
         elif (size := label_size(tokens)) > 0:
             tokens = tokens[size:]
-        elif word == "BEGIN" and second not in _TRANSACTION:
+        elif word == "BEGIN" and second not in TRANSACTION:
             found.append(word)
             tokens = tokens[1:]
         elif word in ("ELSE", "LOOP", "EXCEPTION", "ATOMIC") or (word == "REPEAT" and second != "("):
@@ -117,9 +115,3 @@ def _openings(tokens: Sequence[Any]) -> list[str]:
         else:
             break
     return found
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.IDENTIFIER):
-        return ""
-    return str(tokens[at].text).upper()

@@ -1,4 +1,4 @@
-"""Calls of functions that the script defines by queries: each query, with arguments in the place of parameters."""
+"""Calls in FROM and in expressions that stand for queries: functions of the script, and Snowflake's RESULT_SCAN."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -23,11 +23,11 @@ from headwater.model.relation import (
     SetOp,
     Subquery,
     SubqueryKind,
+    Values,
 )
-from headwater.sql.items import Column, DerivedItem, renamed
+from headwater.sql.items import Column, DerivedItem, OpaqueItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.query_functions import QueryFunction, choose
-from headwater.sql.query_outputs import output_id, with_outputs
 from headwater.sql.split import Piece, parse_piece
 from headwater.sql.tables import add_opaque, alias_names, beside, name_item, store
 from headwater.text import Span
@@ -37,11 +37,25 @@ _Names: TypeAlias = Sequence[tuple[str, str, Span | None]]
 
 def called(lowering: Lowering, function: Node) -> QueryFunction | None:
     """The function of the script that a call means; None when it defines none of that name."""
-    while isinstance(function, exp.Dot):  # schema.function
-        function = function.expression
+    function = _unqualified(function)
     if not isinstance(function, exp.Anonymous) or not lowering.query_functions:
         return None
-    return choose(lowering.query_functions, function.name.lower(), len(function.expressions))
+    return choose(lowering.query_functions, owner_of(function), function.name.lower(), len(function.expressions))
+
+
+def owner_of(function: Node) -> str:
+    """The schema before the name of a function that is called, in lower case; empty when there is none."""
+    around = function.parent
+    if isinstance(around, exp.Dot) and around.expression is function:
+        return str(around.this.name).lower()
+    return str(around.text("db")).lower() if isinstance(around, exp.Table) else ""
+
+
+def _unqualified(function: Node) -> Node:
+    """The call in `schema.function(…)`."""
+    while isinstance(function, exp.Dot):
+        function = function.expression
+    return function
 
 
 def add_call(
@@ -51,8 +65,7 @@ def add_call(
     routine = called(lowering, function)
     if routine is None:
         return _add_given(lowering, node, function, scope, before)
-    while isinstance(function, exp.Dot):
-        function = function.expression
+    function = _unqualified(function)
     declared = _declared(lowering, routine)
     entered = _enter(lowering, routine, function, scope) if routine.queries else None
     if entered is None:
@@ -109,8 +122,8 @@ def lower_call(lowering: Lowering, function: Node, scope: Scope) -> Expression |
     if len(columns) > 1:  # a row: (f(x)).a is one of its fields
         row = MakeStruct(tuple((column.name, column.expression) for column in columns))
         query.columns = [Column(routine.name, routine.name, row)]
-    id = output_id(lowering, query, 0)
-    return Let(bindings, Subquery(SubqueryKind.SCALAR, with_outputs(query), id))
+    id = query.output_id(lowering, 0)
+    return Let(bindings, Subquery(SubqueryKind.SCALAR, query.rows, id))
 
 
 def _declared(lowering: Lowering, routine: QueryFunction) -> _Names:
@@ -196,8 +209,60 @@ def _united(lowering: Lowering, queries: Sequence[Query]) -> Query:
     attributes = tuple(Attribute(lowering.new_id(), column.name) for column in names)
     branches = []
     for query in queries:
-        ids: list[int | None] = [output_id(lowering, query, at) for at in range(len(query.columns))]
-        branches.append(Branch(with_outputs(query), tuple((ids + [None] * len(names))[: len(names)])))
+        ids: list[int | None] = [query.output_id(lowering, at) for at in range(len(query.columns))]
+        branches.append(Branch(query.rows, tuple((ids + [None] * len(names))[: len(names)])))
     columns = [Column(column.name, column.key, Ref(each.id)) for column, each in zip(names, attributes)]
     below = tuple(query.item for query in queries if query.below)
     return Query(SetOp("union", attributes, tuple(branches)), columns, below, merged=bool(below))
+
+
+# ----------------------------------------------------------------------------------------------------- RESULT_SCAN
+
+
+_RESULT_SCAN = "result_scan"
+
+
+def is_result_scan(function: Node) -> bool:
+    """Return whether a function gives the rows of an earlier statement."""
+    return isinstance(function, exp.Anonymous) and function.name.lower() == _RESULT_SCAN
+
+
+def add_result_scan(
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
+) -> Relation | None:
+    """The query whose rows are meant; None when it cannot be told or is no query."""
+    piece = _meant(lowering, function)
+    if piece is None:
+        return None
+    try:
+        tree = parse_piece(piece, lowering.dialect)
+    except Exception:  # the parser fails in many ways on what is not SQL
+        return None
+    if isinstance(tree, exp.Show | exp.Describe) or (isinstance(tree, exp.Command) and tree.name.upper() == "SHOW"):
+        return _add_catalog(lowering, node, scope, before)
+    if not isinstance(tree, exp.Query):
+        return None
+    with lowering.reading(piece):
+        query = lowering.query(tree, Scope())
+    item = DerivedItem(renamed(query.columns, alias_names(lowering, node.args.get("alias"))), query.below)
+    scope.items.append(name_item(lowering, node, item, (_RESULT_SCAN,), _RESULT_SCAN))
+    return beside(before, query.relation)
+
+
+def _meant(lowering: Lowering, function: Node) -> Piece | None:
+    """The statement that LAST_QUERY_ID(), LAST_QUERY_ID(-2) or -2 means; None for an id."""
+    given = function.expressions[0] if function.expressions else None
+    if isinstance(given, exp.Anonymous) and given.name.lower() == "last_query_id":
+        given = given.expressions[0] if given.expressions else exp.Literal.number(-1)
+    steps = 0
+    if isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal) and given.this.name.isdigit():
+        steps = int(given.this.name)
+    elif isinstance(given, exp.Literal) and given.name.lstrip("-").isdigit() and given.name.startswith("-"):
+        steps = -int(given.name)
+    return lowering.earlier[-steps] if 0 < steps <= len(lowering.earlier) else None
+
+
+def _add_catalog(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+    """The rows that SHOW lists: they come from no table."""
+    scope.items.append(name_item(lowering, node, OpaqueItem(Literal()), (_RESULT_SCAN,), _RESULT_SCAN))
+    return beside(before, Values((), ()))

@@ -51,7 +51,7 @@ def without_commands(text: str, dialect: str) -> Script:
     if dialect in _MYSQL:
         found += _delimiters(text)
     glance, pattern = _pattern(dialect) or (None, None)
-    if glance is not None and pattern is not None and glance.search(text) is not None:
+    if glance is not None and pattern is not None and glance.search(f"\n{text}") is not None:
         found += _commands(text, pattern)
     if not found:
         return Script(text)
@@ -82,7 +82,8 @@ def _pattern(dialect: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     elif dialect in _LINES:
         line = rf"^[ \t]*(?P<line>(?:{_LINES[dialect]})[^\n]*)"
         end = rf"^[ \t]*(?P<end>{_ENDS[dialect]})[ \t\r]*$" if dialect in _ENDS else r"(?P<end>(?!))"
-        glance, command = rf"{line}|{end}", rf"{end}|{line}"
+        ends = rf"|{_ENDS[dialect]}[ \t\r]*$" if dialect in _ENDS else ""
+        glance, command = rf"\n[ \t]*(?:{_LINES[dialect]}{ends})", rf"{end}|{line}"
     else:
         return None
     whole = (

@@ -1,4 +1,4 @@
-"""What is declared in procedural code: variables, cursors, handlers; and pieces cut out of others."""
+"""The declarations of procedural code: variables, cursors, handlers."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.cursors import Cursor, read_cursor
-from headwater.sql.heads import declared_name, given_value
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
+from headwater.sql.tokens import token_like, word_at
 from headwater.text import Source
 
 _STATEMENTS = frozenset(
@@ -22,12 +22,11 @@ _DECLARING_IN_CODE = frozenset(
     {"mysql", "singlestore", "doris", "starrocks", "teradata"}
 )  # DECLARE a, b INT DEFAULT 1
 _OPENING_CURSORS = frozenset({"DECLARE", "LET", "OPEN", "SET"})
-_EXECUTE = ("EXECUTE", "IMMEDIATE")
 
 
 def read_statement(piece: Piece, source: Source, dialect: str, code: Code) -> Iterator[Piece]:
     """A statement without control words around it; one about a cursor is the cursor's query, or what it executes."""
-    first = _word(piece.tokens, 0)
+    first = word_at(piece.tokens, 0)
     if first not in _OPENING_CURSORS:
         yield piece
         return
@@ -36,12 +35,10 @@ def read_statement(piece: Piece, source: Source, dialect: str, code: Code) -> It
     if cursor is not None:
         yield _cut_cursor(piece, cursor, source, code)
     elif first == "OPEN":
-        if _word(piece.tokens, 2) == "FOR" and len(piece.tokens) > 3:  # OPEN c FOR text, OPEN c FOR EXECUTE text
+        if word_at(piece.tokens, 2) == "FOR" and len(piece.tokens) > 3:  # OPEN c FOR text, OPEN c FOR EXECUTE text
             name = piece.tokens[1].text.lower()
             executes = _as_execute(piece.tokens[3:])
-            yield dataclasses.replace(
-                cut_piece(piece, piece.tokens[3:], source), tokens=executes, record=name, cursor=name
-            )
+            yield dataclasses.replace(piece.cut(piece.tokens[3:], source), tokens=executes, record=name, cursor=name)
     elif first == "DECLARE" and dialect in _DECLARING_IN_CODE:
         yield from _declared_in_code(piece, source, code)
     else:
@@ -50,49 +47,56 @@ def read_statement(piece: Piece, source: Source, dialect: str, code: Code) -> It
 
 def _as_execute(tokens: Sequence[Any]) -> tuple[Any, ...]:
     """The execution of a text, whether or not EXECUTE is before it."""
-    head = tokens[0]
-    if head.text.upper() == "EXECUTE":
+    if word_at(tokens, 0) == "EXECUTE":
         return tuple(tokens)
-    made = [type(head)(TokenType.VAR, word, head.line, head.col, head.start, head.end) for word in _EXECUTE]
-    return (*made, *tokens)
+    return (*(token_like(tokens[0], TokenType.VAR, word) for word in ("EXECUTE", "IMMEDIATE")), *tokens)
 
 
 def read_declaration(piece: Piece, tokens: Sequence[Any], source: Source, code: Code) -> Iterator[Piece]:
     """A line of a DECLARE section: what its variable is given, or the query of its cursor."""
-    name = declared_name(tokens)
-    if name is None:
+    at = 1 if word_at(tokens, 0) in ("CURSOR", "DECLARE") else 0
+    if at >= len(tokens):
         return
     cursor = read_cursor(tokens)
     if cursor is not None:
         yield _cut_cursor(piece, cursor, source, code)
         return
-    code.declare([name])
-    given = given_value(tokens)
+    code.declare([tokens[at].text.lower()])
+    given = _given_value(tokens)
     if given:
-        head = tokens[0]
-        gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
-        yield dataclasses.replace(cut_piece(piece, tokens, source), tokens=(head, gives, *given))
+        gives = token_like(tokens[0], TokenType.COLON_EQ, ":=")
+        yield dataclasses.replace(piece.cut(tokens, source), tokens=(tokens[0], gives, *given))
+
+
+def _given_value(tokens: Sequence[Any]) -> Sequence[Any]:
+    """The value that a line of a DECLARE section gives its variable: behind `:=`, DEFAULT or `=`; empty for none."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        kind = token.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0 and at and (kind in (TokenType.COLON_EQ, TokenType.EQ) or token.text.upper() == "DEFAULT"):
+            return tokens[at + 1 :]
+    return ()
 
 
 def _declared_in_code(piece: Piece, source: Source, code: Code) -> Iterator[Piece]:
     """`DECLARE a, b INT DEFAULT 1`, or the statement of `DECLARE CONTINUE HANDLER FOR … statement`."""
     tokens = piece.tokens
-    words = [_word(tokens, at) for at in range(len(tokens))]
+    words = [word_at(tokens, at) for at in range(len(tokens))]
     if "HANDLER" in words[:4]:
         at = next((at for at, word in enumerate(words) if at > 2 and word in _STATEMENTS), len(tokens))
         if words[at : at + 1] == ["BEGIN"]:
             at += 1
         if at < len(tokens):
-            yield dataclasses.replace(cut_piece(piece, tokens[at:], source), conditional=True)
+            yield dataclasses.replace(piece.cut(tokens[at:], source), conditional=True)
         return
     at = 1
     while words[at + 1 : at + 2] == [","]:
         at += 2
     names = [str(token.text).lower() for token in tokens[1 : at + 1 : 2]]
     code.declare(names)
-    given = given_value(tokens)
-    head = tokens[0]
-    gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
+    given = _given_value(tokens)
+    gives = token_like(tokens[0], TokenType.COLON_EQ, ":=")
     for name in tokens[1 : at + 1 : 2] if given else ():
         yield dataclasses.replace(piece, tokens=(name, gives, *given))
 
@@ -101,7 +105,7 @@ def _cut_cursor(piece: Piece, cursor: Cursor, source: Source, code: Code) -> Pie
     """The query of a cursor as a statement of its own."""
     code.declare([cursor.name])
     code.declare(cursor.parameters, given=True)
-    return dataclasses.replace(cut_piece(piece, cursor.query, source), record=cursor.name, cursor=cursor.name)
+    return dataclasses.replace(piece.cut(cursor.query, source), record=cursor.name, cursor=cursor.name)
 
 
 def read_command(piece: Piece, dialect: str) -> Piece:
@@ -128,14 +132,3 @@ def _is_swallowed(piece: Piece) -> bool:
     return (
         head.token_type is TokenType.COMMAND or piece.text[head.end + 1 : rest.end + 1].strip() == rest.text.strip()
     )
-
-
-def cut_piece(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
-    span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-    return dataclasses.replace(piece, span=span, tokens=tuple(tokens))
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if at >= len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
-        return ""
-    return str(tokens[at].text).upper()

@@ -67,8 +67,9 @@ def tokenize(text: str, dialect: str) -> list[Any]:
 
     RAISES: TokenError and other errors of sqlglot.
     """
-    known = sqlglot_dialect(dialect)
-    tokens: list[Any] = (_without_commands(dialect) if dialect in UNSWALLOWED else known).tokenize(text)
+    if dialect in UNSWALLOWED:
+        return tokenize_commands(text, dialect)
+    tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
     return tokens
 
 
@@ -77,12 +78,11 @@ def tokenize_commands(text: str, dialect: str) -> list[Any]:
 
     RAISES: TokenError and other errors of sqlglot.
     """
-    tokens: list[Any] = _without_commands(dialect).tokenize(text)
+    tokens: list[Any] = _without_commands(dialect)(dialect=sqlglot_dialect(dialect)).tokenize(text)
     return tokens
 
 
 @cache
 def _without_commands(dialect: str) -> Any:
-    known = sqlglot_dialect(dialect)
-    tokenizer = type("Tokenizer", (known.tokenizer_class,), {"COMMANDS": set()})
-    return tokenizer(dialect=known)
+    """The tokenizer class of a dialect that knows no commands. An instance keeps state: threads do not share one."""
+    return type("Tokenizer", (sqlglot_dialect(dialect).tokenizer_class,), {"COMMANDS": set()})

@@ -70,7 +70,7 @@ class Evaluation:
             node = node.this
         parts.append(node)
         parts.reverse()
-        if any(_is_number(part) for part in parts):
+        if any(isinstance(part, exp.Literal) and not part.is_string for part in parts):
             return None
         values = self.joined(parts)
         return None if any(_NUMBER.match(each) for each in values) else values
@@ -258,10 +258,6 @@ _QUOTING: dict[str, Callable[[str], str]] = {
     "quote_literal": _quote_literal,
     "quote_nullable": _quote_nullable,
 }
-
-
-def _is_number(node: Node) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string
 
 
 def _is_unsure(text: str) -> bool:

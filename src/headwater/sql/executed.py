@@ -11,13 +11,12 @@ from typing import Any
 
 from sqlglot import TokenType
 
-from headwater.sql.commands import kind_without_lineage
 from headwater.sql.texts import is_hole
-from headwater.sql.tokens import cut_list, group_end, read_name
+from headwater.sql.tokens import STRINGS, cut_list, group_end, read_name, token_like, word_at
+from headwater.sql.without_lineage import kind_without_lineage
 
 _MICROSOFT = frozenset({"tsql", "fabric"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
-_STRINGS = frozenset({TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING})
 _MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
 _HOLE = re.compile(r"headwater_hole_(\d+)_")
 
@@ -55,12 +54,12 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
 
     `inside` says that the statement stands in procedural code, where PostgreSQL's EXECUTE takes a string.
     """
-    first, second = _word(tokens, 0), _word(tokens, 1)
+    first, second = word_at(tokens, 0), word_at(tokens, 1)
     if first in ("EXEC", "EXECUTE"):
         if dialect in _MICROSOFT:
             return _read_microsoft(tokens)
         if second == "IMMEDIATE":
-            return _read_immediate(tokens[2:]) if _word(tokens, 2) != "FROM" else None
+            return _read_immediate(tokens[2:]) if word_at(tokens, 2) != "FROM" else None
         if inside and dialect not in _MYSQL and first == "EXECUTE":
             return _read_immediate(tokens[1:])
         return None
@@ -68,28 +67,28 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
         at = _executed_at(tokens)
         found = _read_microsoft(tokens[at:]) if at is not None else None
         return replace(found, before=tuple(tokens[:at])) if found is not None else None
-    if first == "CALL" and _word(tokens, 3) == "SYSEXECSQL":  # Teradata: CALL DBC.SysExecSQL(…)
+    if first == "CALL" and word_at(tokens, 3) == "SYSEXECSQL":  # Teradata: CALL DBC.SysExecSQL(…)
         return Executed(tuple(tokens[5:-1]))
     at = next((at for at in range(min(6, len(tokens))) if tokens[at].token_type is TokenType.COLON_EQ), None)
-    if at is not None and [_word(tokens, at + each) for each in (1, 2, 3)] == ["(", "EXECUTE", "IMMEDIATE"]:
+    if at is not None and [word_at(tokens, at + each) for each in (1, 2, 3)] == ["(", "EXECUTE", "IMMEDIATE"]:
         return _read_immediate(tokens[at + 4 : (group_end(tokens, at + 1) or len(tokens)) - 1])
     return None
 
 
 def _executed_at(tokens: Sequence[Any]) -> int | None:
     """Where EXEC stands in `INSERT INTO t (a, b) EXEC …`; None in any other INSERT."""
-    _, at = read_name(tokens, 2 if _word(tokens, 1) == "INTO" else 1)
-    if _word(tokens, at) == "(":
+    _, at = read_name(tokens, 2 if word_at(tokens, 1) == "INTO" else 1)
+    if word_at(tokens, at) == "(":
         at = group_end(tokens, at) or at
-    return at if _word(tokens, at) in ("EXEC", "EXECUTE") else None
+    return at if word_at(tokens, at) in ("EXEC", "EXECUTE") else None
 
 
 def _read_microsoft(tokens: Sequence[Any]) -> Executed | None:
     """EXEC('…'), EXEC(@s) AT server, EXEC sp_executesql @s, N'@p INT', @p = 1."""
-    if _word(tokens, 1) == "(":
+    if word_at(tokens, 1) == "(":
         end = group_end(tokens, 1) or len(tokens)
         first = next(cut_list(tokens[2 : end - 1]), ())
-        return Executed(tuple(first), elsewhere=_word(tokens, end) == "AT")
+        return Executed(tuple(first), elsewhere=word_at(tokens, end) == "AT")
     name, at = read_called(tokens)
     if not name or name[-1].lower() != "sp_executesql":
         return None
@@ -101,11 +100,11 @@ def _read_microsoft(tokens: Sequence[Any]) -> Executed | None:
 
 def read_called(tokens: Sequence[Any]) -> tuple[list[str], int]:
     """The name behind EXEC, with or without a variable for its result, and where it ends."""
-    at = 4 if _word(tokens, 1) == "@" and _word(tokens, 3) == "=" else 1
+    at = 4 if word_at(tokens, 1) == "@" and word_at(tokens, 3) == "=" else 1
     name, end = read_name(tokens, at)
-    while name and _word(tokens, end) == ".":  # master..xp_cmdshell
+    while name and word_at(tokens, end) == ".":  # master..xp_cmdshell
         more, end = read_name(tokens, end + 1)
-        name += more
+        name += ["", *more] if more else []
         if not more:
             break
     return name, end
@@ -116,6 +115,7 @@ class Call:
     """A statement that calls a procedure."""
 
     name: str  # its last part, in lower case
+    owner: str  # the schema or package before it, in lower case; empty when it is not named
     arguments: tuple[Argument, ...]
     before: tuple[Any, ...] = ()  # what takes the rows which it gives
 
@@ -125,7 +125,7 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
 
     In PL/SQL a name with brackets is a call, and a name alone, if it is one of those `known`.
     """
-    first = _word(tokens, 0)
+    first = word_at(tokens, 0)
     before: Sequence[Any] = ()
     if dialect in _MICROSOFT and first == "INSERT":
         at = _executed_at(tokens)
@@ -136,18 +136,19 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
         name, at = read_called(tokens)
     elif dialect == "oracle":
         name, at = read_name(tokens, 0)
-        called = _word(tokens, at) == "(" and group_end(tokens, at) == len(tokens)
+        called = word_at(tokens, at) == "(" and group_end(tokens, at) == len(tokens)
         if not name or not (called or (at == len(tokens) and name[-1].lower() in known)):
             return None
     else:
         return None
     if not name:
         return None
-    if _word(tokens, at) == "(":
+    if word_at(tokens, at) == "(":
         given = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
     else:
         given = tokens[at:]
-    return Call(name[-1].lower(), read_arguments(given), tuple(before))
+    owner = name[-2].lower() if len(name) > 1 else ""
+    return Call(name[-1].lower(), owner, read_arguments(given), tuple(before))
 
 
 def read_arguments(tokens: Sequence[Any]) -> tuple[Argument, ...]:
@@ -156,7 +157,7 @@ def read_arguments(tokens: Sequence[Any]) -> tuple[Argument, ...]:
 
 
 def _read_argument(tokens: Sequence[Any]) -> Argument:
-    words = [_word(tokens, at) for at in range(len(tokens))]
+    words = [word_at(tokens, at) for at in range(len(tokens))]
     out = words[-1:] in (["OUTPUT"], ["OUT"])
     tokens = tokens[:-1] if out else tokens
     if words[:1] == ["@"] and words[2:3] == ["="]:
@@ -169,7 +170,7 @@ def _read_argument(tokens: Sequence[Any]) -> Argument:
 def variable_of(argument: Argument) -> str | None:
     """The variable that an argument is, so that it may take a value; None for any other expression."""
     tokens = [token for token in argument.tokens if token.token_type not in _MARKS]
-    return str(tokens[0].text).lower() if len(tokens) == 1 and tokens[0].token_type not in _STRINGS else None
+    return str(tokens[0].text).lower() if len(tokens) == 1 and tokens[0].token_type not in STRINGS else None
 
 
 def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
@@ -177,7 +178,7 @@ def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
     cuts = {"": 0}
     depth = 0
     for at in range(len(tokens)):
-        word = _word(tokens, at)
+        word = word_at(tokens, at)
         depth += (word == "(") - (word == ")")
         if depth == 0 and word in ("INTO", "USING", "BULK", "RETURNING", "RETURN") and word not in cuts:
             cuts[word] = at
@@ -191,7 +192,7 @@ def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
     if not string:
         return None
     using = part("USING")[1:]
-    if _word(using, 0) == "(" and group_end(using, 0) == len(using):
+    if word_at(using, 0) == "(" and group_end(using, 0) == len(using):
         using = using[1:-1]
     arguments = tuple(_read_using(each) for each in cut_list(using) if each)
     into = [str(each[-1].text).lower() for each in cut_list(part("INTO")[1:]) if each]
@@ -200,10 +201,10 @@ def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
 
 def _read_using(tokens: Sequence[Any]) -> Argument:
     out = False
-    while _word(tokens, 0) in ("IN", "OUT"):
-        out = out or _word(tokens, 0) == "OUT"
+    while word_at(tokens, 0) in ("IN", "OUT"):
+        out = out or word_at(tokens, 0) == "OUT"
         tokens = tokens[1:]
-    if len(tokens) > 2 and _word(tokens, len(tokens) - 2) == "AS":
+    if len(tokens) > 2 and word_at(tokens, len(tokens) - 2) == "AS":
         return Argument(tuple(tokens[:-2]), str(tokens[-1].text).lower(), out)
     return Argument(tuple(tokens), None, out)
 
@@ -213,28 +214,28 @@ def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | 
 
     The name, the tokens of the expression or the statement, and whether it is a statement.
     """
-    if _word(tokens, 0) != "PREPARE" or len(tokens) < 4:
+    if word_at(tokens, 0) != "PREPARE" or len(tokens) < 4:
         return None
-    at = (group_end(tokens, 2) or 2) if _word(tokens, 2) == "(" else 2
-    if _word(tokens, at) not in ("FROM", "AS"):
+    at = (group_end(tokens, 2) or 2) if word_at(tokens, 2) == "(" else 2
+    if word_at(tokens, at) not in ("FROM", "AS"):
         return None
-    return str(tokens[1].text).lower(), tuple(tokens[at + 1 :]), _word(tokens, at) == "AS"
+    return str(tokens[1].text).lower(), tuple(tokens[at + 1 :]), word_at(tokens, at) == "AS"
 
 
 def set_on_the_way(tokens: Sequence[Any], dialect: str) -> Iterator[str]:
     """The variables that a statement sets besides: MySQL's `SELECT @x := 1`, T-SQL's `UPDATE t SET @x = 1`."""
-    first = _word(tokens, 0)
+    first = word_at(tokens, 0)
     gives = ":=" if dialect in _MYSQL else "=" if dialect in _MICROSOFT and first == "UPDATE" else ""
     if not gives or first == "SET":
         return
     for at in range(2, len(tokens)):
-        if tokens[at].text == gives and _word(tokens, at - 2) == "@":
+        if tokens[at].text == gives and word_at(tokens, at - 2) == "@":
             yield str(tokens[at - 1].text).lower()
 
 
 def read_bound(tokens: Sequence[Any]) -> tuple[Argument, ...]:
     """The values of `EXECUTE s (1, x)` and `EXECUTE s USING @x`."""
-    if _word(tokens, 2) == "(":
+    if word_at(tokens, 2) == "(":
         return read_arguments(tokens[3 : (group_end(tokens, 2) or len(tokens)) - 1])
     executed = _read_immediate(tokens[1:])
     return executed.arguments if executed is not None else ()
@@ -262,7 +263,7 @@ def bind(tokens: Sequence[Any], count: int) -> tuple[Any, ...]:
             number = int(key) if token.text == "$" and key.isdigit() else seen.setdefault(key, len(seen) + 1)
             if number <= count:
                 name = f"headwater_using_{number}"
-                result.append(type(token)(TokenType.VAR, name, token.line, token.col, token.start, token.end))
+                result.append(token_like(token, TokenType.VAR, name))
                 at += 1 if token.text == "?" else 2
                 continue
         result.append(token)
@@ -313,9 +314,9 @@ def worst_hole(tokens: Sequence[Any]) -> tuple[str, str] | None:
     worst: tuple[str, str] | None = None
     silent = kind_without_lineage(tokens) is not None
     for at, sign in holes_in(tokens):
-        if silent or (tokens[at].token_type in _STRINGS and not _is_place(tokens, at)):
+        if silent or (tokens[at].token_type in STRINGS and not _is_place(tokens, at)):
             continue
-        if tokens[at].token_type in _STRINGS or not _is_value(tokens, at):
+        if tokens[at].token_type in STRINGS or not _is_value(tokens, at):
             return "names", sign
         worst = worst or ("value", sign)
     return worst
@@ -333,8 +334,8 @@ _TABLES = frozenset({"INTO", "FROM", "JOIN", "TABLE", "UPDATE", "MERGE", "USING"
 
 def _is_place(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a constant names a file or a table rather than a value."""
-    return _word(tokens, at - 1) in _BEFORE_PLACES or (
-        _word(tokens, at - 1) == "(" and _word(tokens, at - 3) in _BEFORE_PLACES
+    return word_at(tokens, at - 1) in _BEFORE_PLACES or (
+        word_at(tokens, at - 1) == "(" and word_at(tokens, at - 3) in _BEFORE_PLACES
     )
 
 
@@ -342,38 +343,28 @@ def _is_value(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a hole stands where only one value can stand."""
     if _HOLE.fullmatch(tokens[at].text) is None or tokens[at].token_type is TokenType.IDENTIFIER:
         return False
-    if _word(tokens, at + 1) in (".", "("):
+    if word_at(tokens, at + 1) in (".", "("):
         return False
     if at and tokens[at - 1].token_type is TokenType.PARAMETER:
         at -= 1
-    before = _word(tokens, at - 1)
+    before = word_at(tokens, at - 1)
     if before == "AND":
-        return any(_word(tokens, each) == "BETWEEN" for each in range(max(0, at - 6), at))
+        return any(word_at(tokens, each) == "BETWEEN" for each in range(max(0, at - 6), at))
     if before in _BEFORE_VALUES:
         return True
     if before not in ("(", ","):
         return False
     depth = 0
     for each in range(at - 1, -1, -1):
-        word = _word(tokens, each)
+        word = word_at(tokens, each)
         depth += (word == ")") - (word == "(")
         if depth < 0:  # the bracket around it: a list of values, or the arguments of a function
-            owner = _word(tokens, each - 1)
-            called = tokens[each - 1].token_type is TokenType.VAR and _word(tokens, each - 2) not in _TABLES
+            owner = word_at(tokens, each - 1)
+            called = tokens[each - 1].token_type is TokenType.VAR and word_at(tokens, each - 2) not in _TABLES
             return owner in ("IN", "VALUES", "TOP") or (owner == "," and _is_values(tokens, each)) or called
     return False
 
 
 def _is_values(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a bracket is a row of VALUES other than the first."""
-    return any(_word(tokens, each) == "VALUES" for each in range(at))
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if (
-        not 0 <= at < len(tokens)
-        or tokens[at].token_type in _STRINGS
-        or tokens[at].token_type is TokenType.IDENTIFIER
-    ):
-        return ""
-    return str(tokens[at].text).upper()
+    return any(word_at(tokens, each) == "VALUES" for each in range(at))

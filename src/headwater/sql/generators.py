@@ -23,11 +23,10 @@ from headwater.model.relation import (
     Values,
 )
 from headwater.model.types import Array, Struct
-from headwater.sql.calls import add_call
-from headwater.sql.files import files_read
+from headwater.sql.calls import add_call, add_result_scan, is_result_scan
 from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
-from headwater.sql.results import add_result_scan, is_result_scan
+from headwater.sql.table_names import files_read
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
 from headwater.text import Span
 
@@ -86,10 +85,6 @@ def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: Relation |
 
 
 @adds(exp.Func)
-def add_table_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    return _add_function(lowering, node, scope, before)
-
-
 def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:

@@ -1,5 +1,6 @@
-"""INSERT: which output goes into which column of the target."""
+"""INSERT: which output goes into which column; inserts into several tables, and rows that move as they are."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -8,18 +9,12 @@ from headwater.errors import IssueCode
 from headwater.events.naming import file_table
 from headwater.lineage.script import Lowered
 from headwater.model.edges import Kind
-from headwater.model.relation import (
-    Assignment,
-    Influence,
-    Values,
-    With,
-    Write,
-)
-from headwater.sql.files import files_read
+from headwater.model.relation import Assignment, Influence, Values, With, Write
 from headwater.sql.items import Column, DerivedItem, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
+from headwater.sql.table_names import files_read
 from headwater.sql.tables import open_table
 from headwater.sql.writes import assign, assignments_by_name, identifier_of, states
 
@@ -205,3 +200,90 @@ def _conflict_filter(lowering: Lowering, node: Node, scope: Scope) -> list[Influ
         return []
     span = lowering.claim(lowering.first_position(where.this))
     return [Influence(Kind.FILTER, lowering.expression(where.this, scope), span)]
+
+
+# -------------------------------------------------------------------------------------------------- several tables
+
+
+@states(exp.MultitableInserts)
+def lower_multi_insert(lowering: Lowering, node: Node) -> Lowered:
+    scope = Scope()
+    build_ctes(lowering, node.args.get("with_"), scope)
+    source = node.args["source"]
+    if isinstance(node.expressions[0], exp.ConditionalInsert):
+        writes = _from_query(lowering, node, source, scope)
+    else:
+        writes = [_from_table(lowering, insert, source, scope) for insert in node.expressions]
+    return Lowered("INSERT", tuple(writes))
+
+
+def _from_table(lowering: Lowering, insert: Node, source: Node, scope: Scope) -> Write:
+    """Each SELECT of Hive's form reads the FROM before it."""
+    select = insert.expression.copy()
+    select.set("from_", exp.From(this=source.copy()))
+    return insert_write(lowering, insert, lowering.query(select, scope), scope)
+
+
+def _from_query(lowering: Lowering, node: Node, source: Node, scope: Scope) -> list[Write]:
+    query = lowering.query(source, scope)
+    inside = Scope(outer=scope, items=[Named(("",), query.item, shown="the query")])
+    writes = []
+    conditions: list[Influence] = []
+    for each in node.expressions:
+        insert = each.this if isinstance(each, exp.ConditionalInsert) else each
+        influences: list[Influence] = []
+        condition = each.args.get("expression") if isinstance(each, exp.ConditionalInsert) else None
+        if condition is not None:
+            influences = [Influence(Kind.FILTER, lowering.expression(condition, inside))]
+            conditions += influences
+        elif each.args.get("else_"):
+            influences = conditions  # what no condition before it has taken
+        given = Query(query.relation, _values(lowering, insert, query, inside))
+        writes.append(insert_write(lowering, insert, given, inside, influences))
+    return writes
+
+
+def _values(lowering: Lowering, insert: Node, query: Query, scope: Scope) -> list[Column]:
+    """The values of INTO … VALUES (…), or the whole row."""
+    values = insert.expression
+    if values is None:
+        return query.columns
+    row = values.expressions[0]
+    items = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return [
+        Column(each.output_name or f"_col_{at}", lowering.key_of(each.output_name), lowering.expression(each, scope))
+        for at, each in enumerate(items)
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ whole partitions
+
+
+def move_rows(
+    lowering: Lowering,
+    pairs: Sequence[tuple[Node, Node]],
+    statement_type: str = "ALTER_TABLE",
+    *,
+    by_name: bool = False,
+) -> Lowered:
+    """Each pair is a table that gets rows and the table that gives them: every column goes into its like.
+
+    The engines want both tables to have the same columns in the same order; `by_name` is for one that does not.
+    """
+    writes = []
+    for target, source in pairs:
+        taken = _shared(lowering, target, source) if by_name else [exp.Star()]
+        query = exp.Select(expressions=taken, from_=exp.From(this=source.copy()))
+        lowered = lower_insert(lowering, exp.Insert(this=target.copy(), expression=query, by_name=by_name))
+        writes += [dataclasses.replace(write, statement_type=statement_type) for write in lowered.writes]
+    return Lowered(statement_type, tuple(writes))
+
+
+def _shared(lowering: Lowering, target: Node, source: Node) -> list[Node]:
+    """The columns that two tables both have; a star when those of one are not known."""
+    to, given = (lowering.resolver.resolve(lowering.table_name(each)[0]) for each in (target, source))
+    if not (to.complete and given.complete):
+        return [exp.Star()]
+    there = {lowering.key_of(column.name) for column in to.columns}
+    shared = [column.name for column in given.columns if lowering.key_of(column.name) in there]
+    return [exp.column(exp.to_identifier(name, quoted=True)) for name in shared] or [exp.Star()]

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+import msgspec
+from msgspec.structs import force_setattr
+
 from headwater.lineage.effects import ColumnDefinition
 from headwater.lineage.known import KnownTable
 from headwater.model.names import Case, fold
@@ -16,8 +19,7 @@ from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, 
 from headwater.text import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of an item or of a query's result: the name it is shown by, and what it is."""
 
     name: str
@@ -130,9 +132,9 @@ class StoredItem:
                 verb = "is" if len(self._missing) == 1 else "are"
                 reasons.append(f"{', '.join(self._missing.values())} {verb} not in the schema of `{self.table.name}`")
             doubt = next((reason for reason in reasons if reason), None) or self.table.approximate
-        object.__setattr__(self.scan, "attributes", tuple(self._attributes))
-        object.__setattr__(self.scan, "approximate", doubt)
-        object.__setattr__(self.scan, "doubtful", frozenset(self._doubtful))
+        force_setattr(self.scan, "attributes", tuple(self._attributes))
+        force_setattr(self.scan, "approximate", doubt)
+        force_setattr(self.scan, "doubtful", frozenset(self._doubtful))
 
 
 class DerivedItem:
@@ -160,9 +162,14 @@ class DerivedItem:
             found = [below.ask(name, key) for below in self.below]
             options = [each for each in found if each is not None]
             if options:
-                column = options[0] if len(options) == 1 else _any_of(name, key, options)
-                self._by_key[key] = column
+                column = self._by_key[key] = self._joined(name, key, options)
         return column
+
+    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
+        if len(options) == 1:
+            return options[0]
+        doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
+        return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))
 
     def star(self) -> list[Column]:
         """All columns, in order."""
@@ -172,14 +179,8 @@ class DerivedItem:
 class MergedItem(DerivedItem):
     """The result of a set operation over open items: a column asked for comes from every branch."""
 
-    def ask(self, name: str, key: str) -> Column | None:
-        column = self.find(key)
-        if column is None and self.below:
-            options = [each for each in (below.ask(name, key) for below in self.below) if each is not None]
-            if options:
-                column = Column(name, key, OneOf(tuple(each.expression for each in options)))
-                self._by_key[key] = column
-        return column
+    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
+        return Column(name, key, OneOf(tuple(each.expression for each in options)))
 
     def star(self) -> list[Column]:
         """All columns; of items one after another that have none in common by name, column by column."""
@@ -266,8 +267,3 @@ def renamed(columns: Iterable[Column], names: Sequence[tuple[str, str, Span | No
 
 def _doubtful(column: Column, doubt: str | None) -> Column:
     return Column(column.name, column.key, OneOf((column.expression,), uncertain=doubt), column.span, column.type)
-
-
-def _any_of(name: str, key: str, options: list[Column]) -> Column:
-    doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
-    return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))

@@ -68,12 +68,7 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def _argument(lowering: Lowering, name: str, scope: Scope) -> Expression | None:
     """The argument that a parameter of a function stands for, by its name or its number; None outside functions."""
     key = f"${name}" if name.isdigit() else lowering.key_of(name)
-    level: Scope | None = scope
-    while level is not None:
-        if key in level.locals:
-            return level.locals[key].expression
-        level = level.outer
-    return None
+    return next((level.locals[key].expression for level in scope.levels() if key in level.locals), None)
 
 
 def _variable(lowering: Lowering, name: str) -> Expression:
@@ -122,11 +117,6 @@ def _hidden_column(lowering: Lowering, identifier: Node, scope: Scope, span: Spa
     return _refer(tables[0].ask_hidden(identifier.name, lowering.key(identifier)), span)
 
 
-@lowers(exp.Identifier)
-def lower_identifier(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    return resolve_name(lowering, node, scope)
-
-
 @lowers(exp.Dot)
 def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """`a.b.c.d.e`, or a field of whatever is before the dot."""
@@ -173,6 +163,7 @@ def _nth_field(operand: Expression, position: str) -> Expression:
     return GetField(operand, position)
 
 
+@lowers(exp.Identifier)
 def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expression:
     """What an unqualified name means."""
     key = lowering.key(identifier)
@@ -191,7 +182,7 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
         return hidden
     if identifier.name.lower() not in _NOT_COLUMNS and not identifier.name.startswith(("@", ":", "$")):
         _report_unknown(lowering, identifier.name, scope, span)
-        items = _all_items(scope)
+        items = list(scope.all_items())
         if len(items) == 1 and isinstance(items[0].item, StoredItem) and not declared:
             return _refer(items[0].item.ask_missing(identifier.name, key), span)  # the schema may be older
     return Literal()
@@ -208,7 +199,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
     found = find_name(lowering, parts[0], scope, span=span, sure=True)
     if found is not None:
         return _fields(lowering, found, parts[1:])
-    if len(parts) == 2 and _is_sequence(lowering, parts[1]):
+    if len(parts) == 2 and parts[1].name.lower() in ("nextval", "currval"):  # the next number of a sequence
         return Literal()
     if parts[0].name.lower() in lowering.variables:
         return variable_fields(lowering, parts[0].name, parts[1:])
@@ -220,7 +211,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         IssueCode.UNKNOWN_COLUMN,
         f"`{parts[0].name}` in `{'.'.join(part.name for part in parts)}` is neither a table in scope nor a column",
         span=span,
-        hint=_hint(parts[0].name, [named.shown for named in _all_items(scope)]),
+        hint=_hint(parts[0].name, [named.shown for named in scope.all_items()]),
     )
     return Literal()
 
@@ -228,11 +219,6 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
 _DOTTED_FIELDS = frozenset(
     {"bigquery", "spark", "databricks", "spark2", "hive", "trino", "presto", "athena", "duckdb"}
 )
-
-
-def _is_sequence(lowering: Lowering, last: Node) -> bool:
-    """Return whether `x.nextval` names the next number of a sequence."""
-    return last.name.lower() in ("nextval", "currval")
 
 
 def find_name(
@@ -243,9 +229,8 @@ def find_name(
     With `sure`, only columns known to exist count.
     """
     name, key = identifier.name, lowering.key(identifier)
-    level: Scope | None = scope
     first_open: list[Named] | None = None
-    while level is not None:
+    for level in scope.levels():
         column = level.locals.get(key) or level.merged.get(key)
         if column is not None:
             return _refer(column, span)
@@ -262,7 +247,6 @@ def find_name(
             return _refer(alias, span)
         if first_open is None:
             first_open = [named for named in level.items if named.item.is_open] or None
-        level = level.outer
     if sure or first_open is None or key.lower() in _NEVER_COLUMNS:
         return None
     return _from_open(lowering, name, key, first_open, span)
@@ -301,12 +285,9 @@ def _refer(column: Column, span: Span | None) -> Expression:
 
 
 def _find_item(parts: tuple[str, ...], scope: Scope) -> Named | None:
-    level: Scope | None = scope
-    while level is not None:
-        for named in level.items:
-            if named.answers_to(parts):
-                return named
-        level = level.outer
+    for named in scope.all_items():
+        if named.answers_to(parts):
+            return named
     return None
 
 
@@ -347,7 +328,7 @@ def _whole_row(lowering: Lowering, key: str, scope: Scope) -> Expression | None:
 
 
 def _report_unknown(lowering: Lowering, name: str, scope: Scope, span: Span | None) -> None:
-    items = _all_items(scope)
+    items = list(scope.all_items())
     known = [column.name for named in items for column in named.item.star()]
     tables = ", ".join(f"`{named.shown}`" for named in items)
     lowering.report(
@@ -356,15 +337,6 @@ def _report_unknown(lowering: Lowering, name: str, scope: Scope, span: Span | No
         span=span,
         hint=_hint(name, known),
     )
-
-
-def _all_items(scope: Scope) -> list[Named]:
-    items: list[Named] = []
-    level: Scope | None = scope
-    while level is not None:
-        items += level.items
-        level = level.outer
-    return items
 
 
 def _hint(name: str, candidates: Sequence[str]) -> str | None:

@@ -16,28 +16,29 @@ from sqlglot import exp
 from headwater.errors import Issue, IssueCode, SchemaError, Severity
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.values import OutOfTime
-from headwater.model.names import TableName, is_path
-from headwater.model.relation import Case as RelationCase
+from headwater.model.names import FOLDS, TableName
 from headwater.model.relation import (
+    Attribute,
     Computed,
     Element,
     Expression,
     GetField,
     MakeArray,
     MakeStruct,
+    Project,
     Ref,
     Relation,
     Write,
 )
+from headwater.model.relation import Case as RelationCase
 from headwater.model.types import Array, DataType, Struct, parse_type
 from headwater.sql.dialects import UNSWALLOWED
-from headwater.sql.files import file_named
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Trigger
-from headwater.sql.spelling import FOLDS, flatten_dots
 from headwater.sql.split import Piece
+from headwater.sql.table_names import read_table_name
 from headwater.sql.texts import Texts
 from headwater.text import Source, Span
 
@@ -65,15 +66,21 @@ class Scope:
     locals: dict[str, Column] = field(default_factory=dict)  # parameters of a lambda
     expanded: list[Expression] = field(default_factory=list)  # arrays that the select list makes rows of
 
-    def cte(self, key: str) -> Cte | None:
-        """The CTE of that name, from the innermost scope that has one."""
+    def levels(self) -> Iterator["Scope"]:
+        """This scope and those around it, from the innermost."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.ctes.get(key)
-            if found is not None:
-                return found
+            yield scope
             scope = scope.outer
-        return None
+
+    def all_items(self) -> Iterator[Named]:
+        """What the FROM clauses of this query and of those around it offer, from the innermost."""
+        for level in self.levels():
+            yield from level.items
+
+    def cte(self, key: str) -> Cte | None:
+        """The CTE of that name, from the innermost scope that has one."""
+        return next((level.ctes[key] for level in self.levels() if key in level.ctes), None)
 
 
 @dataclass(slots=True)
@@ -87,6 +94,20 @@ class Query:
     as_struct: bool = False  # SELECT AS STRUCT
     late: list[Computed] = field(default_factory=list)  # columns computed after the relation was built
     scope: Scope | None = None  # of a SELECT: what its FROM offers
+
+    def output_id(self, lowering: "Lowering", at: int) -> int:
+        """The id of an output column: a new one unless it is a plain reference without a place in the text."""
+        column = self.columns[at]
+        if isinstance(column.expression, Ref) and column.expression.span is None:
+            return column.expression.column
+        id = lowering.new_id()
+        self.late.append(Computed(Attribute(id, column.name), column.expression))
+        return id
+
+    @property
+    def rows(self) -> Relation:
+        """The rows of the query with the columns that `output_id` made."""
+        return Project(self.relation, tuple(self.late)) if self.late else self.relation
 
     @property
     def item(self) -> DerivedItem:
@@ -132,7 +153,7 @@ class Lowering:
         self._next_id = 0
         self._placeless = piece is not None and piece.source is not None
         self._told: set[tuple[Any, ...]] = set()
-        self._fold = FOLDS[resolver.case.columns]
+        self._fold, self._fold_quoted = FOLDS[resolver.case.columns]
 
     # --------------------------------------------------------------------------------------------- nodes
 
@@ -166,44 +187,16 @@ class Lowering:
         """The form of a column or alias under which it is compared."""
         args = identifier.args
         name = args.get("this")
-        return self._fold(name if type(name) is str else identifier.name, args.get("quoted"))
+        fold = self._fold_quoted if args.get("quoted") else self._fold
+        return fold(name if type(name) is str else identifier.name)
 
     def key_of(self, name: str) -> str:
         """The key of a name that was not quoted."""
-        return self._fold(name, False)
+        return self._fold(name)
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted."""
-        only = table.this
-        if isinstance(only, exp.DynamicIdentifier) and isinstance(only.this, exp.Literal):  # IDENTIFIER('s.t')
-            written = TableName(tuple(only.this.name.split(".")))
-            return written, (False,) * len(written.parts)
-        if (
-            type(only) is exp.Identifier
-            and not table.args.get("db")
-            and not is_path(only.name)
-            and "." not in only.name
-        ):
-            name = "#" + only.name if only.args.get("temporary") else only.name
-            return TableName((name or "?",)), (bool(only.args.get("quoted")),)
-        file = file_named(table, self.dialect)
-        if file is not None:
-            return file, (True,)
-        parts: list[str] = []
-        quoted: list[bool] = []
-        for part in (table.args.get("catalog"), table.args.get("db"), table.this):
-            for each in flatten_dots(part):
-                name = each.name if isinstance(each, exp.Expr) else str(each)
-                if name:
-                    is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
-                    if isinstance(each, exp.Identifier) and each.args.get("temporary"):
-                        name = "#" + name
-                    elif isinstance(each, exp.Parameter):  # a table variable
-                        name = "@" + name
-                    pieces = name.split(".") if is_quoted and self.dialect == "bigquery" else [name]
-                    parts += pieces
-                    quoted += [is_quoted] * len(pieces)
-        return TableName(tuple(parts or ("?",))), tuple(quoted or (False,))
+        return read_table_name(table, self.dialect)
 
     # --------------------------------------------------------------------------------------------- types
 
@@ -293,14 +286,6 @@ class Lowering:
             yield
         finally:
             self.offset, self.tokens, self._regions, self.leftmost = before
-
-    def query_without_spans(self, node: Node, scope: Scope) -> Query:
-        """Lower a query that stands somewhere else in the text, or in another text."""
-        before, self._placeless = self._placeless, True
-        try:
-            return self.query(node, scope)
-        finally:
-            self._placeless = before
 
     def span(self, node: Node) -> Span | None:
         """The span of a name, function or literal, as the parser kept it."""

@@ -10,10 +10,10 @@ from headwater.model.edges import Kind
 from headwater.model.relation import Assignment, Influence, Ref, With, Write
 from headwater.sql.items import Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
-from headwater.sql.tables import add_item, open_table
-from headwater.sql.updates import set_assignments
+from headwater.sql.tables import add_item
+from headwater.sql.updates import open_target, set_assignments
 from headwater.sql.writes import states
 from headwater.text import Span
 
@@ -24,12 +24,7 @@ def lower_merge(lowering: Lowering, node: Node) -> Lowered:
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
     relation = add_item(lowering, node.args["using"], scope, None)
     source = scope.items[0]
-    target = open_table(lowering, node.this)
-    alias = node.this.args.get("alias")
-    names = tuple(lowering.key_of(part) for part in lowering.table_name(node.this)[0].parts)
-    if alias is not None and alias.this is not None:
-        names = (lowering.key(alias.this),)
-    scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
+    target = open_target(lowering, node.this, scope)
     influences = _conditions(lowering, node, source, scope)
     assignments: list[Assignment] = []
     for when in node.args["whens"].expressions:

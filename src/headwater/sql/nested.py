@@ -19,7 +19,7 @@ from headwater.model.relation import (
     OneOf,
     Ref,
 )
-from headwater.sql.calls import lower_call
+from headwater.sql.calls import lower_call, owner_of
 from headwater.sql.expressions import Arguments
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
@@ -63,15 +63,50 @@ def lower_to_map(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 def lower_bracket(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     operand = lowering.expression(node.this, scope)
     for index in node.expressions:
-        if isinstance(index, exp.Literal) and index.is_string:
-            operand = lowering.field(operand, index.name)
+        name = _member_name(lowering.dialect, node, index, operand)
+        if name is not None:
+            operand = lowering.field(operand, name)
         elif isinstance(index, exp.Slice):
             bounds = [each for each in index.args.values() if each is not None and each.find(exp.Column, exp.Query)]
             if bounds:  # otherwise it is an array of the same elements
                 operand = Case(tuple((lowering.expression(each, scope), operand) for each in bounds))
         else:
-            operand = Element(operand, lowering.expression(index, scope))
+            position = _position(lowering.dialect, index, node.args.get("offset"))
+            operand = Element(operand, lowering.expression(index, scope), position)
     return operand
+
+
+_COUNTED_FROM_ZERO = frozenset({"bigquery", "spark", "spark2", "databricks", "hive", "snowflake", "redshift"})
+_COUNTED_FROM_ONE = frozenset(
+    {
+        *("duckdb", "postgres", "materialize", "risingwave", "trino", "presto", "athena", "dune"),
+        *("clickhouse", "starrocks"),
+    }
+)  # the parser takes 1 from a constant index; of dialects in neither set it may not know how they count
+_FIELDS_BY_NUMBER = frozenset({"duckdb", "trino", "presto", "athena", "dune"})
+
+
+def _position(dialect: str, index: Node | None, offset: int | None) -> int | None:
+    """The place in an array, from 0, that a constant index means; `offset` is where the function counts from."""
+    if not isinstance(index, exp.Literal) or index.is_string or not index.name.isdigit():
+        return None
+    if offset is not None:
+        return int(index.name) - offset if int(index.name) >= offset else None
+    return int(index.name) if dialect in _COUNTED_FROM_ZERO | _COUNTED_FROM_ONE else None
+
+
+def _member_name(dialect: str, node: Node, index: Node, operand: Expression) -> str | None:
+    """The field of a struct, or the key of a map, that a constant in brackets names; None when it names none."""
+    if not isinstance(index, exp.Literal) or index.is_string:
+        return index.name if isinstance(index, exp.Literal) else None
+    if not isinstance(operand, MakeStruct) or not index.name.isdigit():
+        return None
+    if isinstance(node.this, exp.VarMap | exp.Map):
+        return str(index.name) if dialect in _COUNTED_FROM_ZERO else None
+    number = int(index.name)
+    if isinstance(node.parent, exp.ToMap):  # MAP {1: a}[1]
+        return str(number + 1)
+    return operand.fields[number][0] if dialect in _FIELDS_BY_NUMBER and number < len(operand.fields) else None
 
 
 @lowers(exp.StructExtract, exp.GetExtract)
@@ -79,7 +114,8 @@ def lower_struct_extract(lowering: Lowering, node: Node, scope: Scope) -> Expres
     operand = lowering.expression(node.this, scope)
     if isinstance(node.expression, exp.Literal | exp.Identifier) and not node.expression.is_number:
         return lowering.field(operand, node.expression.name)
-    return Element(operand, lowering.expression(node.expression, scope))
+    position = _position(lowering.dialect, node.expression, 0) if isinstance(node, exp.GetExtract) else None
+    return Element(operand, lowering.expression(node.expression, scope), position)
 
 
 @lowers(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
@@ -116,18 +152,29 @@ def _json_path(lowering: Lowering, operand: Expression, path: Node, scope: Scope
 @lowers(exp.Transform)
 def lower_transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     """An array whose elements are the body, over the elements of the first."""
-    array = lowering.expression(node.this, scope)
-    if not isinstance(node.expression, exp.Lambda):
-        return Call("transform", (array, lowering.expression(node.expression, scope)))
-    return MakeArray((_apply(lowering, node.expression, [Element(array), Literal()], scope),))
+    array, body = _array_and_body(node)
+    elements = lowering.expression(array, scope)
+    if not isinstance(body, exp.Lambda):
+        return Call("transform", (elements, lowering.expression(body, scope)))
+    return MakeArray((_apply(lowering, body, [Element(elements), Literal()], scope),))
 
 
 @lowers(exp.ArrayFilter)
 def lower_array_filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array = lowering.expression(node.this, scope)
-    if not isinstance(node.expression, exp.Lambda):
-        return Call("filter", (array, lowering.expression(node.expression, scope)))
-    return Call("filter", (array, _apply(lowering, node.expression, [Element(array), Literal()], scope)))
+    array, body = _array_and_body(node)
+    elements = lowering.expression(array, scope)
+    if not isinstance(body, exp.Lambda):
+        return Call("filter", (elements, lowering.expression(body, scope)))
+    return Call("filter", (elements, _apply(lowering, body, [Element(elements), Literal()], scope)))
+
+
+def _array_and_body(node: Node) -> tuple[Node, Node]:
+    """The arguments of a function over an array, of one that the parser knows or of one it has only a name of."""
+    return (
+        (node.expressions[0], node.expressions[-1])
+        if isinstance(node, exp.Anonymous)
+        else (node.this, node.expression)
+    )
 
 
 @lowers(exp.Reduce)
@@ -165,8 +212,9 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     by_query = lower_call(lowering, node, scope)
     if by_query is not None:
         return by_query
-    if name in lowering.functions:
-        return _through_function(lowering, node, scope)
+    definition = _definition(lowering, node)
+    if definition is not None:
+        return _through_function(lowering, definition, node, scope)
     if lowering.dialect == "oracle" and lowering.variables.get(name) is not None:  # an element of a collection
         return lowering.expression(exp.Placeholder(this=name), scope)
     call = Arguments()
@@ -221,11 +269,19 @@ def bind_parameters(
     return inner, tuple(bindings)
 
 
-def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def _definition(lowering: Lowering, node: Node) -> Node | None:
+    """The CREATE FUNCTION of the script that a call means: of the schema that it names, if it names one."""
+    name, owner = node.name.lower(), owner_of(node)
+    own = lowering.functions.get(f"{owner}.{name}") or lowering.functions.get(f".{name}")
+    return own if owner else lowering.functions.get(name)
+
+
+def _through_function(lowering: Lowering, definition: Node, node: Node, scope: Scope) -> Expression:
     """A call of a SQL function the script has defined: its body, with the arguments in the place of parameters."""
     lowering.check_time()  # functions that call each other twice make a tree as large as two to their number
     name = node.name.lower()
-    definition = lowering.functions.pop(name)  # a function that calls itself is not entered again
+    functions = lowering.functions  # a function that calls itself is not entered again
+    lowering.functions = {key: each for key, each in functions.items() if each is not definition}
     try:
         args = [lowering.expression(each, scope) for each in node.expressions]
         body = definition.expression
@@ -240,16 +296,17 @@ def _through_function(lowering: Lowering, node: Node, scope: Scope) -> Expressio
         lowering.leftmost = saved
         return Let(bindings, lowered)
     finally:
-        lowering.functions[name] = definition
+        lowering.functions = functions
 
 
 # ------------------------------------------------------------------------------- functions known by name only
 
 
 def _row(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    """ROW(a, b): fields by position, or by name where the dialect gives names."""
+    """ROW(a, b): PostgreSQL numbers the fields; elsewhere they may have the names of the columns."""
+    numbered = lowering.dialect in _POSTGRES_LIKE
     fields = [
-        (each.alias_or_name or f"f{at + 1}", lowering.expression(each, scope))
+        (f"f{at + 1}" if numbered else each.alias_or_name or f"f{at + 1}", lowering.expression(each, scope))
         for at, each in enumerate(node.expressions)
     ]
     return MakeStruct(tuple(fields))
@@ -260,7 +317,7 @@ def _element_at(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     key = node.expressions[1] if len(node.expressions) > 1 else None
     if isinstance(key, exp.Literal) and key.is_string:
         return GetField(array, key.name)
-    return Element(array, rest[0] if rest else None)
+    return Element(array, rest[0] if rest else None, _position(lowering.dialect, key, 1))
 
 
 def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
@@ -271,25 +328,11 @@ def _object(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return MakeStruct(tuple((key.name, lowering.expression(value, scope)) for key, value in pairs))
 
 
-def _transform(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
-    if not isinstance(body, exp.Lambda):
-        return Call(node.name.lower(), tuple(lowering.expression(each, scope) for each in node.expressions))
-    return MakeArray((_apply(lowering, body, [Element(array), Literal()], scope),))
-
-
-def _filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    array, body = lowering.expression(node.expressions[0], scope), node.expressions[-1]
-    if not isinstance(body, exp.Lambda):
-        return Call("filter", (array, lowering.expression(body, scope)))
-    return Call("filter", (array, _apply(lowering, body, [Element(array), Literal()], scope)))
-
-
 _BY_NAME: dict[str, Callable[[Lowering, Node, Scope], Expression]] = {
-    "array_transform": _transform,
-    "list_transform": _transform,
-    "array_filter": _filter,
-    "list_filter": _filter,
+    "array_transform": lower_transform,
+    "list_transform": lower_transform,
+    "array_filter": lower_array_filter,
+    "list_filter": lower_array_filter,
     "row": _row,
     "element_at": _element_at,
     "list_extract": _element_at,

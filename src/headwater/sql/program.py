@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlglot import TokenType, exp
+from sqlglot import exp
 
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
@@ -37,17 +37,12 @@ from headwater.sql.executed import (
     worst_hole,
 )
 from headwater.sql.lowering import Lowering, Node
+from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
-from headwater.sql.routines import (
-    Code,
-    Routine,
-    Trigger,
-    functions_for_triggers,
-    functions_of_triggers,
-    read_routine,
-)
+from headwater.sql.routines import Code, Routine, Trigger, functions_for_triggers, functions_of_triggers, read_routine
 from headwater.sql.split import Piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
+from headwater.sql.tokens import as_query
 from headwater.sql.triggers import row_of
 from headwater.sql.wrapped import unwrap
 from headwater.text import Source
@@ -116,6 +111,8 @@ class Program:
         pieces = split_statements(source, self.dialect)
         if self.dialect in UNSWALLOWED:
             pieces = split_batches(pieces, source)
+        if self.dialect == "oracle":
+            pieces = unpack_packages(pieces, source)
         pieces = note_functions(unwrap(pieces, source), source, self.dialect, self.query_functions)
         return enter_blocks(pieces, source, self.dialect, code)
 
@@ -264,10 +261,8 @@ class Program:
     def _parsed(self, tokens: Sequence[Any], piece: Piece) -> Node | None:
         if not tokens:
             return None
-        head = tokens[0]
-        select = type(head)(TokenType.SELECT, "SELECT", head.line, head.col, head.start, head.end)
         try:
-            tree = parse_piece(dataclasses.replace(piece, tokens=(select, *tokens)), self.dialect)
+            tree = parse_piece(dataclasses.replace(piece, tokens=as_query(tokens)), self.dialect)
         except Exception:  # the parser fails in many ways on what is not SQL
             return None
         return tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
@@ -316,13 +311,13 @@ class Program:
         if call is None:
             yield whole
             return
-        routine = self.code.routines.get(call.name)
+        routine = self.code.find(call.owner, call.name)
         if routine is None or not routine.runs or routine is self.code.current:
             for argument in call.arguments:  # what is not known to be read only may be set
                 if argument.out or self.dialect not in UNSWALLOWED:
                     self._forget(variable_of(argument), piece)
             yield whole
-        elif routine.name in self._running:
+        elif routine.full_name in self._running:
             yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
         elif len(self._running) >= _MAX_DEPTH or self._called + len(routine.pieces) > _MOST_CALLED:
             yield _opaque(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
@@ -363,7 +358,7 @@ class Program:
     ) -> Iterator[Piece]:
         """The statements of a routine's body, in the place of the statement that runs it."""
         self._called += len(routine.pieces)
-        with self._frame(routine.name, bound, back):
+        with self._frame(routine.full_name, bound, back):
             for name in routine.declared:
                 self.texts.give(name, (NULL,), ())
             inner = [

@@ -24,8 +24,7 @@ from headwater.model.relation import (
 from headwater.sql import lowering as state
 from headwater.sql.items import Column, DerivedItem, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
-from headwater.sql.matches import add_match
-from headwater.sql.query_outputs import output_id, with_outputs
+from headwater.sql.pivots import add_match
 from headwater.sql.selection import SelectList, group_keys, lower_key, lower_select_list
 from headwater.sql.tables import alias_names, from_clause
 from headwater.text import Span
@@ -178,7 +177,7 @@ def _build_set_operation(
     relation: Relation = SetOp(
         node.key,
         tuple(attributes),
-        tuple(Branch(with_outputs(query), tuple(ids)) for query, ids in zip(queries, positions)),
+        tuple(Branch(query.rows, tuple(ids)) for query, ids in zip(queries, positions)),
         _compares_rows(node),
     )
     scope.items.append(Named(("",), DerivedItem(columns)))
@@ -232,7 +231,7 @@ def _by_position(
     attributes = attributes or [Attribute(lowering.new_id(), column.name) for column in names]
     positions: list[list[int | None]] = []
     for query in queries:
-        ids = [output_id(lowering, query, at) for at in range(len(query.columns))]
+        ids = [query.output_id(lowering, at) for at in range(len(query.columns))]
         wild = next((at for at, column in enumerate(query.columns) if column.is_wildcard), None)
         if wild is not None:  # where the columns of a star end is not known: from there on, any may be meant
             ids = ids[:wild] + [ids[wild]] * max(0, len(attributes) - wild)
@@ -262,7 +261,7 @@ def _by_name(
     positions: list[list[int | None]] = []
     for query in queries:
         by_key = {column.key: at for at, column in enumerate(query.columns)}
-        positions.append([output_id(lowering, query, by_key[key]) if key in by_key else None for key in seen])
+        positions.append([query.output_id(lowering, by_key[key]) if key in by_key else None for key in seen])
     return columns, attributes, positions
 
 

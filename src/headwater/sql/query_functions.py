@@ -20,7 +20,7 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.split import Piece, split_inner
-from headwater.sql.tokens import group_end, read_name
+from headwater.sql.tokens import as_query, group_end, read_name, word_at
 from headwater.text import Source
 
 _MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC"})
@@ -31,22 +31,8 @@ _STATEMENTS = frozenset(
     {
         *_QUERY,
         *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY", "CALL", "EXECUTE"),
-        *(
-            "BEGIN",
-            "DECLARE",
-            "SET",
-            "LET",
-            "RETURN",
-            "SHOW",
-            "USE",
-            "GRANT",
-            "REVOKE",
-            "NOTIFY",
-            "PERFORM",
-            "<<",
-            "#",
-        ),
-        *("EXPLAIN", "ANALYZE", "LOCK", "REFRESH", "VACUUM", "COMMENT", "IF", "FOR", "WHILE", "LOOP", "RAISE"),
+        *("BEGIN", "DECLARE", "SET", "LET", "RETURN", "SHOW", "USE", "GRANT", "REVOKE", "NOTIFY", "PERFORM", "<<"),
+        *("#", "EXPLAIN", "ANALYZE", "LOCK", "REFRESH", "VACUUM", "COMMENT", "IF", "FOR", "WHILE", "LOOP", "RAISE"),
     }
 )
 _CONSTRAINTS = frozenset({"PRIMARY", "UNIQUE", "CONSTRAINT", "CHECK", "INDEX", "FOREIGN"})
@@ -67,6 +53,7 @@ class QueryFunction:
     variable: str | None = None
     queries: list[Piece] = field(default_factory=list)
     doubt: str | None = None
+    owner: str = ""  # its schema, in lower case
 
 
 QueryFunctions = dict[str, list[QueryFunction]]
@@ -76,12 +63,13 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
     """The same pieces; the functions that they define are put into `known` as they pass."""
     filled: QueryFunction | None = None  # whose body goes on in the pieces that follow
     for piece in pieces:
-        first = _word(piece.tokens, 0)
+        first = word_at(piece.tokens, 0)
         if first in ("CREATE", "ALTER"):
             filled = None
             for routine in _read(piece, source, dialect):
                 _keep(routine, known)
-                filled = routine if routine.variable is not None or _is_atomic(piece.tokens) else None
+                atomic = any(word_at(piece.tokens, at) == "ATOMIC" for at in range(len(piece.tokens)))
+                filled = routine if routine.variable is not None or atomic else None
         elif filled is not None:
             if filled.variable is None and first in _QUERY:  # the last query of BEGIN ATOMIC
                 filled.queries = [piece]
@@ -93,37 +81,46 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
 
 
 def _keep(routine: QueryFunction, known: QueryFunctions) -> None:
-    others = [each for each in known.get(routine.name, ()) if len(each.parameters) != len(routine.parameters)]
-    known[routine.name] = [*others, routine]
+    own = (routine.owner, len(routine.parameters))
+    others = [each for each in known.get(routine.name, ()) if (each.owner, len(each.parameters)) != own]
+    known[routine.name] = [routine, *others]
 
 
-def choose(known: QueryFunctions, name: str, count: int) -> QueryFunction | None:
-    """The function of a name that takes a number of arguments; parameters may have defaults."""
+def choose(known: QueryFunctions, owner: str, name: str, count: int) -> QueryFunction | None:
+    """The function of a name that takes a number of arguments; parameters may have defaults.
+
+    If a schema is named, a function of another one does not count. Else the last of several is meant.
+    """
     fitting = [each for each in known.get(name, ()) if len(each.parameters) >= count]
-    return min(fitting, key=lambda each: len(each.parameters), default=None)
+    if owner:
+        fitting = [each for each in fitting if each.owner in (owner, "")]
+    return min(fitting, key=lambda each: (each.owner != owner, len(each.parameters)), default=None)
 
 
 def _read(piece: Piece, source: Source, dialect: str) -> Iterator[QueryFunction]:
     """The functions that a piece defines: one, or several of one name (DuckDB)."""
     tokens = piece.tokens
-    at = next((at for at in range(1, min(8, len(tokens))) if _word(tokens, at) in ("FUNCTION", "MACRO")), None)
-    if at is None or not {_word(tokens, before) for before in range(1, at)} <= _BEFORE:
+    at = next((at for at in range(1, min(8, len(tokens))) if word_at(tokens, at) in ("FUNCTION", "MACRO")), None)
+    if at is None or not {word_at(tokens, before) for before in range(1, at)} <= _BEFORE:
         return
     at += 1
-    while _word(tokens, at) in ("IF", "NOT", "EXISTS"):
+    while word_at(tokens, at) in ("IF", "NOT", "EXISTS"):
         at += 1
     parts, end = read_name(tokens, at)
-    if not parts or _word(tokens, end) != "(":
+    if not parts or word_at(tokens, end) != "(":
         return
-    name = parts[-1].rpartition(".")[2].lower()
+    *owners, name = ".".join(parts).lower().split(".")  # GoogleSQL has `p.d.f` in one pair of quotes
+    owner = owners[-1] if owners else ""
     if dialect == "duckdb":
-        yield from _macros(piece, name, end, source)
+        for macro in _macros(piece, name, end, source):
+            macro.owner = owner
+            yield macro
         return
     close = group_end(tokens, end)
     if close is None:
         return
     parameters, returned = _parameters(tokens[end + 1 : close - 1])
-    routine = QueryFunction(name, parameters, returned)
+    routine = QueryFunction(name, parameters, returned, owner=owner)
     _read_returns(tokens, close, routine)
     _read_body(piece, close, routine, source, dialect)
     yield routine
@@ -135,13 +132,13 @@ _BEFORE = frozenset({"OR", "REPLACE", "ALTER", "TEMP", "TEMPORARY", "TABLE", "SE
 def _macros(piece: Piece, name: str, at: int, source: Source) -> Iterator[QueryFunction]:
     """`(x) AS TABLE query, (x, y) AS TABLE query`: a macro of the same name for each number of parameters."""
     tokens = piece.tokens
-    while _word(tokens, at) == "(":
+    while word_at(tokens, at) == "(":
         close = group_end(tokens, at)
-        if close is None or _word(tokens, close) != "AS" or _word(tokens, close + 1) != "TABLE":
+        if close is None or word_at(tokens, close) != "AS" or word_at(tokens, close + 1) != "TABLE":
             return
         end = _list_end(tokens, close + 2)
         parameters, _ = _parameters(tokens[at + 1 : close - 1])
-        query = _cut(piece, tokens[close + 2 : end], source)
+        query = piece.cut(tokens[close + 2 : end], source)
         yield QueryFunction(name, parameters, queries=[query])
         at = end + 1
 
@@ -152,8 +149,8 @@ def _list_end(tokens: Sequence[Any], at: int) -> int:
     for here in range(at, len(tokens)):
         kind = tokens[here].token_type
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        close = group_end(tokens, here + 1) if depth == 0 and _word(tokens, here + 1) == "(" else None
-        if kind is TokenType.COMMA and close is not None and _word(tokens, close) == "AS":
+        close = group_end(tokens, here + 1) if depth == 0 and word_at(tokens, here + 1) == "(" else None
+        if kind is TokenType.COMMA and close is not None and word_at(tokens, close) == "AS":
             return here
     return len(tokens)
 
@@ -164,8 +161,8 @@ def _parameters(tokens: Sequence[Any]) -> tuple[tuple[str, ...], tuple[str, ...]
     given: list[str] = []
     for item in _items(tokens):
         mode = ""
-        while _word(item, 0) in _MODES and len(item) > 1:
-            mode, item = _word(item, 0), item[1:]
+        while word_at(item, 0) in _MODES and len(item) > 1:
+            mode, item = word_at(item, 0), item[1:]
         named = len(item) > 1 and item[1].token_type is not TokenType.L_PAREN
         if item[0].text == "@" and len(item) > 1:
             item = item[1:]
@@ -191,21 +188,21 @@ def _items(tokens: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def _read_returns(tokens: Sequence[Any], at: int, routine: QueryFunction) -> None:
     """RETURNS TABLE (…), RETURNS TABLE<…>, RETURNS @r TABLE (…), RETURNS SETOF t."""
-    at = next((here for here in range(at, len(tokens)) if _word(tokens, here) == "RETURNS"), len(tokens)) + 1
-    if _word(tokens, at) == "@":
+    at = next((here for here in range(at, len(tokens)) if word_at(tokens, here) == "RETURNS"), len(tokens)) + 1
+    if word_at(tokens, at) == "@":
         routine.variable = "@" + tokens[at + 1].text.lower()
         at += 2
-    if _word(tokens, at) == "SETOF":
+    if word_at(tokens, at) == "SETOF":
         parts, _ = read_name(tokens, at + 1)
         routine.like = () if [part.lower() for part in parts] == ["record"] else tuple(parts)
-    if _word(tokens, at) != "TABLE":
+    if word_at(tokens, at) != "TABLE":
         return
     inside: Sequence[Any] = ()
-    if _word(tokens, at + 1) == "(":
+    if word_at(tokens, at + 1) == "(":
         inside = tokens[at + 2 : (group_end(tokens, at + 1) or at + 3) - 1]
-    elif _word(tokens, at + 1) == "<":
+    elif word_at(tokens, at + 1) == "<":
         inside = tokens[at + 2 : _angle_end(tokens, at + 1)]
-    listed = [item[0].text for item in _items(inside) if item and _word(item, 0) not in _CONSTRAINTS]
+    listed = [item[0].text for item in _items(inside) if item and word_at(item, 0) not in _CONSTRAINTS]
     routine.columns = tuple(listed) or routine.columns
 
 
@@ -223,15 +220,11 @@ def _angle_end(tokens: Sequence[Any], at: int) -> int:
 
 def is_foreign(tokens: Sequence[Any]) -> bool:
     """Return whether the body of a routine is in another language than SQL."""
-    words = [_word(tokens, at) for at in range(len(tokens))]
+    words = [word_at(tokens, at) for at in range(len(tokens))]
     return any(
-        word == "LANGUAGE" and at + 1 < len(words) and _language(tokens[at + 1]) not in _LANGUAGES
+        word == "LANGUAGE" and at + 1 < len(words) and tokens[at + 1].text.lower() not in _LANGUAGES
         for at, word in enumerate(words)
     )
-
-
-def _language(token: Any) -> str:
-    return str(token.text).lower()
 
 
 def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, dialect: str) -> None:
@@ -241,17 +234,20 @@ def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, di
         return
     depth = 0
     for here in range(at, len(tokens)):
-        kind, word = tokens[here].token_type, _word(tokens, here)
+        kind, word = tokens[here].token_type, word_at(tokens, here)
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
         if depth:
             continue
         after = here + 1
         if word == "AS" and after < len(tokens) and tokens[after].token_type in _QUOTED:
             inner = list(_quoted(piece, tokens[after], source, dialect))
-            _read_procedural(inner, routine, source) if _is_procedural(inner) else _read_plain(inner, routine)
+            if inner and word_at(inner[0].tokens, 0) in ("BEGIN", "DECLARE", "<<", "#"):
+                _read_procedural(inner, routine, source)
+            else:
+                _read_plain(inner, routine)
             return
-        if word in ("AS", "RETURN", "ATOMIC") and _word(tokens, after) in _QUERY:
-            routine.queries = [_cut(piece, tokens[after:], source)]
+        if word in ("AS", "RETURN", "ATOMIC") and word_at(tokens, after) in _QUERY:
+            routine.queries = [piece.cut(tokens[after:], source)]
             return
 
 
@@ -263,31 +259,16 @@ def _quoted(piece: Piece, token: Any, source: Source, dialect: str) -> Iterator[
     return split_inner(source, dialect, start=start, end=end, quoted=not text.startswith("$"))
 
 
-def _is_procedural(pieces: Sequence[Piece]) -> bool:
-    return bool(pieces) and _word(pieces[0].tokens, 0) in ("BEGIN", "DECLARE", "<<", "#")
-
-
 def is_expression(pieces: Sequence[Piece]) -> bool:
     """Return whether the body of a function is an expression rather than statements (Snowflake)."""
-    return len(pieces) == 1 and _word(pieces[0].tokens, 0) not in _STATEMENTS
-
-
-def _selected(piece: Piece) -> Piece:
-    """An expression as a query of one row."""
-    first = piece.tokens[0]
-    select = type(first)(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.start)
-    return dataclasses.replace(piece, tokens=(select, *piece.tokens))
-
-
-def _is_atomic(tokens: Sequence[Any]) -> bool:
-    return "ATOMIC" in {_word(tokens, at) for at in range(len(tokens))}
+    return len(pieces) == 1 and word_at(pieces[0].tokens, 0) not in _STATEMENTS
 
 
 def _read_plain(pieces: Sequence[Piece], routine: QueryFunction) -> None:
     """The last statement of a body in SQL gives the rows."""
     if is_expression(pieces):
-        routine.queries = [_selected(pieces[0])]
-    elif pieces and _word(pieces[-1].tokens, 0) in _QUERY:
+        routine.queries = [dataclasses.replace(pieces[0], tokens=as_query(pieces[0].tokens))]
+    elif pieces and word_at(pieces[-1].tokens, 0) in _QUERY:
         routine.queries = [pieces[-1]]
     else:
         routine.doubt = f"the body of {routine.name} ends with no query"
@@ -299,12 +280,12 @@ def _read_procedural(pieces: Sequence[Piece], routine: QueryFunction, source: So
     for piece in pieces:
         tokens = piece.tokens
         for at in range(len(tokens)):
-            word, after = _word(tokens, at), _word(tokens, at + 1)
-            if word == "FOR" and _word(tokens, at + 2) == "IN" and _word(tokens, at + 3) in _QUERY:
-                end = next((here for here in range(at, len(tokens)) if _word(tokens, here) == "LOOP"), len(tokens))
-                loops[tokens[at + 1].text.lower()] = _cut(piece, tokens[at + 3 : end], source)
-            elif word == "RETURN" and after == "QUERY" and _word(tokens, at + 2) in _QUERY:
-                routine.queries.append(_cut(piece, tokens[at + 2 :], source))
+            word, after = word_at(tokens, at), word_at(tokens, at + 1)
+            if word == "FOR" and word_at(tokens, at + 2) == "IN" and word_at(tokens, at + 3) in _QUERY:
+                end = next((here for here in range(at, len(tokens)) if word_at(tokens, here) == "LOOP"), len(tokens))
+                loops[tokens[at + 1].text.lower()] = piece.cut(tokens[at + 3 : end], source)
+            elif word == "RETURN" and after == "QUERY" and word_at(tokens, at + 2) in _QUERY:
+                routine.queries.append(piece.cut(tokens[at + 2 :], source))
             elif word == "RETURN" and after == "QUERY":
                 routine.doubt = f"{routine.name} returns the rows of a text that it executes"
             elif word == "RETURN" and after == "NEXT":
@@ -321,25 +302,14 @@ def _read_inserts(piece: Piece, routine: QueryFunction, source: Source) -> None:
     """INSERT INTO @r … of a function that returns @r; whatever else changes @r puts its rows in doubt."""
     tokens = piece.tokens
     for at in range(len(tokens)):
-        word = _word(tokens, at)
+        word = word_at(tokens, at)
         if word not in ("INSERT", "UPDATE", "DELETE", "MERGE"):
             continue
-        name = at + 2 if _word(tokens, at + 1) in ("INTO", "FROM") else at + 1
+        name = at + 2 if word_at(tokens, at + 1) in ("INTO", "FROM") else at + 1
         if [part.lower() for part in read_name(tokens, name)[0]] != [routine.variable]:
             continue
         if word == "INSERT":
-            end = next((here for here in range(name, len(tokens)) if _word(tokens, here) == "RETURN"), len(tokens))
-            routine.queries.append(_cut(piece, tokens[at:end], source))
+            end = next((here for here in range(name, len(tokens)) if word_at(tokens, here) == "RETURN"), len(tokens))
+            routine.queries.append(piece.cut(tokens[at:end], source))
         else:
             routine.doubt = f"{routine.name} changes the rows that it has put into {routine.variable}"
-
-
-def _cut(piece: Piece, tokens: Sequence[Any], source: Source) -> Piece:
-    span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-    return dataclasses.replace(piece, span=span, tokens=tuple(tokens))
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if not 0 <= at < len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
-        return ""
-    return str(tokens[at].text).upper()

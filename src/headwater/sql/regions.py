@@ -11,27 +11,29 @@ from typing import Any
 
 from sqlglot import TokenType
 
-_OPEN = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
-_CLOSE = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
-_BEGINS = frozenset(
-    {
-        *(TokenType.SELECT, TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY),
-        *(TokenType.SET, TokenType.VALUES, TokenType.WHEN),
-    }
-)
-_ENDS = frozenset(
-    {
-        *(TokenType.FROM, TokenType.JOIN, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.LIMIT),
-        *(TokenType.WINDOW, TokenType.INTO, TokenType.LATERAL, TokenType.LEFT, TokenType.RIGHT, TokenType.FULL),
-        *(TokenType.INNER, TokenType.CROSS, TokenType.NATURAL, TokenType.FETCH, TokenType.THEN, TokenType.OFFSET),
-        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.USING),
-    }
-)
-_SEPARATED = frozenset({TokenType.SELECT, TokenType.SET, TokenType.VALUES})
+_OPENS, _CLOSES, _SEPARATES, _BEGINS, _ENDS = range(5)
+_ROLES = {
+    **dict.fromkeys((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE), _OPENS),
+    **dict.fromkeys((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END), _CLOSES),
+    TokenType.COMMA: _SEPARATES,
+    **dict.fromkeys((TokenType.SELECT, TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY), _BEGINS),
+    **dict.fromkeys((TokenType.SET, TokenType.VALUES, TokenType.WHEN), _BEGINS),
+    **dict.fromkeys((TokenType.FROM, TokenType.JOIN, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT), _ENDS),
+    **dict.fromkeys((TokenType.WINDOW, TokenType.INTO, TokenType.LATERAL, TokenType.LEFT, TokenType.RIGHT), _ENDS),
+    **dict.fromkeys((TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.NATURAL, TokenType.FETCH), _ENDS),
+    **dict.fromkeys((TokenType.THEN, TokenType.OFFSET, TokenType.LIMIT, TokenType.USING), _ENDS),
+    **dict.fromkeys((TokenType.GROUP_BY, TokenType.ORDER_BY), _ENDS),
+}
+"""The tokens that open or close brackets, or begin or end an expression; any other is a part of one."""
+
+_LISTS = frozenset({TokenType.SELECT, TokenType.SET, TokenType.VALUES})  # after which commas separate expressions
 _SKIPPED = frozenset({TokenType.DISTINCT, TokenType.ALL})
 _CASE = TokenType.CASE
-_END = TokenType.END
-_COMMA = TokenType.COMMA
+_STAR = TokenType.STAR
+_SIDES = (TokenType.LEFT, TokenType.RIGHT)
+_L_PAREN = TokenType.L_PAREN
+_NONE = -1  # no region is open
+_NEXT = -2  # the next token begins one
 
 
 class Regions:
@@ -67,57 +69,47 @@ class Regions:
         return None
 
     def _read(self, tokens: Sequence[Any]) -> None:
-        """One pass. The stack holds, per bracket or CASE, the region open there (or -1) and what began it."""
-        open_regions: list[tuple[int, Any]] = [(-1, None)]
-        previous_end = 0
+        """One pass. The stack holds, per bracket or CASE around a place, the region open there and what began it."""
+        stack: list[tuple[int, Any]] = []
+        region, begun_by = _NONE, None
         for at, token in enumerate(tokens):
             kind = token.token_type
-            region, begun_by = open_regions[-1]
-            if region == -2:  # the next token begins a region, unless it is a word between
-                if kind in _SKIPPED:
-                    continue
-                region = self._begin(token.start, open_regions)
-                open_regions[-1] = (region, begun_by)
-                if kind is TokenType.STAR:
+            if region == _NEXT and kind not in _SKIPPED:
+                region = self._begin(token.start, stack)
+                if kind is _STAR:
                     self._stars.append(region)
-            if kind in _OPEN or kind is _CASE:
-                open_regions.append((-1, kind))
-            elif (kind in _CLOSE or kind is _END) and len(open_regions) > 1:
-                self._finish(region, previous_end)
-                open_regions.pop()
-            elif kind is _COMMA:
-                if region >= 0:
-                    self._finish(region, previous_end)
-                    open_regions[-1] = (-2, begun_by) if begun_by in _SEPARATED else (-1, None)
-            elif kind in _BEGINS and begun_by is not _CASE:
-                self._finish(region, previous_end)
-                open_regions[-1] = (-2, kind)
-            elif kind in _ENDS and region >= 0 and not _is_function(kind, tokens, at):
-                self._finish(region, previous_end)
-                open_regions[-1] = (-1, None)
-            previous_end = token.end + 1
-        for region, _ in open_regions:
-            self._finish(region, previous_end)
+            role = _ROLES.get(kind)
+            if role is None:
+                continue
+            if role == _OPENS:
+                stack.append((region, begun_by))
+                region, begun_by = _NONE, kind
+            elif role == _CLOSES:
+                if stack:
+                    self._finish(region, tokens[at - 1])
+                    region, begun_by = stack.pop()
+            elif role == _BEGINS:
+                if begun_by is not _CASE:
+                    self._finish(region, tokens[at - 1])
+                    region, begun_by = _NEXT, kind
+            elif region >= 0 and not (role == _ENDS and _is_function(kind, tokens, at)):
+                self._finish(region, tokens[at - 1])
+                region, begun_by = (_NEXT, begun_by) if role == _SEPARATES and begun_by in _LISTS else (_NONE, None)
+        for open_region, _ in (*stack, (region, begun_by)):
+            self._finish(open_region, tokens[-1])
 
-    def _begin(self, start: int, open_regions: list[tuple[int, Any]]) -> int:
-        parent = -1
-        for region, _ in reversed(open_regions[:-1]):
-            if region >= 0:
-                parent = region
-                break
+    def _begin(self, start: int, around: Sequence[tuple[int, Any]]) -> int:
         self._starts.append(start)
         self._ends.append(start)
-        self._parents.append(parent)
+        self._parents.append(next((region for region, _ in reversed(around) if region >= 0), _NONE))
         self._claimed.append(False)
         return len(self._starts) - 1
 
-    def _finish(self, region: int, end: int) -> None:
+    def _finish(self, region: int, last: Any) -> None:
         if region >= 0:
-            self._ends[region] = end
+            self._ends[region] = last.end + 1
 
 
 def _is_function(kind: Any, tokens: Sequence[Any], at: int) -> bool:
-    """Whether LEFT or RIGHT is a function rather than the beginning of a join."""
-    if kind is not TokenType.LEFT and kind is not TokenType.RIGHT:
-        return False
-    return at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.L_PAREN
+    """Return whether LEFT or RIGHT is a function rather than the beginning of a join."""
+    return kind in _SIDES and at + 1 < len(tokens) and tokens[at + 1].token_type is _L_PAREN

@@ -20,8 +20,8 @@ from headwater.lineage.effects import AlterColumns, RenameTable, SwapTables
 from headwater.lineage.moves import Moves
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName, parse_parts
+from headwater.sql.inserts import move_rows
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.rowmoves import move_rows
 from headwater.sql.split import Piece
 from headwater.sql.words import Words, words_of
 from headwater.text import Span

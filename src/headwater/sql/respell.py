@@ -16,7 +16,7 @@ from sqlglot import TokenType
 
 from headwater.sql.dialects import sqlglot_dialect
 from headwater.sql.respell_rules import COMPOUND, OPERATORS, RULES
-from headwater.sql.tokens import CLOSED_BY, group_end
+from headwater.sql.tokens import CLOSED_BY, group_end, token_like
 
 _NAMES = frozenset({TokenType.IDENTIFIER, TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING})
 _VALUE_ENDS = frozenset(
@@ -137,7 +137,7 @@ def _replaced(replacement: Sequence[str], parts: list[Sequence[Any]], head: Any,
             result += parts[int(element[1:]) - 1]
         else:
             kind = _kinds(element, dialect)
-            result.append(type(head)(kind, element, head.line, head.col, head.start, head.end))
+            result.append(token_like(head, kind, element))
     return result
 
 
@@ -197,7 +197,7 @@ def _joined_operators(tokens: Sequence[Any]) -> Iterator[Any]:
         if end - at > 1 and text not in ("::", "->>", "#>>"):
             head = tokens[at]
             if before is not None and before.token_type in _VALUE_ENDS:
-                yield type(head)(TokenType.PLUS, "+", head.line, head.col, head.start, head.end)
+                yield token_like(head, TokenType.PLUS, "+")
             before, at = head, end
             continue
         before = tokens[at]

@@ -30,14 +30,8 @@ _WRAPPERS = tuple(
 )
 
 _KINDS = (
-    *(
-        ("MATERIALIZED", "VIEW"),
-        ("SECURE", "VIEW"),
-        ("FOREIGN", "TABLE"),
-        ("EXTERNAL", "TABLE"),
-        ("DYNAMIC", "TABLE"),
-    ),
-    *(("ICEBERG", "TABLE"), ("TRANSIENT", "TABLE"), ("HYBRID", "TABLE"), ("STREAMING", "TABLE")),
+    *((kind, "VIEW") for kind in ("MATERIALIZED", "SECURE")),
+    *((kind, "TABLE") for kind in ("FOREIGN", "EXTERNAL", "DYNAMIC", "ICEBERG", "TRANSIENT", "HYBRID", "STREAMING")),
 )
 """Kinds of tables and views whose ALTER says the same as that of any other."""
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlglot import TokenType
-
-from headwater.sql.heads import is_routine
+from headwater.sql.control_flow import is_routine
 from headwater.sql.split import Piece
-from headwater.sql.tokens import cut_list, group_end, read_name
+from headwater.sql.tokens import cut_list, group_end, read_name, word_at
 from headwater.text import Source
 
 _KINDS = ("PROCEDURE", "PROC", "FUNCTION", "TRIGGER")
@@ -55,6 +53,11 @@ class Routine:
     source: Source | None = None  # the text that it stands in
     pieces: list[Piece] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)  # its variables
+    owner: str = ""  # its schema or package, in lower case
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}.{self.name}" if self.owner else self.name
 
     @property
     def runs(self) -> bool:
@@ -95,7 +98,13 @@ class Code:
         """The body of the current routine has been read."""
         routine, self.current = self.current, None
         if routine is not None and routine.name:
-            self.routines[routine.name] = routine
+            self.routines[routine.name] = self.routines[routine.full_name] = routine
+
+    def find(self, owner: str, name: str) -> Routine | None:
+        """The routine of a name, of the owner that is named if one is; None when only another owner has it."""
+        found = self.routines.get(f"{owner}.{name}") or self.routines.get(name)
+        differs = found is not None and owner and found.owner and found.owner != owner
+        return None if differs else found
 
 
 def functions_of_triggers(text: str) -> frozenset[str]:
@@ -115,27 +124,29 @@ def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
 def read_routine(piece: Piece) -> Routine | None:
     """The routine whose header a piece begins with; None when it has none or it cannot be read."""
     tokens = piece.tokens
-    at = next((at for at in range(min(7, len(tokens))) if _word(tokens, at) in _KINDS), None)
+    at = next((at for at in range(min(7, len(tokens))) if word_at(tokens, at) in _KINDS), None)
     if at is None or not is_routine(tokens):
         return None
-    kind = _word(tokens, at).removesuffix("EDURE")
+    kind = word_at(tokens, at).removesuffix("EDURE")
     at += 1
-    while _word(tokens, at) in ("IF", "NOT", "EXISTS"):
+    while word_at(tokens, at) in ("IF", "NOT", "EXISTS"):
         at += 1
     name, end = read_name(tokens, at)
     if not name:
         return None
     if kind == "TRIGGER":
         return Routine(name[-1].lower(), kind, (), piece, trigger=read_trigger(tokens, end))
-    returns = [_word(tokens, at) for at in range(end, len(tokens))]
+    returns = [word_at(tokens, at) for at in range(end, len(tokens))]
     for_triggers = any(pair == ("RETURNS", "TRIGGER") for pair in itertools.pairwise(returns))
-    return Routine(name[-1].lower(), kind, tuple(_parameters(tokens, end)), piece, for_triggers=for_triggers)
+    owner = name[-2].lower() if len(name) > 1 else ""
+    parameters = tuple(_parameters(tokens, end))
+    return Routine(name[-1].lower(), kind, parameters, piece, for_triggers=for_triggers, owner=owner)
 
 
 def read_trigger(tokens: Sequence[Any], at: int) -> Trigger | None:
     """The table and the names of rows in the header of a trigger, behind its name."""
-    stop = next((stop for stop in range(at, len(tokens)) if _word(tokens, stop) in ("BEGIN", "AS")), len(tokens))
-    words = [_word(tokens, each) for each in range(len(tokens))]
+    stop = next((stop for stop in range(at, len(tokens)) if word_at(tokens, stop) in ("BEGIN", "AS")), len(tokens))
+    words = [word_at(tokens, each) for each in range(len(tokens))]
     on = next((each for each in range(at, len(tokens)) if words[each] == "ON"), None)
     name = read_name(tokens, on + 1)[0] if on is not None else []
     if not name or [part.upper() for part in name] in (["DATABASE"], ["ALL"], ["SCHEMA"]):
@@ -163,7 +174,7 @@ def read_trigger(tokens: Sequence[Any], at: int) -> Trigger | None:
 
 def _parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
     """The parameters behind the name of a routine, in brackets or (T-SQL) without."""
-    if _word(tokens, at) == "(":
+    if word_at(tokens, at) == "(":
         inside = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
     else:
         end = next((end for end in range(at, len(tokens)) if _ends_parameters(tokens, end)), len(tokens))
@@ -175,13 +186,13 @@ def _parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
 
 
 def _ends_parameters(tokens: Sequence[Any], at: int) -> bool:
-    word = _word(tokens, at)
-    return word in _ENDS and not (word == "AS" and _word(tokens, at - 2) == "@")
+    word = word_at(tokens, at)
+    return word in _ENDS and not (word == "AS" and word_at(tokens, at - 2) == "@")
 
 
 def _parameter(tokens: Sequence[Any]) -> Parameter | None:
     """`IN x INT DEFAULT 1`, `@x INT = 1 OUTPUT`, `x IN OUT NUMBER`."""
-    words = [_word(tokens, at) for at in range(len(tokens))]
+    words = [word_at(tokens, at) for at in range(len(tokens))]
     at = next((at for at, word in enumerate(words) if word not in (*_MODES, "@")), None)
     if at is None:
         return None
@@ -190,9 +201,3 @@ def _parameter(tokens: Sequence[Any]) -> Parameter | None:
     value = tokens[given + 1 :] if given is not None else ()
     default = tuple(token for token in value if token.text.upper() not in ("OUT", "OUTPUT", "READONLY"))
     return Parameter(str(tokens[at].text).lower(), default, out)
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if not 0 <= at < len(tokens) or tokens[at].token_type in (TokenType.STRING, TokenType.NATIONAL_STRING):
-        return ""
-    return str(tokens[at].text).upper()

@@ -7,17 +7,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from headwater.errors import IssueCode
-from headwater.model.relation import (
-    WILDCARD,
-    Attribute,
-    Computed,
-    Expression,
-    GetField,
-    Literal,
-    OneOf,
-    Ref,
-)
-from headwater.sql.columns import columns_call, expand_columns
+from headwater.model.relation import WILDCARD, Attribute, Computed, Expression, GetField, Literal, OneOf, Ref
+from headwater.sql.duckdb_columns import columns_call, expand_columns
 from headwater.sql.generators import generated_values
 from headwater.sql.items import Column, Item, Named
 from headwater.sql.lowering import Lowering, Node, Scope
@@ -34,7 +25,7 @@ class SelectList:
     columns: list[Column] = field(default_factory=list)
     computed: list[Computed] = field(default_factory=list)
     below: tuple[Item, ...] = ()
-    aggregates: list[bool] = field(default_factory=list)
+    items: list[Node] = field(default_factory=list)  # what each column was written as
     unnamed: int = 0
 
 
@@ -45,8 +36,7 @@ def lower_select_list(lowering: Lowering, node: Node, scope: Scope) -> SelectLis
     for position, item in enumerate(node.expressions):
         before = len(selected.columns)
         _lower_item(lowering, item, position, scope=scope, selected=selected)
-        aggregate = not isinstance(item, exp.Column | exp.Star) and item.find(exp.AggFunc) is not None
-        selected.aggregates += [aggregate] * (len(selected.columns) - before)
+        selected.items += [item] * (len(selected.columns) - before)
         if at_once and isinstance(item, exp.Alias) and len(selected.columns) > before:
             scope.aliases.setdefault(selected.columns[-1].key, selected.columns[-1])
     if not at_once:
@@ -164,7 +154,7 @@ def _expand_star(lowering: Lowering, item: Node, scope: Scope, selected: SelectL
     else:
         parts = [part for part in (item.args.get("catalog"), item.args.get("db"), item.args.get("table")) if part]
         keys = tuple(lowering.key(part) for part in parts)
-        named = [each for each in _items_around(scope) if each.answers_to(keys)][:1]
+        named = [each for each in scope.all_items() if each.answers_to(keys)][:1]
         columns = [column for each in named for column in each.item.star()]
         if not named:
             _star_of_nothing(lowering, parts, scope, selected)
@@ -194,13 +184,6 @@ def _star_span(lowering: Lowering, item: Node) -> Span | None:
         return lowering.source.span(table.start, table.end + 2) if table is not None else None
     clause = item.parent.args.get("from_") if item.parent is not None else None
     return lowering.claim_star(lowering.first_position(clause)) if clause is not None else None
-
-
-def _items_around(scope: Scope) -> Iterable[Named]:
-    level: Scope | None = scope
-    while level is not None:
-        yield from level.items
-        level = level.outer
 
 
 def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) -> None:
@@ -340,7 +323,8 @@ def group_keys(lowering: Lowering, clause: Node | None, scope: Scope, selected: 
     if clause is None:
         return ()
     if clause.args.get("all"):
-        keys = [column.expression for column, made in zip(selected.columns, selected.aggregates) if not made]
+        pairs = zip(selected.columns, selected.items)
+        keys = [column.expression for column, item in pairs if item.find(exp.AggFunc) is None]
     else:
         keys = [lower_key(lowering, node, scope, selected.columns) for node in _key_nodes(clause)]
     computed = {made.attribute.id: made.span for made in selected.computed}

@@ -1,5 +1,6 @@
 """A script cut into statements, so that one that cannot be read does not take the others with it."""
 
+import dataclasses
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,11 @@ class Piece:
     opaque: str | None = None  # why the statement is not known
     doubt: str | None = None  # why its lineage is not certain
     source: Source | None = None  # the text that it stands in, when that is an executed string and not the script
+
+    def cut(self, tokens: Sequence[Any], source: Source) -> "Piece":
+        """A part of the statement as a statement of its own."""
+        span = source.span(self.offset + tokens[0].start, self.offset + tokens[-1].end + 1)
+        return dataclasses.replace(self, span=span, tokens=tuple(tokens))
 
     @property
     def words(self) -> str:
@@ -109,7 +115,7 @@ def _pieces(source: Source, text: str, tokens: list[Any], offset: int, ends: Seq
     begin = 0
     starts = [token.start + offset for token in tokens] if ends else []
     cuts = {bisect_left(starts, end): 0 for end in ends}  # → how many tokens a cut takes away
-    cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON}
+    cuts |= {at: 1 for at, token in enumerate(tokens) if token.token_type is _SEMICOLON}
     batch = bisect_left(ends, offset)
     for at in sorted(cuts):
         if at > begin:
@@ -125,6 +131,7 @@ def _piece(source: Source, text: str, tokens: list[Any], offset: int, batch: int
     return Piece(span, text, tuple(tokens), offset, batch=batch)
 
 
+_SEMICOLON = TokenType.SEMICOLON
 _LONG = 2_000_000
 _PART = 250_000
 _ROUGH = re.compile(r"(\$\w*\$).*?\1|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
@@ -161,33 +168,36 @@ def parse_piece(statement: Piece, dialect: str) -> Any:
     """
     if not statement.tokens:
         return None
+    tree, failure = None, None
     try:
         tree = _parse(statement.tokens, statement.text, dialect)
-        if not isinstance(tree, exp.Command | exp.Alias | exp.Condition):
-            return tree
-    except Exception:  # the parser fails in many ways on what is not SQL
-        found = respelled(statement.tokens, dialect)
-        if found is None:
-            raise
-        try:
-            tree = _parse(found[0], statement.text, dialect)
-        except Exception:
-            tree = None
-        if tree is None or isinstance(tree, exp.Command):
-            raise
-        if found[1]:
-            tree.meta["lossy"] = True
+    except Exception as err:  # the parser fails in many ways on what is not SQL
+        failure = err
+    if failure is None and not isinstance(tree, _UNSURE):
         return tree
-    found = respelled(statement.tokens, dialect)  # it was kept as text, or taken for an expression
+    other = _parse_respelled(statement, dialect)
+    if other is not None and not isinstance(other, exp.Command if failure is not None else _UNSURE):
+        return other
+    if failure is not None:
+        raise failure
+    return tree
+
+
+_UNSURE = (exp.Command, exp.Alias, exp.Condition)  # a statement that was kept as text, or taken for an expression
+
+
+def _parse_respelled(statement: Piece, dialect: str) -> Any:
+    """The tree of a statement as it would be written elsewhere; None when no rule applies or it does not parse."""
+    found = respelled(statement.tokens, dialect)
+    if found is None:
+        return None
     try:
-        other = _parse(found[0], statement.text, dialect) if found is not None else None
-    except Exception:
-        return tree
-    if other is None or isinstance(other, exp.Command | exp.Alias | exp.Condition):
-        return tree
-    if found is not None and found[1]:
-        other.meta["lossy"] = True
-    return other
+        tree = _parse(found[0], statement.text, dialect)
+    except Exception:  # as above
+        return None
+    if tree is not None and found[1]:
+        tree.meta["lossy"] = True
+    return tree
 
 
 def _parse(tokens: Sequence[Any], text: str, dialect: str) -> Any:

@@ -57,7 +57,7 @@ def from_clause(lowering: Lowering, node: Node, scope: Scope) -> Relation:
 
 def add_item(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
     """Add one FROM item, with the joins and pivots that hang on it."""
-    add = _ITEMS.get(type(node)) or _add_unknown
+    add = _ITEMS.get(type(node)) or add_opaque
     relation = add(lowering, node, scope, before)
     pivots = node.args.get("pivots")
     if pivots:
@@ -160,11 +160,6 @@ def _is_join(node: Node) -> bool:
     while isinstance(node, exp.Subquery | exp.Paren) and node.args.get("alias") is None:
         node = node.this
     return isinstance(node, exp.Table | exp.Join)
-
-
-def _add_unknown(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """Anything else in FROM: its columns are not known, but the arguments it has are."""
-    return add_opaque(lowering, node, scope, before)
 
 
 def add_opaque(

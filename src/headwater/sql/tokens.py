@@ -16,7 +16,8 @@ _NOT_NAMES = frozenset(
         *("OR", "IGNORE", "REPLACE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "DIRECTORY"),
     }
 )
-NO_NAMES = frozenset({TokenType.STRING, TokenType.NUMBER, TokenType.NATIONAL_STRING, TokenType.HEREDOC_STRING})
+STRINGS = frozenset({TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING})
+_QUOTED = STRINGS | {TokenType.IDENTIFIER}
 
 
 def group_end(tokens: Sequence[Any], at: int) -> int | None:
@@ -52,7 +53,7 @@ def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
         while word_at(tokens, at) in ("#", "@"):
             sign += tokens[at].text
             at += 1
-        if at >= len(tokens) or tokens[at].token_type in NO_NAMES or word_at(tokens, at) in _NOT_NAMES:
+        if at >= len(tokens) or tokens[at].token_type in STRINGS or word_at(tokens, at) in _NOT_NAMES:
             break
         if tokens[at].token_type is not TokenType.IDENTIFIER and not tokens[at].text.replace("$", "_").isidentifier():
             break
@@ -65,7 +66,17 @@ def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
 
 
 def word_at(tokens: Sequence[Any], at: int) -> str:
-    """A token in upper case, unless it is quoted."""
-    if not 0 <= at < len(tokens) or tokens[at].token_type is TokenType.IDENTIFIER:
+    """A token in upper case; nothing for one that is in quotes, and where there is none."""
+    if not 0 <= at < len(tokens) or tokens[at].token_type in _QUOTED:
         return ""
-    return "" if tokens[at].token_type in NO_NAMES else str(tokens[at].text).upper()
+    return str(tokens[at].text).upper()
+
+
+def token_like(token: Any, kind: TokenType, text: str) -> Any:
+    """A token of another kind in the place of one."""
+    return type(token)(kind, text, token.line, token.col, token.start, token.end)
+
+
+def as_query(tokens: Sequence[Any]) -> tuple[Any, ...]:
+    """An expression as a query of one row."""
+    return (token_like(tokens[0], TokenType.SELECT, "SELECT"), *tokens)

@@ -1,4 +1,4 @@
-"""UPDATE and DELETE."""
+"""UPDATE and DELETE, of tables and of queries."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,10 @@ from headwater.model.edges import ELEMENT, Kind
 from headwater.model.relation import (
     Assignment,
     Cte,
+    CteRef,
     Expression,
     Influence,
+    OneOf,
     Ref,
     Relation,
     Subquery,
@@ -20,13 +22,11 @@ from headwater.model.relation import (
     With,
     Write,
 )
-from headwater.sql.items import Named, StoredItem
+from headwater.sql.items import Item, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
-from headwater.sql.outputs import output_writes
+from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
-from headwater.sql.query_outputs import output_id, with_outputs
 from headwater.sql.tables import add_item, add_join, open_table
-from headwater.sql.views import lower_view_change
 from headwater.sql.writes import states
 from headwater.text import Span
 
@@ -101,14 +101,11 @@ def set_assignments(lowering: Lowering, node: Node, target: StoredItem, scope: S
         return _set_several(lowering, left, right, target=target, scope=scope)
     column, path, span = _set_target(lowering, left, target, scope)
     lowering.leftmost = None
-    claimed = lowering.claim(left.this._meta.get("start")) if _has_place(left) else None
+    placed = isinstance(left, exp.Column) and isinstance(left.this, exp.Expr) and left.this._meta
+    claimed = lowering.claim(placed.get("start")) if placed else None
     expression = lowering.expression(right, scope)
     value_span = _right_side(lowering, claimed) or (expression.span if isinstance(expression, Ref) else None)
     return [Assignment(column, expression, path, value_span, span)]
-
-
-def _has_place(left: Node) -> bool:
-    return isinstance(left, exp.Column) and isinstance(left.this, exp.Expr) and bool(left.this._meta)
 
 
 def _right_side(lowering: Lowering, whole: Span | None) -> Span | None:
@@ -131,8 +128,8 @@ def _set_several(
     values: list[Expression]
     if isinstance(inner, exp.Query):
         query = lowering.query(inner, scope)
-        ids = [output_id(lowering, query, at) for at in range(len(query.columns))]
-        rows = with_outputs(query)
+        ids = [query.output_id(lowering, at) for at in range(len(query.columns))]
+        rows = query.rows
         values = [Subquery(SubqueryKind.SCALAR, rows, id) for id in ids]
     else:
         is_row = isinstance(inner, exp.Tuple | exp.Struct) or inner.name.upper() == "ROW"
@@ -191,7 +188,7 @@ def _target_and_from(
         if isinstance(table.this, exp.Identifier) and table.args.get("db") is None:
             target = _alias_of(scope, lowering.key(table.this))
     if target is None:
-        target = _open_target(lowering, table, scope)
+        target = open_target(lowering, table, scope)
     for each in (*(table.args.get("joins") or ()), *(node.args.get("joins") or ())):
         relation = add_join(lowering, each, scope, relation)
     for each in others:
@@ -199,7 +196,8 @@ def _target_and_from(
     return target, relation
 
 
-def _open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
+def open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
+    """The table that is changed, as the first item of the scope, under its alias or its name."""
     target = open_table(lowering, table)
     alias = table.args.get("alias")
     names = tuple(lowering.key_of(part) for part in lowering.table_name(table)[0].parts)
@@ -236,3 +234,63 @@ def lower_delete(lowering: Lowering, node: Node) -> Lowered:
         for each in {id(item): item for item in targets}.values()
     ]
     return Lowered("DELETE", (*output_writes(lowering, node, writes[0], target=target, scope=scope), *writes[1:]))
+
+
+# ------------------------------------------------------------------------------------ UPDATE and DELETE of a query
+
+
+def lower_view_change(
+    lowering: Lowering, node: Node, table: Node, *, scope: Scope, ctes: tuple[Cte, ...]
+) -> Lowered | None:
+    """The statement, if what it changes is a query; None if it is a table."""
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier) or table.args.get("db"):
+        return None
+    key = lowering.key(table.this)
+    cte = scope.cte(key)
+    if cte is None:
+        return None
+    clause = node.args.get("from_")
+    relation: Relation = CteRef(cte.id, ())
+    if clause is not None:
+        relation = add_item(lowering, clause.this, scope, None)
+    view = next((named for named in scope.items if named.answers_to((key,))), None)
+    if view is None:
+        view = Named((key,), cte.item, shown=table.name)
+        scope.items.insert(0, view)
+    return _changed(lowering, node, view.item, scope=scope, relation=With(ctes, relation) if ctes else relation)
+
+
+def _changed(lowering: Lowering, node: Node, view: Item, *, scope: Scope, relation: Relation) -> Lowered:
+    kind = node.key.upper()
+    written: dict[int, tuple[StoredItem, list[Assignment]]] = {}
+    for each in node.expressions if isinstance(node, exp.Update) else ():
+        if isinstance(each, exp.EQ) and isinstance(each.this, exp.Column):
+            identifier = each.this.this
+            found = _owner(lowering, view, identifier.name, lowering.key(identifier))
+            if found is not None:
+                value = lowering.expression(each.expression, scope)
+                made = Assignment(found[1], value, target_span=lowering.span(identifier))
+                written.setdefault(id(found[0]), (found[0], []))[1].append(made)
+    if isinstance(node, exp.Delete):
+        owners = [_owner(lowering, view, column.name, column.key) for column in view.star()]
+        first = next((owner for owner in owners if owner is not None), None)
+        if first is not None:
+            written[id(first[0])] = (first[0], [])
+    influences = tuple(_where(lowering, node.args.get("where"), scope))
+    writes = [Write(kind, item.table.name, tuple(made), (relation,), influences) for item, made in written.values()]
+    return Lowered(kind, tuple(writes))
+
+
+def _owner(lowering: Lowering, view: Item, name: str, key: str) -> tuple[StoredItem, str] | None:
+    """The stored column that a column of a query is."""
+    column = view.ask(name, key)
+    value = column.expression if column is not None else None
+    if isinstance(value, OneOf) and len(value.options) == 1:
+        value = value.options[0]
+    if not isinstance(value, Ref):
+        return None
+    for item in lowering.stored:
+        stored = item.name_of(value.column)
+        if stored is not None:
+            return item, stored
+    return None

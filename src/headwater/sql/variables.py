@@ -15,12 +15,12 @@ from headwater.lineage.effects import CreateTable, SchemaEffect
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Write
-from headwater.sql.definitions import column_definitions
+from headwater.sql.creates import column_definitions
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
 from headwater.sql.texts import NULL, inlined, is_variable, variable_name
-from headwater.sql.tokens import cut_list
+from headwater.sql.tokens import as_query, cut_list
 from headwater.sql.triggers import assign_row, row_column
 from headwater.sql.writes import lower_select, states
 
@@ -201,15 +201,13 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     if at is None:  # PL/pgSQL: x = 1, new.x = 1
         kinds = [token.token_type for token in piece.tokens[:4]]
         at = 1 if kinds[1:2] == [TokenType.EQ] else 3 if kinds[1::2] == [TokenType.DOT, TokenType.EQ] else None
-    if not at or piece.tokens[0].token_type not in _NAMES:
+    if not at or at + 1 == len(piece.tokens) or piece.tokens[0].token_type not in _NAMES:
         return None
     if any(token.token_type is TokenType.L_PAREN for token in piece.tokens[:at]):
         return None
     name = piece.tokens[1 if at > 1 and piece.tokens[0].text.upper() == "LET" else 0]
-    head = piece.tokens[at]
-    select = type(head)(TokenType.SELECT, "SELECT", head.line, head.col, head.start, head.end)
     try:
-        tree = parse_piece(dataclasses.replace(piece, tokens=(select, *piece.tokens[at + 1 :])), lowering.dialect)
+        tree = parse_piece(dataclasses.replace(piece, tokens=as_query(piece.tokens[at + 1 :])), lowering.dialect)
     except SqlglotError:
         return None
     given: list[Assignment] = []

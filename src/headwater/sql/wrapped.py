@@ -8,13 +8,13 @@ When they run does not matter to lineage: the statement stands in the place of t
 in it.
 """
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlglot import TokenType
 
 from headwater.sql.split import Piece
+from headwater.sql.tokens import word_at
 from headwater.text import Source
 
 _WORD_BEFORE = {"TASK": "AS", "PIPE": "AS", "FLOW": "AS", "EVENT": "DO", "ALERT": "THEN"}
@@ -24,19 +24,17 @@ _OTHERS = frozenset(
         *("STREAM", "STAGE", "SEQUENCE", "TYPE", "MACRO", "PACKAGE", "(", "AS"),
     }
 )
-_STRINGS = frozenset({TokenType.STRING, TokenType.IDENTIFIER, TokenType.RAW_STRING, TokenType.HEREDOC_STRING})
 _MOST_WORDS = 16  # before the kind of the object: OR REPLACE, DEFINER = `user`@`host`, IF NOT EXISTS
 
 
 def unwrap(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
     """The same statements, those inside objects that run them in the place of these."""
     for piece in pieces:
-        inside = _inside(piece.tokens) if _word(piece.tokens, 0) in ("CREATE", "ALTER") else ()
+        inside = _inside(piece.tokens) if word_at(piece.tokens, 0) in ("CREATE", "ALTER") else ()
         if not inside:
             yield piece
         for tokens in inside:
-            span = source.span(piece.offset + tokens[0].start, piece.offset + tokens[-1].end + 1)
-            yield dataclasses.replace(piece, span=span, tokens=tuple(tokens))
+            yield piece.cut(tokens, source)
 
 
 def _inside(tokens: Sequence[Any]) -> tuple[Sequence[Any], ...]:
@@ -47,7 +45,7 @@ def _inside(tokens: Sequence[Any]) -> tuple[Sequence[Any], ...]:
     begin = _after(tokens, at, _WORD_BEFORE[kind])
     if begin is None or begin >= len(tokens):
         return ()
-    if kind == "FLOW" and _word(tokens, begin) not in ("INSERT", "WITH"):  # AUTO CDC INTO: one statement
+    if kind == "FLOW" and word_at(tokens, begin) not in ("INSERT", "WITH"):  # AUTO CDC INTO: one statement
         return ()
     if kind != "ALERT":
         return (tokens[begin:],)
@@ -57,7 +55,7 @@ def _inside(tokens: Sequence[Any]) -> tuple[Sequence[Any], ...]:
 
 def _kind(tokens: Sequence[Any]) -> tuple[str | None, int]:
     for at in range(1, min(len(tokens), _MOST_WORDS)):
-        word = _word(tokens, at)
+        word = word_at(tokens, at)
         if word in _WORD_BEFORE:
             return word, at
         if word in _OTHERS:
@@ -71,7 +69,7 @@ def _after(tokens: Sequence[Any], at: int, word: str) -> int | None:
     for here in range(at + 1, len(tokens)):
         kind = tokens[here].token_type
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth == 0 and _word(tokens, here) == word and _word(tokens, here - 1) != "EXECUTE":
+        if depth == 0 and word_at(tokens, here) == word and word_at(tokens, here - 1) != "EXECUTE":
             return here + 1
     return None
 
@@ -79,13 +77,7 @@ def _after(tokens: Sequence[Any], at: int, word: str) -> int | None:
 def _condition(tokens: Sequence[Any], at: int) -> Sequence[Any]:
     """The query in `IF (EXISTS (query)) THEN`."""
     for here in range(at, len(tokens) - 3):
-        if [_word(tokens, here + step) for step in range(4)] == ["IF", "(", "EXISTS", "("]:
-            end = next(place for place in range(len(tokens) - 1, here, -1) if _word(tokens, place) == "THEN")
+        if [word_at(tokens, here + step) for step in range(4)] == ["IF", "(", "EXISTS", "("]:
+            end = next(place for place in range(len(tokens) - 1, here, -1) if word_at(tokens, place) == "THEN")
             return tokens[here + 4 : end - 2]
     return ()
-
-
-def _word(tokens: Sequence[Any], at: int) -> str:
-    if not 0 <= at < len(tokens) or tokens[at].token_type in _STRINGS:
-        return ""
-    return str(tokens[at].text).upper()

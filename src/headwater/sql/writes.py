@@ -1,4 +1,4 @@
-"""Statements that write rows: what they have in common, and SELECT."""
+"""Statements that write rows: what they have in common, SELECT, and WITH queries that write."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,13 +8,7 @@ from sqlglot import exp
 from headwater.lineage.effects import ColumnDefinition, CreateTable, SchemaEffect
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    WILDCARD,
-    Assignment,
-    OneOf,
-    Ref,
-    Write,
-)
+from headwater.model.relation import WILDCARD, Assignment, OneOf, Ref, Write
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Query
 from headwater.text import Span
@@ -104,3 +98,46 @@ def identifier_of(node: Node) -> Node:
     if isinstance(node, exp.Identifier):
         return node
     return node.this if isinstance(node.this, exp.Expr) else exp.to_identifier(node.expressions[0].name)
+
+
+# -------------------------------------------------------------------------------------------------- writes in WITH
+
+
+_WRITING = (exp.Insert, exp.Update, exp.Delete, exp.Merge)
+
+
+def take_out_writes(lowering: Lowering, tree: Node) -> tuple[Write, ...]:
+    """The writes among the WITH queries of a statement, which then only read what those return."""
+    clause = tree.args.get("with_")
+    if clause is None or not any(isinstance(each.this, _WRITING) for each in clause.expressions):
+        return ()
+    writes: list[Write] = []
+    before: list[Node] = []
+    for each in clause.expressions:
+        if isinstance(each.this, _WRITING):
+            inner = each.this
+            returned = _returned_rows(inner)
+            if before:
+                inner.set("with_", exp.With(expressions=[cte.copy() for cte in before]))
+            writes += STATEMENTS[type(inner)](lowering, inner).writes
+            each.set("this", returned)
+        before.append(each)
+    return tuple(writes)
+
+
+def _returned_rows(node: Node) -> Node:
+    """What RETURNING gives, as a query over the table that was written."""
+    table = node.this.this if isinstance(node.this, exp.Schema) else node.this
+    returning = node.args.get("returning")
+    items = returning.expressions if returning is not None else [exp.Star()]
+    where = node.args.get("where")
+    select = exp.Select(
+        expressions=[each.copy() for each in items],
+        from_=exp.From(this=table.copy()),
+        where=where.copy() if isinstance(where, exp.Expr) else None,
+    )
+    source = node.args.get("from_")
+    joined = [source.this] if isinstance(source, exp.From) else node.args.get("using") or []
+    if isinstance(joined, list) and joined:
+        select.set("joins", [exp.Join(this=each.copy()) for each in joined])
+    return select

@@ -87,3 +87,9 @@ SELECT a + 1, b, MAX(n) FROM t GROUP BY 1, 2;
 -- case: corresponding takes the columns in common
 SELECT a, b FROM t UNION ALL CORRESPONDING SELECT z, a FROM u;
 --> a <- t.a IDENTITY, u.a IDENTITY
+
+-- case: functions of the same name in two datasets
+CREATE FUNCTION early.h(x INT64, y INT64) AS (x);
+CREATE FUNCTION late.h(x INT64, y INT64) AS (y);
+SELECT early.h(a, b) AS v FROM t;
+--> v <- t.a IDENTITY

@@ -190,3 +190,21 @@ SELECT a, x FROM t POSITIONAL JOIN u;
 -- case: a named argument is no assignment
 SELECT struct_pack(k := a) AS s FROM t;
 --> s.k <- t.a IDENTITY
+
+-- case: one item of a list that is written item by item
+SELECT [a, b][2] AS second, [a, b][-1] AS last, list_extract([a, b], 1) AS one, [a, b][c] AS any FROM t;
+--> second <- t.b IDENTITY
+--> last <- t.a IDENTITY, t.b IDENTITY
+--> one <- t.a IDENTITY
+--> any <- t.a IDENTITY, t.b IDENTITY | t.c CONDITIONAL
+
+-- case: one item of a list that a query below writes
+WITH pairs AS (SELECT [[a, b], [c]] AS p FROM t) SELECT p[1][2] AS r, p[2] AS s FROM pairs;
+--> r <- t.b IDENTITY
+--> s <- t.c TRANSFORMATION
+
+-- case: members of rows, structs and maps that are written out
+SELECT row(a, b)[2] AS r, struct_pack(x := a, y := b).x AS s, MAP {1: a, 2: b}[2] AS m FROM t;
+--> r <- t.b IDENTITY
+--> s <- t.a IDENTITY
+--> m <- t.b IDENTITY

@@ -132,7 +132,7 @@ SELECT ARRAY_LENGTH(arr) AS l, ARRAY_REVERSE(sa)[OFFSET(0)].k AS k, ARRAY_TO_STR
 -- case: array of columns
 SELECT [a, b, c] AS abc, [a, b][OFFSET(0)] AS first FROM t;
 --> abc <- t.a TRANSFORMATION, t.b TRANSFORMATION, t.c TRANSFORMATION
---> first <- t.a IDENTITY, t.b IDENTITY
+--> first <- t.a IDENTITY
 
 -- case: array_agg of structs
 SELECT a, ARRAY_AGG(STRUCT(b AS p, n AS q)) AS items FROM t GROUP BY a;
@@ -209,3 +209,9 @@ SELECT a, ARRAY_AGG(STRUCT(b AS p, STRUCT(n AS q, c + 1 AS r) AS inner1) ORDER B
 --> d.o.items[].inner1.q <- t.n AGGREGATION | t.ts WINDOW
 --> d.o.items[].inner1.r <- t.c AGGREGATION | t.ts WINDOW
 --> d.o.* | t.a GROUP_BY
+
+-- case: one item of an array that is written item by item
+SELECT [a, b][OFFSET(1)] AS p, [a, b][ORDINAL(1)] AS q, [a, b][SAFE_OFFSET(c)] AS r FROM t;
+--> p <- t.b IDENTITY
+--> q <- t.a IDENTITY
+--> r <- t.a IDENTITY, t.b IDENTITY | t.c CONDITIONAL

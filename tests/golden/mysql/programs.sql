@@ -57,3 +57,13 @@ CALL put(@v);
 --> d.x
 --> v <- t.k AGGREGATION
 --> d.x <- t.k AGGREGATION
+
+-- case: procedures of the same name in two schemas
+CREATE PROCEDURE early.fill() BEGIN INSERT INTO d (x) SELECT a FROM t; END;
+CREATE PROCEDURE late.fill() BEGIN INSERT INTO d (y) SELECT b FROM t; END;
+CALL early.fill();
+CALL other.fill();
+--> d.x <- t.a IDENTITY
+--> d.y <- t.b IDENTITY
+--> d.x <- t.a IDENTITY
+--! UNSUPPORTED_STATEMENT

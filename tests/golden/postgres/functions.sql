@@ -151,3 +151,25 @@ SELECT a FROM o, f(o.i);
 --> * | t.c FILTER
 --> a <- t.b IDENTITY
 --> * | t.c FILTER, o.i FILTER
+
+-- case: one item of an array, one field of a row
+SELECT (ARRAY[b, c])[2] AS item, (ROW(b, c)).f1 AS field FROM t;
+--> item <- t.c IDENTITY
+--> field <- t.b IDENTITY
+
+-- case: functions of the same name in two schemas
+CREATE FUNCTION early.f(x int) RETURNS TABLE (v int) LANGUAGE sql AS $$ SELECT b FROM t $$;
+CREATE FUNCTION late.f(x int) RETURNS TABLE (v int) LANGUAGE sql AS $$ SELECT c FROM t $$;
+SELECT v FROM early.f(1);
+--> b <- t.b IDENTITY
+--> c <- t.c IDENTITY
+--> v <- t.b IDENTITY
+
+-- case: functions of the same name that give one value
+CREATE FUNCTION early.g(x int) RETURNS int LANGUAGE sql AS $$ SELECT max(b) FROM t $$;
+CREATE FUNCTION late.g(x int) RETURNS int LANGUAGE sql AS $$ SELECT max(c) FROM t $$;
+SELECT early.g(1) AS v, other.g(p) AS w FROM u;
+--> max <- t.b AGGREGATION
+--> max <- t.c AGGREGATION
+--> v <- t.b AGGREGATION
+--> w <- u.p TRANSFORMATION

@@ -111,7 +111,7 @@ SELECT $1 AS c1, $2:k AS c2 FROM @stage/in;
 -- case: array functions
 SELECT ARRAY_AGG(a) WITHIN GROUP (ORDER BY b)[0] AS f, ARRAY_CONSTRUCT(a, b)[1] AS g FROM t;
 --> f <- T.A AGGREGATION | T.B WINDOW
---> g <- T.A IDENTITY, T.B IDENTITY
+--> g <- T.B IDENTITY
 
 -- case: hashes
 SELECT SHA2(a) AS h, MD5(b) AS m, HASH(c) AS x, APPROX_COUNT_DISTINCT(d) AS n FROM t GROUP BY 1, 2, 3;

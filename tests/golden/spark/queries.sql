@@ -168,3 +168,9 @@ SELECT a FROM t MINUS SELECT x FROM u;
 SELECT k FROM (SELECT a AS k FROM t) l FULL OUTER JOIN (SELECT x AS k FROM u) r USING (k);
 --> k <- t.a TRANSFORMATION, u.x TRANSFORMATION
 --> * | t.a JOIN, u.x JOIN
+
+-- case: arrays are counted from 0 in brackets and from 1 by element_at
+SELECT array(a, b)[1] AS p, element_at(array(a, b), 1) AS q, map(1, a, 2, b)[2] AS m FROM t;
+--> p <- t.b IDENTITY
+--> q <- t.a IDENTITY
+--> m <- t.b IDENTITY

@@ -42,11 +42,21 @@ def lower_call(low: Lowering, node: Any) -> Expression:
         return _with_lambdas(low, base, name)
     arguments = tuple(map(low.expression, base.argument_list))
     if name in _ELEMENTS and len(arguments) == 2:
-        return Element(*arguments)
+        return Element(*arguments, _position(base.argument_list[1], name))
     routine = low.around.routines.get(name)
     if routine is not None or _is_routine(base):
         return _inlined(low, node, name, arguments)
     return Call(name.removeprefix("$"), arguments)
+
+
+def _position(index: Any, function: str) -> int | None:
+    """The place in an array, from 0, that a constant in OFFSET or ORDINAL means."""
+    literal = unwrap(index)
+    value = literal.value.value if type(literal) is _LITERAL else None
+    if value is None or value.WhichOneof("value") != "int64_value":
+        return None
+    position = int(value.int64_value) - function.endswith("ordinal")
+    return position if position >= 0 else None
 
 
 def _chain(low: Lowering, node: Any, name: str) -> Expression:

@@ -6,11 +6,23 @@ from typing import Any
 
 from sqlglot import TokenType
 
-_ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
+from headwater.sql.tokens import token_like, word_at
+
+ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
+TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 _OPENING = frozenset({"BEGIN", "ELSE", "LOOP", "THEN"})
 _TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
-_ENDS = frozenset({"THEN", "DO", "LOOP"})
-_STATEMENTS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "BEGIN", "EXEC", "RETURN"})
+HEAD_ENDS = frozenset({"THEN", "DO", "LOOP"})
+STATEMENTS = frozenset(
+    {
+        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH", "COPY"),
+        *("BEGIN", "SET", "EXEC", "EXECUTE", "CALL", "DECLARE", "IF", "WHILE", "LOOP", "RETURN", "REPLACE"),
+    }
+)
+"""Words that begin a statement of procedural code."""
+
+_AFTER_CONDITION = STATEMENTS - {"IF", "SET"}
+_FUNCTIONS = frozenset({"UPDATE", "REPLACE", "TRUNCATE", "INSERT"})  # with brackets: UPDATE(column) in a trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +37,7 @@ class Head:
 def is_routine(tokens: Sequence[Any]) -> bool:
     """Return whether a piece begins with the header of a procedure, function or trigger."""
     words = [token.text.upper() for token in tokens[:6]]
-    return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not _ROUTINES.isdisjoint(words)
+    return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not ROUTINES.isdisjoint(words)
 
 
 def label_size(tokens: Sequence[Any]) -> int:
@@ -34,23 +46,6 @@ def label_size(tokens: Sequence[Any]) -> int:
     if words[:1] == ["<<"] and words[2:3] == [">>"]:
         return 3
     return 5 if words[:2] == ["<", "<"] and words[3:] == [">", ">"] else 0
-
-
-def declared_name(tokens: Sequence[Any]) -> str | None:
-    """The variable or cursor that a line of a DECLARE section makes."""
-    at = 1 if tokens and tokens[0].text.upper() in ("CURSOR", "DECLARE") else 0
-    return tokens[at].text.lower() if at < len(tokens) else None
-
-
-def given_value(tokens: Sequence[Any]) -> Sequence[Any]:
-    """The value that a line of a DECLARE section gives its variable: behind `:=`, DEFAULT or `=`; empty for none."""
-    depth = 0
-    for at, token in enumerate(tokens):
-        kind = token.token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth == 0 and at and (kind in (TokenType.COLON_EQ, TokenType.EQ) or token.text.upper() == "DEFAULT"):
-            return tokens[at + 1 :]
-    return ()
 
 
 def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
@@ -75,15 +70,12 @@ def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
         elif word == "FOR" and len(tokens) > 3 and tokens[2].text.upper() == "IN":
             end = head_end(tokens)
             query = tokens[3:end]
-            executes = bool(query) and query[0].text.upper() == "EXECUTE"
-            if executes or any(token.token_type is TokenType.SELECT for token in query[:2]) or _is_with(query):
+            reads = any(token.token_type in (TokenType.SELECT, TokenType.WITH) for token in query[:2])
+            if reads or word_at(query, 0) == "EXECUTE":
                 yield Head(query, record=tokens[1].text.lower())
-            elif (
-                query and query[0].token_type is TokenType.VAR and _is_name(query)
-            ):  # FOR r IN c: a row of the cursor
-                head = tokens[1]
-                gives = type(head)(TokenType.COLON_EQ, ":=", head.line, head.col, head.start, head.end)
-                yield Head((head, gives, query[0]))
+            elif query and query[0].token_type is TokenType.VAR and word_at(query, 1) in ("", "("):
+                gives = token_like(tokens[1], TokenType.COLON_EQ, ":=")  # FOR r IN c: a row of the cursor
+                yield Head((tokens[1], gives, query[0]))
             tokens = tokens[end:]
         else:
             return
@@ -99,22 +91,12 @@ def head_end(tokens: Sequence[Any]) -> int:
             depth += 1
         elif kind in (TokenType.R_PAREN, TokenType.END):
             depth -= 1
-        elif depth == 0 and kind is not TokenType.STRING:
-            word = token.text.upper()
-            no_statement = tokens[at - 1].token_type is TokenType.PARAMETER or is_update_test(tokens, at)  # @execute
-            if word in _ENDS or (word in _STATEMENTS and not over_query and not no_statement):
+        elif depth == 0:
+            word = word_at(tokens, at)
+            if word in HEAD_ENDS:
+                return at
+            named = tokens[at - 1].token_type is TokenType.PARAMETER  # @execute
+            called = word in _FUNCTIONS and word_at(tokens, at + 1) == "("
+            if word in _AFTER_CONDITION and not over_query and not named and not called:
                 return at
     return len(tokens)
-
-
-def is_update_test(tokens: Sequence[Any], at: int) -> bool:
-    """Return whether a word is UPDATE(column), which asks in a trigger whether a column was set."""
-    return tokens[at].text.upper() == "UPDATE" and at + 1 < len(tokens) and tokens[at + 1].text == "("
-
-
-def _is_name(tokens: Sequence[Any]) -> bool:
-    return len(tokens) == 1 or tokens[1].token_type is TokenType.L_PAREN
-
-
-def _is_with(tokens: Sequence[Any]) -> bool:
-    return any(token.token_type is TokenType.WITH for token in tokens[:2])

@@ -12,7 +12,7 @@ from headwater.sql.lowering import Lowering, Node
 from headwater.sql.tokens import read_name, word_at
 
 
-def lower_roughly(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
+def lower_tables(lowering: Lowering, tree: Node, statement_type: str) -> Lowered:
     """The tables of a tree: the one it writes, and all others it names."""
     owner = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     target = owner if isinstance(owner, exp.Table) and not isinstance(tree, exp.Query) else None
@@ -65,7 +65,7 @@ _BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL",
 def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
     """Tables after FROM, JOIN, USING, INTO, UPDATE and the like, the named queries of the statement left out."""
     named = {
-        _text(tokens, at)
+        str(tokens[at].text).lower()
         for at in range(len(tokens) - 1)
         if word_at(tokens, at + 1) in ("AS", "(") and word_at(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
     }
@@ -118,7 +118,3 @@ def _is_between(tokens: Sequence[Any], at: int) -> bool:
     if word == "(":
         return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES
     return word in _BETWEEN and after != "."
-
-
-def _text(tokens: Sequence[Any], at: int) -> str:
-    return str(tokens[at].text).lower()

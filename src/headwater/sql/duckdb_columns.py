@@ -12,6 +12,12 @@ from headwater.sql.lowering import Lowering, Node, Scope
 
 def columns_call(item: Node) -> Node | None:
     """The COLUMNS(…) of a select item, if it has one."""
+    if (
+        isinstance(item, exp.Alias)
+        and isinstance(item.this, exp.Column)
+        and isinstance(item.this.this, exp.Identifier)
+    ):
+        return None  # most items are such: they need no walk
     return item.find(exp.Columns) if isinstance(item, exp.Columns | exp.Func | exp.Alias | exp.Binary) else None
 
 

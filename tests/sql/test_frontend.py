@@ -246,3 +246,8 @@ def test_a_wrong_dialect_is_a_clear_error():
     with pytest.raises(DialectError) as caught:
         SqlFrontEnd("snowflak")
     assert caught.value.hint == "did you mean `snowflake`?"
+
+
+def test_the_message_for_a_missing_operand_is_the_same_in_every_process():
+    ((issue,),) = [statement.issues for statement in analyze("/")]
+    assert issue.message == "syntax error near `/`: a part of `Div` is missing"

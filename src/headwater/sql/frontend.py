@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import re
 from collections.abc import Iterable
 
 from sqlglot import exp
@@ -24,24 +25,21 @@ from headwater.sql import (
     loads,
     lookup,
     merges,
-    multi,
     nested,
     pivots,
     updates,
     variables,
 )
-from headwater.sql.commands import kind_without_lineage
 from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.modifying import take_out_writes
 from headwater.sql.program import Program
 from headwater.sql.query_functions import note_functions
 from headwater.sql.renames import lower_move
-from headwater.sql.rough import lower_roughly, lower_tokens
 from headwater.sql.split import Piece, loose_tokens, parse_piece, split_inner
 from headwater.sql.streams import lower_stream
+from headwater.sql.table_only import lower_tables, lower_tokens
 from headwater.sql.triggers import with_rows
 from headwater.sql.variables import (
     as_condition,
@@ -51,12 +49,13 @@ from headwater.sql.variables import (
     lower_assignment,
     without_into,
 )
-from headwater.sql.writes import STATEMENTS
+from headwater.sql.without_lineage import kind_without_lineage
+from headwater.sql.writes import STATEMENTS, take_out_writes
 from headwater.text import Source
 
 REGISTERED = (
     *(alterations, creates, expressions, generators, inserts, loads, lookup),
-    *(merges, multi, nested, pivots, updates, variables),
+    *(merges, nested, pivots, updates, variables),
 )
 """The modules whose functions lower the nodes: importing them registers them."""
 
@@ -194,11 +193,11 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         if within:
             lowered = dataclasses.replace(lowered, writes=(*within, *lowered.writes))
     except (OutOfTime, RecursionError) as stop:
-        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
+        return dataclasses.replace(lower_tables(lowering, tree, tree.key.upper()), issues=(given_up(stop),))
     except Exception as err:  # a tree of a shape we have not met: the other statements must not suffer for it
         message = f"the statement has a shape that is not understood here ({type(err).__name__}: {err})"
         issue = Issue(IssueCode.UNSUPPORTED_STATEMENT, Severity.WARNING, message, statement.span)
-        return dataclasses.replace(lower_roughly(lowering, tree, tree.key.upper()), issues=(issue,))
+        return dataclasses.replace(lower_tables(lowering, tree, tree.key.upper()), issues=(issue,))
     return _settled(lowering, lowered)
 
 
@@ -262,7 +261,7 @@ def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
                 return unloaded
         lowered = lower_tokens(lowering, statement.tokens, name)
     else:
-        lowered = lower_roughly(lowering, tree, name)
+        lowered = lower_tables(lowering, tree, name)
     return dataclasses.replace(lowered, issues=(issue,))
 
 
@@ -290,9 +289,15 @@ def _lower_unload(lowering: Lowering, statement: Piece) -> Lowered | None:
     return None
 
 
+_MISSING = re.compile(r"Required keyword: '\w+' missing for <class '(?:\w+\.)*(\w+)'>")
+"""Which part of several is said to be missing differs from process to process."""
+
+
 def _syntax_error(statement: Piece, lowering: Lowering, err: ParseError) -> Lowered:
     detail = err.errors[0] if err.errors else {}
-    message = str(detail.get("description") or err).split("\n")[0].rstrip(".")
+    message = _MISSING.sub(
+        r"a part of `\1` is missing", str(detail.get("description") or err).split("\n")[0].rstrip(".")
+    )
     marked = str(detail.get("highlight") or "")
     span = statement.span
     before = detail.get("start_context")

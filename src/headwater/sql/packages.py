@@ -1,0 +1,77 @@
+"""Oracle's packages: each procedure and function of a body is a routine of its own.
+
+    CREATE PACKAGE BODY p AS
+      total NUMBER := 0;                            →  DECLARE total NUMBER := 0;
+      PROCEDURE load (day NUMBER) IS BEGIN … END;   →  CREATE PROCEDURE p.load (day NUMBER) IS BEGIN … END;
+    BEGIN … END p;                                  →  BEGIN … END p;
+
+The specification of a package only declares its routines, so that nothing is left of them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlglot import TokenType
+
+from headwater.sql.branches import Branches
+from headwater.sql.split import Piece
+from headwater.sql.tokens import token_like, word_at
+from headwater.text import Source
+
+_ROUTINES = frozenset({"PROCEDURE", "FUNCTION"})
+_MOST_WORDS = 10  # before the word IS or AS: OR REPLACE EDITIONABLE PACKAGE BODY schema.name
+
+
+def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
+    """The same pieces, those inside packages as if they stood outside."""
+    inside, heading = False, False  # a package; a routine of it before its BEGIN
+    branches, batch, package = Branches(), 0, None
+    for piece in pieces:
+        begin = _body_begin(piece.tokens)
+        if begin is not None:
+            inside, heading, branches, batch = True, False, Branches(), piece.batch
+            package = piece.tokens[begin - 2]
+            if begin == len(piece.tokens):
+                continue
+            piece = piece.cut(piece.tokens[begin:], source)
+        if not inside or piece.batch != batch:
+            inside = False
+            yield piece
+            continue
+        first, between = word_at(piece.tokens, 0), branches.depth == 0 and not heading
+        if between and first in ("BEGIN", "END"):
+            inside = False  # BEGIN … END p is what runs when the package is first used
+            if first == "BEGIN":
+                yield piece
+            continue
+        declares = between and first in _ROUTINES
+        if declares and not _has_body(piece.tokens):
+            continue
+        if declares:
+            kind, *rest = piece.tokens
+            owner = (package, token_like(kind, TokenType.DOT, "."))
+            piece = piece.cut((token_like(kind, TokenType.CREATE, "CREATE"), kind, *owner, *rest), source)
+        elif between:
+            declare = token_like(piece.tokens[0], TokenType.DECLARE, "DECLARE")
+            piece = piece.cut((declare, *piece.tokens), source)
+        branches.read(piece.tokens)
+        heading = (heading or declares) and branches.depth == 0
+        yield piece
+
+
+def _body_begin(tokens: Sequence[Any]) -> int | None:
+    """The place behind `CREATE PACKAGE BODY p IS`, or of a specification; None for any other statement."""
+    words = [word_at(tokens, at) for at in range(min(len(tokens), _MOST_WORDS))]
+    if words[:1] != ["CREATE"] or "PACKAGE" not in words[:4]:
+        return None
+    return next((at + 1 for at, word in enumerate(words) if word in ("IS", "AS")), None)
+
+
+def _has_body(tokens: Sequence[Any]) -> bool:
+    """Return whether a routine is defined here rather than only announced."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0 and word_at(tokens, at) in ("IS", "AS"):
+            return True
+    return False
