@@ -1,10 +1,12 @@
 """Schemas from wherever users have them: Python values and files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import msgspec
 
 from headwater.analysis.texts import read_text
 from headwater.errors import SchemaError, Severity
@@ -36,6 +38,13 @@ def import_schema(schema: SchemaLike, dialect: str | None = None) -> SchemaMetad
             return _schema_of_warehouse(str(schema), dialect)
         case _:
             return _schema_of_file(Path(schema), dialect)
+
+
+def with_tables(schema: SchemaMetadata, tables: Iterable[SchemaTable]) -> SchemaMetadata:
+    """A schema with more tables; of one that it has already, what it has counts."""
+    known = {tuple(map(str.lower, table.parts)) for table in schema.tables}
+    more = tuple(table for table in tables if tuple(map(str.lower, table.parts)) not in known)
+    return msgspec.structs.replace(schema, tables=(*schema.tables, *more)) if more else schema
 
 
 def _schema_of_warehouse(location: str, dialect: str | None) -> SchemaMetadata:

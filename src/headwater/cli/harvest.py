@@ -69,7 +69,9 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
         raise UsageError("--no-spark and --master contradict each other", hint="give one of them")
     settings = flags.settings
     rules = Rules(
-        Patterns(options["targets"] or settings.harvest_target), (*options["exclude"], *settings.harvest_exclude)
+        Patterns(options["targets"] or settings.harvest_target),
+        (*options["exclude"], *settings.harvest_exclude),
+        parse_variables(options["variables"]),
     )
     estate = read_estate(paths, dialect or settings.dialect, rules)
     for warning in estate.warnings:
@@ -84,7 +86,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
             HarvestOptions(
                 schema=options["schema"] or flags.settings.schema,
                 engine=options["engine"],
-                template=TemplateOptions(parse_variables(options["variables"])),
+                template=TemplateOptions(rules.variables),
                 master=options["master"],
                 spark=not options["no_spark"],
                 progress=progress,

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.analysis.engines import Engine, open_front_end
-from headwater.analysis.schemas import SchemaLike, import_schema
+from headwater.analysis.schemas import SchemaLike, import_schema, with_tables
 from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema
 from headwater.graph.store import Change, GraphStore, arrow_schema
@@ -76,7 +76,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     options = options or HarvestOptions()
     started = datetime.now(UTC)
     memory = records.recall(store, estate.roots)
-    with ThreadPoolExecutor(1) as beside, closing(_runner(estate.scripts, options)) as runner:
+    with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
         ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
         change = _change(store, settled, memory)
@@ -126,9 +126,9 @@ class Settled:
         return self.runner.rows(spec, [each.place for _, each in self.outcomes if each.place is not None])
 
 
-def _runner(scripts: Sequence[Script], options: HarvestOptions) -> Runner:
-    dialects = dict.fromkeys(script.dialect for script in scripts)
-    schemas = {dialect: import_schema(options.schema, dialect) for dialect in dialects}
+def _runner(estate: Estate, options: HarvestOptions) -> Runner:
+    dialects = dict.fromkeys(script.dialect for script in estate.scripts)
+    schemas = {dialect: with_tables(import_schema(options.schema, dialect), estate.tables) for dialect in dialects}
     return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
 
 

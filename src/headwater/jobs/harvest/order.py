@@ -94,6 +94,8 @@ def _made(script: Script) -> frozenset[str]:
 
 def _read(script: Script, called: Container[str]) -> frozenset[str]:
     """The names of tables and functions that a script seems to use; those of its own CTEs are no tables."""
+    if script.reads is not None:
+        return frozenset(map(plain_name, script.reads))
     text = script.text
     own = {plain_name(match[1]) for match in _CTES.finditer(text)}
     found = [match.groups() for match in _READS.finditer(text)]
