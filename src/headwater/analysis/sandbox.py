@@ -77,7 +77,7 @@ class Sandbox(SandboxedEnvironment):
 
     @pass_context
     def _bounded(self, context: Context, items: Iterable[Any]) -> Iterator[Any]:
-        for item in items:
+        for item in () if items is None else items:
             self.step()
             yield item
 

@@ -148,7 +148,7 @@ def _doubted(lineage: StatementLineage, unit: Unit, text: Rendered) -> Statement
         failed = not lineage.sources and any(issue.severity is Severity.ERROR for issue in text.issues)
         status = Status.ERROR if failed else Status.TABLE_ONLY
         return replace(lineage, status=status, edges=(), columns=(), issues=())
-    if lineage.status is Status.RESOLVED and any(issue.severity in _FINDINGS for issue in text.issues):
+    if lineage.status is Status.RESOLVED and text.issues:
         return replace(lineage, status=Status.APPROXIMATE)
     return lineage
 

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
@@ -15,6 +14,7 @@ import pyarrow.parquet
 
 from headwater.analysis.texts import read_sql
 from headwater.errors import InputError
+from headwater.jobs.harvest.dbt.manifest import read_manifest
 from headwater.jobs.harvest.dbt.project import PROJECT_FILE
 from headwater.jobs.harvest.dbt.scripts import read_dbt
 from headwater.jobs.harvest.targets import Patterns
@@ -72,8 +72,11 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
             events.append(path)
             continue
         roots.append(str(path))
-        if (path / PROJECT_FILE).is_file():
-            found = read_dbt(path, own, rules.variables, partial(rules.takes, root=path))
+        if (path / PROJECT_FILE).is_file() or path.name.endswith("manifest.json"):
+            if path.is_dir():
+                found = read_dbt(path, own, rules.variables, partial(rules.takes, root=path))
+            else:
+                found = read_manifest(path, own, rules.variables)
             scripts += found.scripts
             tables += found.tables
             warnings += found.warnings
@@ -104,8 +107,6 @@ def _scripts_at(path: Path, dialect: str | None, warnings: list[str], rules: Rul
                 warnings.append(f"{err}; it was left out")
                 continue
             yield _script(file, text, dialect, str(path), rules)
-    elif path.name.endswith("manifest.json"):
-        yield from _models(path, dialect)
     elif path.suffix.lower() in _LOGS:
         yield from _entries(path, dialect)
     else:
@@ -118,57 +119,6 @@ def _script(file: Path, text: str, dialect: str | None, root: str, rules: Rules)
         return Script(str(file), text, dialect, root)
     namespace = target.catalog, target.schema
     return Script(str(file), text, dialect, root, makes=target.written(dialect), namespace=namespace)
-
-
-# --------------------------------------------------------------------------------------------- dbt manifests
-
-
-class _Node(msgspec.Struct):
-    resource_type: str = ""
-    name: str = ""
-    alias: str | None = None
-    database: str | None = None
-    schema: str | None = None
-    relation_name: str | None = None
-    original_file_path: str = ""
-    language: str = "sql"
-    compiled_code: str | None = None
-    compiled_sql: str | None = None
-    raw_code: str | None = None
-    raw_sql: str | None = None
-    config: dict[str, Any] = {}
-
-
-class _Metadata(msgspec.Struct):
-    adapter_type: str | None = None
-
-
-class _Manifest(msgspec.Struct):
-    nodes: dict[str, _Node]
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
-def _models(path: Path, dialect: str | None) -> Iterator[Script]:
-    """The models of a dbt project as its manifest has them: compiled where dbt has compiled them."""
-    try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
-    except OSError as err:
-        raise InputError(f"cannot read {path}: {err.strerror}") from err
-    except msgspec.DecodeError as err:
-        raise InputError(f"{path} is no dbt manifest: {err}") from err
-    dialect = dialect or manifest.metadata.adapter_type
-    for id, node in sorted(manifest.nodes.items()):
-        text = node.compiled_code or node.compiled_sql or node.raw_code or node.raw_sql
-        if node.resource_type not in ("model", "snapshot") or node.language != "sql" or not text:
-            continue
-        name = node.original_file_path or id
-        yield Script(name, text, dialect, str(path), makes=_relation(node), is_model=True)
-
-
-def _relation(node: _Node) -> str:
-    if node.relation_name:
-        return node.relation_name
-    return ".".join(part for part in (node.database, node.schema, node.alias or node.name) if part)
 
 
 # ------------------------------------------------------------------------------------------------ query logs

@@ -119,10 +119,14 @@ def read_project(folder: Path, dialect: str | None, variables: Mapping[str, Any]
             packages.setdefault(found.name, found)
     target = _target(root, dialect, variables)
     macros = {name: dict(_macros(package, warnings)) for name, package in packages.items()}
-    for name in ("dbt", "dbt_utils", "dbt_date"):
-        own = Package(name, Path(__file__).parent / "macros" / name, {"macro-paths": ["."]})
-        macros.setdefault(name, dict(_macros(own, warnings)))
-    return Project(root, packages, target, macros, warnings)
+    return Project(root, packages, target, own_macros(warnings) | macros, warnings)
+
+
+def own_macros(warnings: list[str]) -> dict[str, dict[str, Macro]]:
+    """Our own macros: those of dbt, and for packages that are often used and may not be installed."""
+    folder = Path(__file__).parent / "macros"
+    packages = [Package(name, folder / name, {"macro-paths": ["."]}) for name in ("dbt", "dbt_utils", "dbt_date")]
+    return {package.name: dict(_macros(package, warnings)) for package in packages}
 
 
 def _local_packages(folder: Path) -> Iterator[Path]:

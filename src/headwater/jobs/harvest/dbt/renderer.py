@@ -154,6 +154,11 @@ class Renderer:
             raise _Configured
         return ""
 
+    def know(self, node: Node, config: Mapping[str, Any], relation: Relation) -> None:
+        """Take from dbt what it knows of a node."""
+        self._configs[node.unique_id] = {"materialized": "view", "enabled": True, **config}
+        self._relations[node.unique_id] = relation
+
     def relation(self, node: Node) -> Relation:
         """The table that a node makes."""
         known = self._relations.get(node.unique_id)

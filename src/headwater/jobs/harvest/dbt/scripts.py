@@ -1,6 +1,6 @@
 """A dbt project as scripts: one for each model and snapshot, with the table it makes and those it reads."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def read_dbt(folder: Path, dialect: str | None, variables: Mapping[str, Any], ta
     scripts = []
     names: set[str] = set()
     for node in chosen:
-        script = _script(renderer, node, spoken, str(folder))
+        script = script_of(renderer, node, spoken, str(folder))
         name = script.name if script.name not in names else f"{script.name}:{node.name}"
         names.add(name)
         scripts.append(replace(script, name=name, namespace=default))
@@ -60,12 +60,20 @@ def _is_on(renderer: Renderer, node: Node) -> bool:
     return renderer.config(node).get("enabled") is not False
 
 
-def _script(renderer: Renderer, node: Node, dialect: str, root: str) -> Script:
+def script_of(renderer: Renderer, node: Node, dialect: str | None, root: str) -> Script:
+    """The script of a model or snapshot."""
     relation = renderer.relation(node)
     source = Source(node.text, str(node.path))
     if node.is_python:
         reads = dict.fromkeys(renderer.named_in(node.text))
-        return rough_script(source, dialect, root, relation, reads, _note(source, "it is written in Python"))
+        return rough_script(
+            source,
+            dialect,
+            root,
+            relation,
+            reads,
+            _note(source, "it is written in Python: only its tables are known"),
+        )
     made = renderer.render(node)
     if made.failure is not None:
         return rough_script(source, dialect, root, relation, made.reads, *made.full.issues, made.failure)
@@ -90,7 +98,7 @@ def _script(renderer: Renderer, node: Node, dialect: str, root: str) -> Script:
 
 
 def rough_script(
-    source: Source, dialect: str, root: str, relation: Relation, reads: Mapping[Relation, None], *issues: Issue
+    source: Source, dialect: str | None, root: str, relation: Relation, reads: Mapping[Relation, None], *issues: Issue
 ) -> Script:
     """A script of which only the tables are known."""
     tables = [str(each) for each in reads if each.parts != relation.parts]
@@ -100,10 +108,24 @@ def rough_script(
     return Script(name, text, dialect, root, str(relation), rendered=rendered, reads=tuple(tables), is_rough=True)
 
 
-def _note(source: Source, why: str) -> Issue:
+def reader_script(source: Source, dialect: str | None, root: str, relation: Relation, query: str) -> Script:
+    """A reader outside of the project, as a view: a query that reads at least what it does."""
+    text = f"CREATE VIEW {relation} AS {query}"
+    note = _note(source, "which columns it reads is not declared: it may be fewer", Severity.INFO)
+    rendered = Rendered(text, source, (0,), ((0, 0, False),), (note,))
+    return Script(source.name or "", text, dialect, root, str(relation), rendered=rendered)
+
+
+def all_of(relations: Iterable[Relation]) -> str:
+    """A query with every column of some relations."""
+    names = {f"r{number}": relation for number, relation in enumerate(relations)}
+    tables = ", ".join(f"{relation} AS {name}" for name, relation in names.items())
+    return f"SELECT {', '.join(f'{name}.*' for name in names)} FROM {tables}"
+
+
+def _note(source: Source, why: str, severity: Severity = Severity.WARNING) -> Issue:
     span = source.span(0, len(source.line(1)))
-    message = f"{why}: only the tables that it names are known"
-    return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message, span, source_name=source.name)
+    return Issue(IssueCode.APPROXIMATE_LINEAGE, severity, why, span, source_name=source.name)
 
 
 def _snapshot(config: Mapping[str, Any]) -> tuple[str, str]:
@@ -141,7 +163,7 @@ def _joined(first: Rendered, second: Rendered) -> Rendered:
 
 
 def _readers(renderer: Renderer, dialect: str, root: str) -> Iterator[Script]:
-    """Exposures: who reads models outside of the project. Their columns are not declared."""
+    """Exposures: who reads models outside of the project."""
     for path, exposure in renderer.resources.exposures:
         reads = dict.fromkeys(
             each for text in exposure.get("depends_on") or () for each in renderer.named_in(str(text))
@@ -150,7 +172,7 @@ def _readers(renderer: Renderer, dialect: str, root: str) -> Iterator[Script]:
         source = Source("", f"{path}:{name}")
         target = Relation(None, "exposure", name, dialect)
         if reads:
-            yield rough_script(source, dialect, root, target, reads)
+            yield reader_script(source, dialect, root, target, all_of(reads))
 
 
 def _tables(renderer: Renderer) -> Iterator[SchemaTable]:
@@ -158,14 +180,15 @@ def _tables(renderer: Renderer) -> Iterator[SchemaTable]:
     for (group, name), source in renderer.resources.sources.items():
         columns = declared(source)
         if columns:
-            yield _table(renderer.source(group, name), columns, complete=False)
+            yield table_of(renderer.source(group, name), columns, complete=False)
     for node in renderer.resources.nodes.values():
         if node.kind == "seed" and (names := seed_columns(node.path)):
             types = renderer.config(node).get("column_types") or {}
-            yield _table(renderer.relation(node), {name: types.get(name) for name in names}, complete=True)
+            yield table_of(renderer.relation(node), {name: types.get(name) for name in names}, complete=True)
 
 
-def _table(relation: Relation, columns: Mapping[str, Any], *, complete: bool) -> SchemaTable:
+def table_of(relation: Relation, columns: Mapping[str, Any], *, complete: bool) -> SchemaTable:
+    """A relation with its columns."""
     known = tuple(ColumnSchema(name=name, data_type=str(type) if type else None) for name, type in columns.items())
     return SchemaTable(
         catalog=relation.database,

@@ -68,6 +68,10 @@ class Relation:
     def render(self) -> str:
         return str(self)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """A field: packages know a relation by its `metadata`."""
+        return {"type": "Relation"} if name == "metadata" else getattr(self, name, default)
+
     @property
     def name(self) -> str | None:
         return self.identifier
@@ -100,6 +104,9 @@ class Relation:
 
     def information_schema(self, view: str | None = None) -> "Relation":
         return replace(self, schema="INFORMATION_SCHEMA", identifier=view)
+
+
+Mapping.register(Relation)
 
 
 @dataclass(frozen=True)
