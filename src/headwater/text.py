@@ -143,6 +143,9 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending}"
 
 
+_MANY = 300
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate a mistyped word most likely meant, ignoring case.
 
@@ -150,6 +153,10 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     'Amount'
     """
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
+    if len(by_folded) > _MANY:  # comparing letters takes long: look only where the last part begins alike
+        start = word.casefold().rpartition(".")[2][:3]
+        by_folded = {name: each for name, each in by_folded.items() if name.rpartition(".")[2].startswith(start)}
+        by_folded = {name: each for name, each in by_folded.items() if abs(len(name) - len(word)) < 3}
     close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None
 

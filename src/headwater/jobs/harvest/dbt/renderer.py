@@ -70,6 +70,7 @@ class Renderer:
         self.environment.scope = scope_of(self)
         self.environment.filters |= _FILTERS
         self.columns: dict[str, dict[str, str | None]] = {}  # of nodes, as far as somebody asked for them
+        self._texts: dict[tuple[str, str], Any] = {}
         self._made: dict[str, Made] = {}
         self._configs: dict[str, dict[str, Any]] = {}
         self._relations: dict[str, Relation] = {}
@@ -122,6 +123,11 @@ class Renderer:
         """A setting in which an expression may stand."""
         if not isinstance(value, str) or "{" not in value:
             return value
+        if (value, package) not in self._texts:
+            self._texts[value, package] = self._text(value, package)
+        return self._texts[value, package]
+
+    def _text(self, value: str, package: str) -> Any:
         with self._working(_Work(self.work.node, parsing=True), Source(value)):
             try:
                 made = self.environment.template(value, f"{package}/").render().strip()
@@ -241,7 +247,7 @@ class Renderer:
             environment.__dict__.update(kept)
 
 
-_KEPT = ("source", "issues", "missed", "_steps", "_deadline")
+_KEPT = ("source", "issues", "missed", "_steps")
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

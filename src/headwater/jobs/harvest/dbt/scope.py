@@ -17,25 +17,7 @@ from headwater.jobs.harvest.dbt.values import MODULES, START, Column, Nothing, R
 if TYPE_CHECKING:
     from headwater.jobs.harvest.dbt.renderer import Renderer
 
-_TYPES = {
-    "string": {
-        "bigquery": "string",
-        "spark": "string",
-        "databricks": "string",
-        "trino": "varchar",
-        "athena": "varchar",
-    }
-    | {"sqlserver": "varchar(8000)", "fabric": "varchar(8000)", "default": "TEXT"},
-    "timestamp": {
-        "snowflake": "TIMESTAMP",
-        "sqlserver": "datetime2(6)",
-        "fabric": "datetime2(6)",
-        "default": "TIMESTAMP",
-    },
-    "float": {"bigquery": "float64", "trino": "double", "athena": "double", "default": "FLOAT"},
-    "integer": {"bigquery": "int64", "default": "INT"},
-    "boolean": {"bigquery": "bool", "sqlserver": "bit", "fabric": "bit", "default": "BOOLEAN"},
-}
+_TYPES = {"string": "string", "timestamp": "timestamp", "float": "float", "integer": "int", "boolean": "boolean"}
 
 
 class _Live(dict[str, Any]):
@@ -58,16 +40,12 @@ def _graph(renderer: "Renderer") -> dict[str, Any]:
         relation = renderer.relation(node)
         place = {"schema": relation.schema, "database": relation.database, "alias": relation.identifier}
         nodes[id] = renderer.described(node) | place | {"relation_name": str(relation)}
+    package = renderer.project.root.name
+    own = {"resource_type": "source", "package_name": package}
     sources = {
-        f"source.{renderer.project.root.name}.{each.source}.{each.name}": {
-            "name": each.name,
-            "source_name": each.source,
-            "schema": each.schema,
-            "database": each.database,
-            "identifier": each.identifier,
-            "resource_type": "source",
-            "package_name": renderer.project.root.name,
-        }
+        f"source.{package}.{each.source}.{each.name}": own
+        | {key: getattr(each, key) for key in ("name", "schema", "database", "identifier")}
+        | {"source_name": each.source}
         for each in renderer.resources.sources.values()
     }
     return {"nodes": nodes, "sources": sources, "exposures": {}, "metrics": {}, "groups": {}}
@@ -236,39 +214,24 @@ def _functions(renderer: "Renderer") -> dict[str, Any]:
         renderer.work.asked = True
         return renderer.work.incremental
 
-    def returned(value: Any = "") -> None:
-        raise Returned(value)
-
     def ask(*args: Any, caller: Any = None, **kwargs: Any) -> Nothing:
         if caller is not None:
             caller()
-        renderer.environment.doubt(
-            "the template runs a query, and there is no database: it gives no rows", "run_query"
-        )
+        message = "the template runs a query, and there is no database: it gives no rows"
+        renderer.environment.doubt(message, "run_query")
         return Nothing()
-
-    def statement(*args: Any, **kwargs: Any) -> str:
-        ask(*args, **kwargs)
-        return ""
 
     def env_var(name: str, default: Any = None) -> Any:
         found = environment(name, renderer.variables, default)
         return renderer.environment.undefined(name=name) if found is None else found
 
-    return {
-        "ref": ref,
-        "source": source,
-        "is_incremental": is_incremental,
-        "return": returned,
-        "run_query": ask,
-        "statement": statement,
-        "load_result": lambda name: Nothing(),
-        "env_var": env_var,
-        "store_result": _nothing,
-        "store_raw_result": _nothing,
-        "load_relation": lambda relation: relation,
-        "builtins": {"ref": ref, "source": source, "config": _Config(renderer)},
-    }
+    own = {"ref": ref, "source": source, "config": _Config(renderer)}
+    found = {"is_incremental": is_incremental, "run_query": ask, "env_var": env_var, "builtins": own}
+    return {**own, **found, "statement": lambda *args, **kwargs: _nothing(ask(*args, **kwargs))}
+
+
+def _return(value: Any = "") -> None:
+    raise Returned(value)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> str:
@@ -279,18 +242,14 @@ def _fail(message: Any = "", *args: Any, **kwargs: Any) -> None:
     raise TemplateError(f"it stops: {' '.join(str(message).split())}")
 
 
-def _json(text: str, default: Any = None) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return default
+def _or_default(decode: Callable[[Any], Any]) -> Callable[..., Any]:
+    def decoded(text: Any, default: Any = None) -> Any:
+        try:
+            return decode(text)
+        except (ValueError, TypeError, msgspec.MsgspecError):
+            return default
 
-
-def _yaml(text: str, default: Any = None) -> Any:
-    try:
-        return msgspec.yaml.decode(text)
-    except msgspec.DecodeError:
-        return default
+    return decoded
 
 
 def _plain_functions() -> dict[str, Any]:
@@ -299,12 +258,12 @@ def _plain_functions() -> dict[str, Any]:
         f"raise_{name}": _fail
         for name in ("compiler_error", "not_implemented", "fail_fast_error", "parsing_error", "database_error")
     }
+    silent = ("log", "print", "debug", "write", "doc", "store_result", "store_raw_result")
     return {
-        "log": _nothing,
-        "print": _nothing,
-        "debug": _nothing,
-        "write": _nothing,
-        "doc": _nothing,
+        **dict.fromkeys(silent, _nothing),
+        "return": _return,
+        "load_result": lambda name: Nothing(),
+        "load_relation": lambda relation: relation,
         "exceptions": SimpleNamespace(**raising, warn=_nothing, column_type_missing=_nothing, missing_config=_fail),
         "modules": MODULES,
         "run_started_at": START,
@@ -314,16 +273,15 @@ def _plain_functions() -> dict[str, Any]:
         "invocation_args_dict": {},
         "dbt_version": "1.10.0",
         "tojson": lambda value, default=None, sort_keys=False: json.dumps(value, sort_keys=sort_keys, default=str),
-        "fromjson": _json,
-        "fromyaml": _yaml,
+        "fromjson": _or_default(json.loads),
+        "fromyaml": _or_default(msgspec.yaml.decode),
         "toyaml": lambda value, **more: msgspec.yaml.encode(value).decode(),
-        "set": lambda value, default=None: set(value),
+        "set": _or_default(set),
         "set_strict": set,
         "zip": lambda *lists, default=None: list(zip(*lists)),
         "zip_strict": lambda *lists: list(zip(*lists)),
         "local_md5": lambda value: hashlib.md5(str(value).encode(), usedforsecurity=False).hexdigest(),
         "try_or_compiler_error": lambda message, function, *args, **kwargs: function(*args, **kwargs),
-        "thread_id": "main",
     }
 
 
@@ -337,8 +295,8 @@ def scope_of(renderer: "Renderer") -> dict[str, Any]:
         return made if known is None else made.replace_path(origin=known.origin)
 
     def translate_type(name: str) -> str:
-        by_kind = _TYPES.get(str(name).lower())
-        return str(name) if by_kind is None else by_kind.get(project.target.type, by_kind["default"])
+        known = _TYPES.get(str(name).lower())
+        return str(name) if known is None else str(renderer.environment.macro_of("dbt", f"type_{known}")())
 
     column = SimpleNamespace(
         translate_type=translate_type,
@@ -350,13 +308,10 @@ def scope_of(renderer: "Renderer") -> dict[str, Any]:
         {
             **_plain_functions(),
             **_functions(renderer),
-            "config": _Config(renderer),
             "var": _Variables(renderer),
             "adapter": _Adapter(renderer),
             "api": SimpleNamespace(Relation=SimpleNamespace(create=create), Column=column),
             "target": project.target.as_dict(),
-            "schema": project.target.schema,
-            "database": project.target.database,
             "project_name": project.root.name,
         },
         renderer,

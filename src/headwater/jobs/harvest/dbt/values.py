@@ -56,9 +56,6 @@ class Relation:
     def __str__(self) -> str:
         return ".".join(written(part, self.dialect) for part in self.parts)
 
-    def __html__(self) -> str:
-        return str(self)
-
     def __add__(self, other: object) -> str:
         return f"{self}{other}"
 
@@ -102,9 +99,6 @@ class Relation:
         known = {name: value for name, value in parts.items() if name in ("type",)}
         return replace(self, **{**(path or {}), **known})
 
-    def information_schema(self, view: str | None = None) -> "Relation":
-        return replace(self, schema="INFORMATION_SCHEMA", identifier=view)
-
 
 Mapping.register(Relation)
 
@@ -121,20 +115,23 @@ class Column:
     dtype = property(lambda self: self.data_type)
     quoted = property(lambda self: written(self.name, self.dialect))
 
+    def _has(self, *words: str) -> bool:
+        return any(word in self.data_type.lower() for word in words)
+
     def is_string(self) -> bool:
-        return any(word in self.data_type.lower() for word in ("char", "text", "string"))
+        return self._has("char", "text", "string")
 
     def is_number(self) -> bool:
-        return self.is_numeric() or self.is_integer() or self.is_float()
+        return self._has("numeric", "decimal", "number", "int", "float", "double", "real")
 
     def is_numeric(self) -> bool:
-        return any(word in self.data_type.lower() for word in ("numeric", "decimal", "number"))
+        return self._has("numeric", "decimal", "number")
 
     def is_integer(self) -> bool:
-        return "int" in self.data_type.lower()
+        return self._has("int")
 
     def is_float(self) -> bool:
-        return any(word in self.data_type.lower() for word in ("float", "double", "real"))
+        return self._has("float", "double", "real")
 
     def string_size(self) -> int:
         return 256

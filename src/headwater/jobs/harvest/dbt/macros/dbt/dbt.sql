@@ -20,14 +20,24 @@
 {% macro get_quoted_csv(column_names) %}{{ return(column_names | join(', ')) }}{% endmacro %}
 
 {# -- types ------------------------------------------------------------------------------------------------- #}
-{% macro default__type_string() %}{{ return(api.Column.translate_type('string')) }}{% endmacro %}
-{% macro default__type_timestamp() %}{{ return(api.Column.translate_type('timestamp')) }}{% endmacro %}
-{% macro default__type_float() %}{{ return(api.Column.translate_type('float')) }}{% endmacro %}
+{% macro default__type_string() %}{{ return('TEXT') }}{% endmacro %}
+{% macro bigquery__type_string() %}{{ return('string') }}{% endmacro %}
+{% macro spark__type_string() %}{{ return('string') }}{% endmacro %}
+{% macro trino__type_string() %}{{ return('varchar') }}{% endmacro %}
+{% macro fabric__type_string() %}{{ return('varchar(8000)') }}{% endmacro %}
+{% macro default__type_timestamp() %}{{ return('TIMESTAMP') }}{% endmacro %}
+{% macro fabric__type_timestamp() %}{{ return('datetime2(6)') }}{% endmacro %}
+{% macro default__type_float() %}{{ return('FLOAT') }}{% endmacro %}
+{% macro bigquery__type_float() %}{{ return('float64') }}{% endmacro %}
+{% macro trino__type_float() %}{{ return('double') }}{% endmacro %}
 {% macro default__type_numeric() %}{{ return('numeric(28,6)') }}{% endmacro %}
 {% macro bigquery__type_numeric() %}{{ return('numeric') }}{% endmacro %}
 {% macro default__type_bigint() %}{{ return('bigint') }}{% endmacro %}
-{% macro default__type_int() %}{{ return(api.Column.translate_type('integer')) }}{% endmacro %}
-{% macro default__type_boolean() %}{{ return(api.Column.translate_type('boolean')) }}{% endmacro %}
+{% macro default__type_int() %}{{ return('INT') }}{% endmacro %}
+{% macro bigquery__type_int() %}{{ return('int64') }}{% endmacro %}
+{% macro default__type_boolean() %}{{ return('BOOLEAN') }}{% endmacro %}
+{% macro bigquery__type_boolean() %}{{ return('bool') }}{% endmacro %}
+{% macro fabric__type_boolean() %}{{ return('bit') }}{% endmacro %}
 {% macro default__cast(field, type) %}cast({{ field }} as {{ type }}){% endmacro %}
 {% macro default__safe_cast(field, type) %}cast({{ field }} as {{ type }}){% endmacro %}
 {% macro snowflake__safe_cast(field, type) -%}
