@@ -125,12 +125,19 @@ def test_both_branches_of_an_incremental_model_are_there(shop):
 
 
 def test_the_order_is_that_of_refs(shop):
+    (shop / "models/a_lost.sql").write_text(
+        "select * from {{ ref('revenue_of_others') }} join {{ ref('old_orders') }}"
+    )
+    (shop / "models/stg_late.sql").write_text(
+        "{{ config(alias='old_orders', schema='z') }}select * from {{ ref('a_lost') }}"
+    )
     names = [script.makes for script in in_order(read_estate([str(shop)]).scripts)]
     for before, after in [
         ("main.orders", "marts.revenue"),
         ("main.dim_v2", "marts.revenue"),
         ("marts.revenue", "exposure.weekly"),
         ("main.countries", "main.broken"),
+        ("main.a_lost", "z.old_orders"),  # a name that is not found means no other table that ends alike
     ]:
         assert names.index(before) < names.index(after)
 

@@ -42,8 +42,11 @@ def in_order(scripts: Sequence[Script]) -> list[Script]:
     before: list[set[int]] = [set() for _ in scripts]
     for at, script in enumerate(scripts):
         for name in _read(script, makers) - makes[at]:
-            alike = makers.get(last_part(name), {}).items()
-            same = sorted({maker for each, those in alike if may_mean(name, each) for maker in those})
+            alike = makers.get(last_part(name), {})
+            if script.reads is not None:  # whoever knows them knows them whole
+                same = alike.get(name, [])
+            else:
+                same = sorted({maker for each, those in alike.items() if may_mean(name, each) for maker in those})
             earlier = [maker for maker in same if maker < at]
             later = [maker for maker in same if maker > at]
             if earlier:

@@ -175,5 +175,5 @@ def _tables(path: Path, manifest: Mapping[str, Any], relations: Mapping[str, Rel
             known = {
                 str(one.get("name") or name): one.get("type") or one.get("data_type") for name, one in columns.items()
             }
-            if known:
+            if known or group == "sources":
                 yield table_of(relations[id], known, complete=entry is not None)
