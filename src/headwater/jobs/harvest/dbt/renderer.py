@@ -228,6 +228,14 @@ class Renderer:
         identifier = self.text(found.identifier, package) or name
         return Relation(database, str(schema), str(identifier), self.dialect, "table", found)
 
+    def source_as_read(self, group: str, name: str) -> Relation:
+        """The table that models read by `source`, which a macro of the project may replace."""
+        with self._working(_Work(parsing=True), Source("")), contextlib.suppress(Exception):
+            found = self.environment.lookup("source", self.project.root.name)(group, name)
+            if isinstance(found, Relation):
+                return found
+        return self.source(group, name)
+
     def read(self, relation: Relation) -> Relation:
         """Note that the node being rendered reads a relation."""
         self.work.reads[relation] = None

@@ -178,7 +178,7 @@ def _readers(renderer: Renderer, dialect: str, root: str) -> Iterator[Script]:
 def _tables(renderer: Renderer) -> Iterator[SchemaTable]:
     """The tables that are loaded, not made: sources as they are declared, seeds as their files are."""
     for (group, name), source in renderer.resources.sources.items():
-        yield table_of(renderer.source(group, name), declared(source), complete=False)
+        yield table_of(renderer.source_as_read(group, name), declared(source), complete=False)
     for node in renderer.resources.nodes.values():
         if node.kind == "seed" and (names := seed_columns(node.path)):
             types = renderer.config(node).get("column_types") or {}
