@@ -1,4 +1,4 @@
-"""What a dbt project declares: models, seeds, snapshots, sources, exposures and metrics, with their configuration."""
+"""What a dbt project declares: models, seeds, snapshots, sources and exposures, with their configuration."""
 
 import csv
 import re
@@ -67,7 +67,6 @@ class Resources:
     by_name: dict[str, list[Node]] = field(default_factory=dict)
     sources: dict[tuple[str, str], SourceTable] = field(default_factory=dict)
     exposures: list[tuple[Path, Mapping[str, Any]]] = field(default_factory=list)
-    metrics: list[tuple[Path, Mapping[str, Any]]] = field(default_factory=list)
     latest: dict[str, str] = field(default_factory=dict)  # of models with versions
 
     def add(self, node: Node) -> None:
@@ -220,7 +219,6 @@ def _read_declarations(path: Path, content: Mapping[str, Any], package: Package,
                 table,
             )
     resources.exposures += [(path, each) for each in _entries(content, "exposures")]
-    resources.metrics += [(path, each) for each in _entries(content, "metrics")]
     for each in _entries(content, "snapshots"):
         if each.get("relation"):  # a snapshot that is declared, not written
             text = f"select * from {{{{ {each['relation']} }}}}"
