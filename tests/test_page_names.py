@@ -22,6 +22,7 @@ EXAMPLES = {
     *("addr.city", "database.table", "ds.t", "hw.db.table", "p.ds.t", "s.x", "shop.orders", "t.b"),  # of a reader
     *("lake.sql", "literals=True", 'reading="value"', "tier=gold", "whole = table"),  # code in a few words
     *("conda-pack", "venv-pack", "restart.offset"),  # tools of others; a field of the format
+    *("adapter.dispatch", "catalog.json", "marts.customers"),  # of dbt
 }
 """Names that look like options and are none."""
 OF_SPARK = re.compile(r"spark\.(?!headwater\.).*")

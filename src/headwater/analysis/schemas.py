@@ -1,13 +1,15 @@
 """Schemas from wherever users have them: Python values, files, folders, warehouses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from headwater.lineage.imports import schema_of_mapping
-from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.schema import SchemaMetadata, SchemaTable
 
 SchemaLike: TypeAlias = SchemaMetadata | Mapping[str, Any] | str | PathLike[str] | None
 
@@ -36,6 +38,13 @@ def import_schema(
         case _:
             found: SchemaMetadata = _files().schema_of_file(Path(schema), dialect)
             return found
+
+
+def with_tables(schema: SchemaMetadata, tables: Iterable[SchemaTable]) -> SchemaMetadata:
+    """A schema with more tables; of one that it has already, what it has counts."""
+    known = {tuple(map(str.lower, table.parts)) for table in schema.tables}
+    more = tuple(table for table in tables if tuple(map(str.lower, table.parts)) not in known)
+    return msgspec.structs.replace(schema, tables=(*schema.tables, *more)) if more else schema
 
 
 def _schema_of_warehouse(location: str, dialect: str | None) -> SchemaMetadata:

@@ -69,7 +69,9 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     master, spark = _place(**{name: options.pop(name) for name in ("master", "no_spark", "jobs")})
     settings = flags.settings
     rules = Rules(
-        Patterns(options["targets"] or settings.harvest_target), (*options["exclude"], *settings.harvest_exclude)
+        Patterns(options["targets"] or settings.harvest_target),
+        (*options["exclude"], *settings.harvest_exclude),
+        parse_variables(options["variables"]),
     )
     estate = read_estate(paths, dialect or settings.dialect, rules)
     for warning in estate.warnings:
@@ -84,7 +86,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
             HarvestOptions(
                 schema=options["schema"] or flags.settings.schema,
                 engine=options["engine"],
-                template=TemplateOptions(parse_variables(options["variables"])),
+                template=TemplateOptions(rules.variables),
                 master=master,
                 spark=spark,
                 progress=progress,

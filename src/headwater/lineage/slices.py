@@ -100,6 +100,7 @@ class Hashes:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], tuple[KnownTable, str]] = {}
+        self._imported: tuple[Any, str] | None = None
 
     def of(self, table: KnownTable | Absent | None) -> str:
         """A hash that is the same in all processes. None is a table that has gone elsewhere."""
@@ -119,7 +120,12 @@ class Hashes:
     def of_all(self, layer: Layer[Any], name: str) -> str:
         """Of all that is in a layer; of the imported one the names alone, since that is all one can ask of it."""
         if name == "imported":
-            return digest(*sorted({str(table.name).encode() for _, table in layer.items()}))
+            kept = self._imported if not layer.own else None
+            if kept is None or kept[0] is not layer.base:
+                kept = layer.base, digest(*sorted({str(table.name).encode() for _, table in layer.items()}))
+            if not layer.own:  # as it was given: many units ask for it
+                self._imported = kept
+            return kept[1]
         return digest(*(f"{key}{self.of(table)}".encode() for key, table in sorted(layer.items())))
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from headwater.analysis.door import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
-from headwater.analysis.template import TemplateOptions
+from headwater.analysis.template import Rendered, TemplateOptions
 from headwater.errors import CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
 from headwater.graph.store import arrow_schema
@@ -24,7 +24,7 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import SchemaMetadata
 from headwater.lineage.script import analyze_script, failure_of
 from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolver, digest
-from headwater.lineage.statement import StatementLineage
+from headwater.lineage.statement import StatementLineage, Status
 from headwater.text import Source
 
 FACTS = (STATEMENTS, EDGES, ISSUES)
@@ -130,11 +130,12 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Ro
     front_end, dialect = open_front_end(unit.script.dialect, setting.engine)  # new, so that it knows no script
     resolver = WatchedResolver(setting.schemas[unit.script.dialect], dialect, task.part)
     tell_functions(unit, front_end, resolver, shared.get(unit.script.dialect))
-    source = Source(unit.text, unit.script.name)
-    text = rendered(source, setting.template if unit.whole else None)
+    text = unit.script.rendered
+    source = Source(unit.text if text is None else text.template.text, unit.script.name)
+    text = text or rendered(source, setting.template if unit.whole else None)
     lineages: list[StatementLineage] = []
     for lineage in analyze_script(Source(text.text, source.name), front_end, resolver):
-        lineages.append(moved_to_template(lineage, text, 0, source.name))
+        lineages.append(_doubted(moved_to_template(lineage, text, 0, source.name), unit, text))
     lineages = with_results(lineages, unit.script.name, unit.number, is_only=unit.is_only)
     sight = resolver.sight(hashes)
     used = {table.name for lineage in lineages for table in lineage.sources}
@@ -143,10 +144,21 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Ro
     facts = _facts(unit, source, lineages, digest(setting.mark(unit).encode(), *map(str.encode, schema)))
     add_issues(facts, unit.script.name, text.issues)
     issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
-    return _row(task, facts, sight, resolver.told) | {
+    return _row(task, facts, sight, [] if unit.script.is_rough else resolver.told) | {
         "count": len({lineage.index for lineage in lineages}),
         "findings": sum(issue.severity in _FINDINGS for issue in issues),
     }
+
+
+def _doubted(lineage: StatementLineage, unit: Unit, text: Rendered) -> StatementLineage:
+    """The lineage of a statement as far as its template is known: what that is in doubt of, the statement is."""
+    if unit.script.is_rough:
+        failed = not lineage.sources and any(issue.severity is Severity.ERROR for issue in text.issues)
+        status = Status.ERROR if failed else Status.TABLE_ONLY
+        return replace(lineage, status=status, edges=(), columns=(), issues=())
+    if lineage.status is Status.RESOLVED and text.issues:
+        return replace(lineage, status=Status.APPROXIMATE)
+    return lineage
 
 
 def _failed(task: Task, setting: Setting, err: Exception) -> Row:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.analysis.engines import Engine, open_front_end
-from headwater.analysis.schemas import SchemaLike, import_schema
+from headwater.analysis.schemas import SchemaLike, import_schema, with_tables
 from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema
 from headwater.graph.report import HarvestReport, report_on
@@ -80,7 +80,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     options = options or HarvestOptions()
     started = datetime.now(UTC)
     memory = records.recall(store, estate.roots)
-    with ThreadPoolExecutor(1) as beside, closing(_runner(estate.scripts, options)) as runner:
+    with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
         ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
         change = _change(store, settled, memory)
@@ -132,9 +132,10 @@ class Settled:
         return self.runner.rows(spec, [each.place for _, each in self.outcomes if each.place is not None])
 
 
-def _runner(scripts: Sequence[Script], options: HarvestOptions) -> Runner:
-    dialects = dict.fromkeys(script.dialect for script in scripts)
-    schemas = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
+def _runner(estate: Estate, options: HarvestOptions) -> Runner:
+    dialects = dict.fromkeys(script.dialect for script in estate.scripts)
+    given = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
+    schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
     return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
 
 

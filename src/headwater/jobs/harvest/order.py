@@ -42,8 +42,11 @@ def in_order(scripts: Sequence[Script]) -> list[Script]:
     before: list[set[int]] = [set() for _ in scripts]
     for at, script in enumerate(scripts):
         for name in _read(script, makers) - makes[at]:
-            alike = makers.get(last_part(name), {}).items()
-            same = sorted({maker for each, those in alike if may_mean(name, each) for maker in those})
+            alike = makers.get(last_part(name), {})
+            if script.reads is not None:  # whoever knows them knows them whole
+                same = alike.get(name, [])
+            else:
+                same = sorted({maker for each, those in alike.items() if may_mean(name, each) for maker in those})
             earlier = [maker for maker in same if maker < at]
             later = [maker for maker in same if maker > at]
             if earlier:
@@ -94,6 +97,8 @@ def _made(script: Script) -> frozenset[str]:
 
 def _read(script: Script, called: Container[str]) -> frozenset[str]:
     """The names of tables and functions that a script seems to use; those of its own CTEs are no tables."""
+    if script.reads is not None:
+        return frozenset(map(plain_name, script.reads))
     text = script.text
     own = {plain_name(match[1]) for match in _CTES.finditer(text)}
     found = [match.groups() for match in _READS.finditer(text)]

@@ -1,12 +1,12 @@
 """What an estate is made of: folders of SQL, dbt projects and manifests, query logs, files of events."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
@@ -14,8 +14,12 @@ import pyarrow.parquet
 
 from headwater.analysis.texts import read_sql
 from headwater.errors import InputError
+from headwater.jobs.harvest.dbt.manifest import read_manifest
+from headwater.jobs.harvest.dbt.project import PROJECT_FILE
+from headwater.jobs.harvest.dbt.scripts import read_dbt
 from headwater.jobs.harvest.targets import Patterns
 from headwater.jobs.harvest.units import Script
+from headwater.lineage.schema import SchemaTable
 from headwater.sql.dialects import dialect_names
 
 _TEXT = ("query_text", "query", "sql", "statement_text", "statement", "text")
@@ -33,6 +37,7 @@ class Estate:
     roots: tuple[str, ...]  # what was named; what was found there earlier and is there no more, is removed
     events: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()  # files that had to be guessed at
+    tables: tuple[SchemaTable, ...] = ()  # that it declares and does not make
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,11 @@ class Rules:
 
     targets: Patterns = field(default_factory=Patterns)
     exclude: tuple[str, ...] = ()  # patterns of paths below what was named
+    variables: Mapping[str, Any] = field(default_factory=dict)  # of dbt projects
 
     def takes(self, file: Path, root: Path) -> bool:
         """Return whether a file below a root is harvested."""
-        inside = PurePath(file.relative_to(root))
+        inside = PurePath(file.relative_to(root)) if file.is_relative_to(root) else PurePath(file)
         steps = [inside, *inside.parents]
         return not any(step.match(pattern.rstrip("/")) for pattern in self.exclude for step in steps)
 
@@ -59,19 +65,29 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
     roots: list[str] = []
     events: list[Path] = []
     warnings: list[str] = []
+    tables: list[SchemaTable] = []
     for name in names:
         own, path = _parted(name, dialect)
         if _is_events(path):
             events.append(path)
             continue
         roots.append(str(path))
+        if (path / PROJECT_FILE).is_file() or path.name.endswith("manifest.json"):
+            if path.is_dir():
+                found = read_dbt(path, own, rules.variables, partial(rules.takes, root=path))
+            else:
+                found = read_manifest(path, own, rules.variables)
+            scripts += found.scripts
+            tables += found.tables
+            warnings += found.warnings
+            continue
         scripts += _scripts_at(path, own, warnings, rules)
     seen: dict[str, Script] = {}
     for script in scripts:
         if script.name in seen:
             raise InputError(f"{script.name} was named twice")
         seen[script.name] = script
-    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings))
+    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings), tuple(tables))
 
 
 def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
@@ -84,21 +100,13 @@ def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
 def _scripts_at(path: Path, dialect: str | None, warnings: list[str], rules: Rules) -> Iterator[Script]:
     if path.is_dir():
         found = sorted(file for file in path.rglob("*.sql") if rules.takes(file, path))
-        models = path / "models" if (path / "dbt_project.yml").is_file() else None
         for file in found:
-            if models is not None and not file.is_relative_to(models):  # macros, tests and snapshots are no models
-                continue
             try:
                 text = read_sql(file, warnings.append)
             except InputError as err:
                 warnings.append(f"{err}; it was left out")
                 continue
-            if models is not None:
-                yield Script(str(file), text, dialect, str(path), makes=file.stem, is_model=True)
-            else:
-                yield _script(file, text, dialect, str(path), rules)
-    elif path.name.endswith("manifest.json"):
-        yield from _models(path, dialect)
+            yield _script(file, text, dialect, str(path), rules)
     elif path.suffix.lower() in _LOGS:
         yield from _entries(path, dialect)
     else:
@@ -111,57 +119,6 @@ def _script(file: Path, text: str, dialect: str | None, root: str, rules: Rules)
         return Script(str(file), text, dialect, root)
     namespace = target.catalog, target.schema
     return Script(str(file), text, dialect, root, makes=target.written(dialect), namespace=namespace)
-
-
-# --------------------------------------------------------------------------------------------- dbt manifests
-
-
-class _Node(msgspec.Struct):
-    resource_type: str = ""
-    name: str = ""
-    alias: str | None = None
-    database: str | None = None
-    schema: str | None = None
-    relation_name: str | None = None
-    original_file_path: str = ""
-    language: str = "sql"
-    compiled_code: str | None = None
-    compiled_sql: str | None = None
-    raw_code: str | None = None
-    raw_sql: str | None = None
-    config: dict[str, Any] = {}
-
-
-class _Metadata(msgspec.Struct):
-    adapter_type: str | None = None
-
-
-class _Manifest(msgspec.Struct):
-    nodes: dict[str, _Node]
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
-def _models(path: Path, dialect: str | None) -> Iterator[Script]:
-    """The models of a dbt project as its manifest has them: compiled where dbt has compiled them."""
-    try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
-    except OSError as err:
-        raise InputError(f"cannot read {path}: {err.strerror}") from err
-    except msgspec.DecodeError as err:
-        raise InputError(f"{path} is no dbt manifest: {err}") from err
-    dialect = dialect or manifest.metadata.adapter_type
-    for id, node in sorted(manifest.nodes.items()):
-        text = node.compiled_code or node.compiled_sql or node.raw_code or node.raw_sql
-        if node.resource_type not in ("model", "snapshot") or node.language != "sql" or not text:
-            continue
-        name = node.original_file_path or id
-        yield Script(name, text, dialect, str(path), makes=_relation(node), is_model=True)
-
-
-def _relation(node: _Node) -> str:
-    if node.relation_name:
-        return node.relation_name
-    return ".".join(part for part in (node.database, node.schema, node.alias or node.name) if part)
 
 
 # ------------------------------------------------------------------------------------------------ query logs

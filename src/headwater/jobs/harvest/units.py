@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
-from headwater.analysis.template import is_template
+from headwater.analysis.template import Rendered, is_template
 from headwater.lineage.slices import digest
 
 
@@ -29,6 +29,9 @@ class Script:
     namespace: tuple[str | None, str | None] = (None, None)  # catalog and schema of names that have none
     user: str | None = None
     time: datetime | None = None
+    rendered: Rendered | None = None  # how the text was made of a template, if it was
+    reads: tuple[str, ...] | None = None  # the tables it reads, where somebody knows them
+    is_rough: bool = False  # the text stands for something that cannot be read: of it only the tables count
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ class Unit:
         parts = (script.dialect or "", script.user or "", str(script.time or ""), repr(script.namespace))
         place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}:{self.is_only}"
         prelude = (part for each in self.prelude for part in (each.text, repr(each.namespace)))
-        return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *prelude)))
+        made = (script.rendered.template.text, str(script.rendered.issues)) if script.rendered is not None else ()
+        return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *prelude, *made)))
 
 
 _WORD = re.compile(r"[\w$]+")
@@ -179,6 +183,8 @@ def last_part(name: str) -> str:
 
 def cut_units(script: Script) -> list[Unit]:
     """The units of a script, in order."""
+    if script.rendered is not None:
+        return [whole_unit(script)]
     if script.makes is not None:
         return [_making_unit(script)]
     if (script.dialect or "") in _WHOLE_DIALECTS or is_template(script.text) or _ODD.search(script.text):
