@@ -162,7 +162,7 @@ def decode_schema(data: bytes | str) -> SchemaMetadata:
     try:
         return msgspec.json.decode(data, type=SchemaMetadata)
     except msgspec.DecodeError as err:
-        raise SchemaError(f"the schema is not of the expected form: {err}", hint=_FORM) from err
+        raise SchemaError(f"the schema is not of the expected form: {err}", hint=FORM) from err
 
 
 def convert_schema(value: Any) -> SchemaMetadata:
@@ -173,7 +173,7 @@ def convert_schema(value: Any) -> SchemaMetadata:
     try:
         return msgspec.convert(value, SchemaMetadata)
     except msgspec.ValidationError as err:
-        raise SchemaError(f"the schema is not of the expected form: {err}", hint=_FORM) from err
+        raise SchemaError(f"the schema is not of the expected form: {err}", hint=FORM) from err
 
 
-_FORM = '{"tables": [{"schema": "shop", "name": "orders", "columns": [{"name": "id", "dataType": "INT"}]}]}'
+FORM = '{"tables": [{"schema": "shop", "name": "orders", "columns": [{"name": "id", "dataType": "INT"}]}]}'
