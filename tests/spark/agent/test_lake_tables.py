@@ -93,8 +93,8 @@ COMMANDS = {
     "ALTER TABLE watched.shop.k DROP COLUMN remark": ("drop_columns", "-> shop.k ALTER"),
     "ALTER TABLE watched.shop.k SET TBLPROPERTIES ('comment' = 'x')": ("set_table_properties", "-> shop.k ALTER"),
     "ALTER TABLE watched.shop.k UNSET TBLPROPERTIES ('comment')": ("unset_table_properties", "-> shop.k ALTER"),
-    "DELETE FROM watched.shop.k WHERE id = 1": ("write_delta", "-> shop.k"),
-    "UPDATE watched.shop.k SET n = n + 1 WHERE id = 2": ("write_delta", "-> shop.k"),
+    "DELETE FROM watched.shop.k WHERE id = 1": ("delete_from_table", "-> shop.k"),
+    "UPDATE watched.shop.k SET n = n + 1 WHERE id = 2": ("update_table", "-> shop.k"),
     "CREATE OR REPLACE TABLE watched.shop.r AS SELECT id FROM watched.shop.k": (
         "replace_table_as_select",
         "shop.k -> shop.r OVERWRITE",
