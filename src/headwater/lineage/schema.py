@@ -84,6 +84,13 @@ class SchemaFunction(Wire, frozen=True, kw_only=True):
         return tuple(part for part in (self.catalog, self.schema, self.name) if part)
 
 
+class SchemaConnection(Wire, frozen=True, kw_only=True):
+    """Another database that queries are sent to (EXTERNAL_QUERY): its name, and the dialect of its SQL."""
+
+    name: str
+    dialect: str
+
+
 class SchemaMetadata(Wire, frozen=True, kw_only=True):
     """A user's knowledge of tables and functions: their columns, where to look for them, how names compare."""
 
@@ -93,6 +100,7 @@ class SchemaMetadata(Wire, frozen=True, kw_only=True):
     case_sensitivity: CaseSensitivity = CaseSensitivity.DIALECT
     tables: tuple[SchemaTable, ...] = ()
     functions: tuple[SchemaFunction, ...] = ()
+    connections: tuple[SchemaConnection, ...] = ()
     allow_implied: bool = True
 
 
