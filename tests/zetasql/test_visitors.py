@@ -7,6 +7,8 @@ from zetasql.api import Analyzer, ResolvedNodeVisitor
 from zetasql.types import AnalyzerOptions
 
 from headwater.zetasql import (
+    ColumnEntity,
+    ColumnLineageExtractor,
     ExpressionParentFinder,
     ParentColumnFinder,
     TableLineageExtractor,
@@ -352,6 +354,21 @@ def test_parents_set_by_hand_are_followed(analyzer: Analyzer) -> None:
     stored["country"] = stmt.output_column_list[1].column
     column = stmt.output_column_list[0].column
     assert [each.name for each in Finder.find_parents_for_column(stmt, column)] == ["country"]
+
+
+def test_entities_of_resolved_columns() -> None:
+    assert ColumnEntity.from_resolved_column(A) == ColumnEntity("t", "A")
+
+
+def test_extractors_by_kind_of_statement(analyzer: Analyzer) -> None:
+    insert = analyzer.analyze_statement("INSERT INTO orders (order_id) SELECT id FROM customers")
+    assert {str(each.target) for each in ColumnLineageExtractor.extract_for_insert(insert)} == {"orders.order_id"}
+    sql = (
+        "MERGE orders USING customers ON order_id = id WHEN MATCHED THEN UPDATE SET status = name "
+        "WHEN NOT MATCHED THEN INSERT (order_id) VALUES (id)"
+    )
+    found = ColumnLineageExtractor.extract_for_merge(analyzer.analyze_statement(sql))
+    assert {str(each.target) for each in found} == {"orders.status", "orders.order_id"}
 
 
 def test_messages_are_visited_as_objects_are(analyzer: Analyzer) -> None:
