@@ -19,7 +19,17 @@ from headwater.spark.agent.options import AgentOptions
 from tests.pages import PAGES, ROOT
 
 EXAMPLES = {
-    *("addr.city", "database.table", "ds.t", "hw.db.table", "p.ds.t", "s.x", "shop.orders", "t.b"),  # of a reader
+    *(
+        "addr.city",
+        "database.table",
+        "ds.t",
+        "hw.db.table",
+        "p.ds.t",
+        "s.x",
+        "shop.orders",
+        "t.b",
+        "us.crm.public.people",
+    ),  # of a reader
     *("lake.sql", "literals=True", 'reading="value"', "tier=gold", "whole = table"),  # code in a few words
     *("conda-pack", "venv-pack", "restart.offset"),  # tools of others; a field of the format
 }

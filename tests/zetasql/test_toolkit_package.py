@@ -2,6 +2,7 @@
 
 import importlib
 import runpy
+import sys
 
 import pytest
 from zetasql.api import Analyzer
@@ -195,7 +196,8 @@ def test_the_printed_walk_and_visitor(analyzer: Analyzer) -> None:
     assert [each.name for each in names["Mine"].find_parents_for_column(stmt, column)] == ["id"]
 
 
-def test_the_example_module_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_module_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "zetasql_toolkit.examples.extract_column_lineage", raising=False)
     runpy.run_module("zetasql_toolkit.examples.extract_column_lineage", run_name="__main__")
     out = capsys.readouterr().out
     assert "project.dataset.table.column_alias\n  <- bigquery-public-data.samples.wikipedia.comment" in out
