@@ -1,4 +1,5 @@
-"""Write the pages that follow from the code and from kept results: errors, settings, commands, Python, performance.
+"""Write the pages that follow from the code and from kept results: errors, settings, commands, Python, performance,
+the designs.
 
 `--check` writes nothing and fails when a page on disk differs from what the code says.
 """
@@ -11,6 +12,7 @@ from pathlib import Path
 import click
 from api import api_page
 from performance import measured_in_short, performance_page
+from seeds import seeds_page
 
 from headwater.cli.main import headwater
 from headwater.config import PREFIX, Settings
@@ -139,6 +141,7 @@ def readme() -> str:
 
 PAGES = {
     "../README.md": readme,
+    "seeds.md": lambda: seeds_page(NOTE),
     "performance.md": lambda: performance_page(NOTE),
     "reference/python.md": lambda: api_page(NOTE),
     "errors.md": errors_page,

@@ -13,7 +13,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from headwater.spark.agent.datasets import PlanOutput
-from headwater.spark.agent.visitors.catalog import visitor_classes
+from headwater.spark.agent.visitors.catalog import builder_classes, visitor_classes
 
 PAGE = Path(__file__).parent / "reference" / "spark-commands.md"
 _COMMAND = "org.apache.spark.sql.catalyst.plans.logical.Command"
@@ -88,8 +88,18 @@ def command_classes(spark: SparkSession) -> list[str]:
 def page(spark: SparkSession) -> str:
     """The page for a Spark."""
     version = ".".join(spark.version.split(".")[:2])
-    outputs = {name for visitor in visitor_classes() if visitor.makes is PlanOutput for name in visitor.nodes}
-    inputs = {name for visitor in visitor_classes() if visitor.makes is not PlanOutput for name in visitor.nodes}
+    outputs = {
+        name
+        for visitor in (*visitor_classes(), *builder_classes())
+        if visitor.makes is PlanOutput
+        for name in visitor.nodes
+    }
+    inputs = {
+        name
+        for visitor in (*visitor_classes(), *builder_classes())
+        if visitor.makes is not PlanOutput
+        for name in visitor.nodes
+    }
     tested = {name: test for test, names in TESTS.items() for name in names.split()}
     lines = [
         "# Commands of Spark",

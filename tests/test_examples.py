@@ -64,7 +64,7 @@ def test_the_notebook_runs(tmp_path):
     assert "AGGREGATION" in shown
 
 
-SMALL = ("demo_table_lineage", "demo_column_lineage", "extract_column_lineage", "lake_table")
+SMALL = ("demo_table_lineage", "demo_column_lineage", "lake_table")
 
 
 @pytest.mark.parametrize("name", SMALL)

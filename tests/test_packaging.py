@@ -48,6 +48,8 @@ def test_the_wheel_is_complete(wheel):
     package = ROOT / "src" / "headwater"
     kept = {str(file.relative_to(package)) for file in package.rglob("*") if file.suffix not in (".pyc", "")}
     assert kept <= names
+    toolkit = ROOT / "src" / "zetasql_toolkit"
+    assert {str(file.relative_to(toolkit)) for file in toolkit.rglob("*.py")} <= names
     assert {"py.typed", "server/page/index.html", "demo/shop/typo.sql", "licenses/LICENSE"} <= names
 
 

@@ -126,4 +126,4 @@ def test_the_others():
     assert hive_name("thrift://a:1,thrift://b:1", "d", "t") == DatasetName("hive://a:1", "d.t")
     assert kafka_name("a:9092, b:9092", "orders") == DatasetName("kafka://a:9092", "orders")
     assert str(memory_name("view")) == "inmemory://view"
-    assert str(DatasetName("file", "/x")) == "file/x"
+    assert str(DatasetName("file", "/x")) == "file:/x"

@@ -85,6 +85,8 @@ def test_a_change_that_would_lose_rows_is_refused(shop):
 
 def test_create_or_replace(session):
     session.sql("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)")
+    with pytest.raises(SqlError, match=r"there is a table default\.t already"):
+        session.sql("CREATE TABLE t (b STRING)")
     session.sql("CREATE OR REPLACE TABLE t (b STRING)")
     assert session.table("t").schema.names == ("b",)
     session.sql("CREATE OR REPLACE TABLE t AS SELECT 5 AS c")

@@ -26,7 +26,7 @@ def test_an_edge_knows_the_line_of_python_that_made_it(case_tables):
 
 def test_an_edge_knows_its_piece_of_sql(case_tables):
     result = explain_lineage(case_tables, "SELECT c,\n  a + b AS n\nFROM t WHERE b > 1")
-    assert (edge(result, "n").expression, edge(result, "n").place) == ("a + b AS n", "sql:2:3")
+    assert (edge(result, "n").expression, edge(result, "n").place) == ("a + b", "sql:2:3")
     rows = next(each for each in result.edges if each.target.column is None)
     assert (rows.expression, rows.place) == ("b > ?", "sql:3:14")
 
@@ -36,7 +36,7 @@ def test_literals_are_not_shown_unless_asked_for(case_tables):
     df = case_tables.table("t").filter(F.col("c") == "tax-4715").select(F.concat("c", F.lit("tax-4716")).alias("k"))
     for result in (explain_lineage(case_tables, sql), lineage(df)):
         assert "47" not in result.to_json()
-    assert edge(explain_lineage(case_tables, sql, literals=True), "k").expression == "concat(c, 'tax-4711') AS k"
+    assert edge(explain_lineage(case_tables, sql, literals=True), "k").expression == "concat(c, 'tax-4711')"
 
 
 def test_an_output_can_be_named(case_tables):

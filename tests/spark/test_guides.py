@@ -6,6 +6,8 @@ import pytest
 from tests.pages import ROOT, Page
 from tests.test_pages import SPARK
 
+from headwater.spark.agent.visitors import visitor
+
 
 @pytest.fixture
 def beside(spark, tmp_path, monkeypatch):
@@ -13,6 +15,8 @@ def beside(spark, tmp_path, monkeypatch):
     began = os.getcwd()
     monkeypatch.chdir(tmp_path)
     _move(spark, str(tmp_path))
+    for name in ("_VISITORS", "_BUILDERS"):  # what a guide registers is not for other tests
+        monkeypatch.setattr(visitor, name, list(getattr(visitor, name)))
     yield spark.newSession()
     _move(spark, began)
 

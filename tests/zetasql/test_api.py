@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from zetasql.api import Analyzer
-from zetasql.api.builders import CatalogBuilder, TableBuilder
 from zetasql.core.exceptions import ServerError
 from zetasql.types import (
     AnalyzerOptions,
@@ -15,7 +14,6 @@ from zetasql.types import (
     ProductMode,
     ResolvedColumnRef,
     ResolvedTableScan,
-    TypeKind,
 )
 
 from headwater.errors import UsageError
@@ -95,20 +93,6 @@ def test_spanner_options_differ() -> None:
 
 def test_builtin_function_options_carry_the_language() -> None:
     assert get_builtin_function_options().language_options.enabled_language_features
-
-
-def test_the_printed_example(analyzer: Analyzer, capsys: pytest.CaptureFixture[str]) -> None:
-    source = (
-        TableBuilder("source").add_column("id", TypeKind.TYPE_INT64).add_column("name", TypeKind.TYPE_STRING).build()
-    )
-    catalog = CatalogBuilder("demo").add_table(source).with_builtin_functions(get_builtin_function_options()).build()
-    sql = "CREATE TABLE target AS SELECT id, UPPER(name) as name FROM source"
-    stmt = Analyzer(AnalyzerOptions(), catalog).analyze_statement(sql)
-    for found in sorted(ColumnLineageExtractor.extract_column_lineage(stmt), key=lambda each: each.target.name):
-        print(f"{found.target.table}.{found.target.name}")
-        for parent in found.parents:
-            print(f"  <- {parent.table}.{parent.name}")
-    assert capsys.readouterr().out == "target.id\n  <- source.id\ntarget.name\n  <- source.name\n"
 
 
 def test_the_example_that_matches_java(analyzer: Analyzer) -> None:
@@ -222,7 +206,7 @@ def test_the_shared_engine_takes_threads(analyzer: Analyzer) -> None:
     assert found == ["name"] * 3
 
 
-@pytest.mark.parametrize("name", ["demo_table_lineage", "demo_column_lineage", "extract_column_lineage"])
+@pytest.mark.parametrize("name", ["demo_table_lineage", "demo_column_lineage"])
 def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     out = capsys.readouterr().out

@@ -29,14 +29,16 @@ _PORTS = {"postgres": 5432, "mysql": 3306, "mssql": 1433, "oracle": 1521, "redsh
 class DatasetName:
     """A dataset's full name.
 
-    >>> str(path_name("s3a://bucket/raw/orders/"))
-    's3://bucket/raw/orders'
+    >>> str(path_name("s3a://bucket/raw/orders/")), str(path_name("/data/orders"))
+    ('s3://bucket/raw/orders', 'file:/data/orders')
     """
 
     namespace: str
     name: str
 
     def __str__(self) -> str:
+        if self.namespace == "file":  # the local disk: its address is the scheme and the path
+            return f"file:{self.name}"
         joint = "" if self.name.startswith("/") or self.namespace.endswith("/") else "/"
         return f"{self.namespace}{joint}{self.name}"
 

@@ -12,24 +12,27 @@ import msgspec
 
 from headwater.errors import InputError, SchemaError
 from headwater.lineage.bigquery import columns_of_bigquery, is_bigquery_fields, is_bigquery_table, schema_of_bigquery
-from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
+from headwater.lineage.schema import FORM, ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
 from headwater.model.names import parse_table_name
 
 _DUMP_COLUMNS = ("table_name", "column_name")
 
 
 def schema_of_mapping(tables: Mapping[str, Any]) -> SchemaMetadata:
-    """A schema from a dictionary of tables.
+    """A schema from a dictionary of tables, or from the request form: `{"tables": [{"name": …}], "allowImplied": …}`.
 
-    A table is a list of column names or a dictionary of their types; names may be dotted, or nested by schema. A name
-    with brackets is a function that gives rows: `orders_of(customer)` with the columns of its rows.
+    In a dictionary of tables, a table is a list of column names or a dictionary of their types; names may be dotted,
+    or nested by schema. A name with brackets is a function that gives rows: `orders_of(customer)` with the columns of
+    its rows.
 
     >>> schema = schema_of_mapping({"shop.orders": ["id"], "crm": {"people": {"name": "STRING"}}})
     >>> [(table.schema, table.name, table.columns[0].name) for table in schema.tables]
     [('shop', 'orders', 'id'), ('crm', 'people', 'name')]
 
-    RAISES: SchemaError when a table is neither.
+    RAISES: SchemaError when a table is neither, or when the dictionary could be meant in both forms.
     """
+    if is_wire_schema(tables):
+        return convert_schema(tables)
     found = list(_tables_of_mapping(tables, ()))
     return SchemaMetadata(
         tables=tuple(each for each in found if isinstance(each, SchemaTable)),
@@ -156,9 +159,7 @@ def schema_of_value(value: Any, *, name: str | None = None) -> SchemaMetadata:
         if not all(isinstance(row, dict) for row in value):
             raise SchemaError("a JSON list must hold the rows of information_schema.columns, as objects")
         return schema_of_rows(value)
-    if isinstance(value, dict) and not is_wire_schema(value):
-        return schema_of_mapping(value)
-    return convert_schema(value)
+    return schema_of_mapping(value) if isinstance(value, dict) else convert_schema(value)
 
 
 def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaMetadata:
@@ -170,18 +171,31 @@ def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaM
     return SchemaMetadata(tables=(_table(_parts(name), columns_of_bigquery(fields)),))
 
 
+_WORDS = frozenset(SchemaMetadata.__struct_encode_fields__)
+_BOTH = f'the request form: {FORM}; a dictionary of tables: {{"shop.orders": {{"id": "INT"}}}}'
+
+
 def is_wire_schema(value: Mapping[str, Any]) -> bool:
-    """Return whether an object is the wire format rather than a dictionary of tables."""
-    words = {
-        "tables",
-        "functions",
-        "defaultCatalog",
-        "defaultSchema",
-        "searchPath",
-        "caseSensitivity",
-        "allowImplied",
-    }
-    return not value or (not words.isdisjoint(value) and not isinstance(value.get("tables"), dict))
+    """Return whether an object is the request form rather than a dictionary of tables.
+
+    A word of the request form whose value is an object names a table, or a schema, of a dictionary of tables.
+
+    RAISES: SchemaError when it may be either.
+    """
+    words = [name for name in value if name in _WORDS and not isinstance(value[name], Mapping)]
+    if not words:
+        return not value
+    of_tables = [name for name in words if _is_names(value[name])]
+    if len(words) == len(value) and (not of_tables or not any(value[name] for name in of_tables)):
+        return True
+    if len(of_tables) == len(words) < len(value):
+        return False
+    raise SchemaError(f"`{words[0]}` may be a table of this schema or a part of the request form", hint=_BOTH)
+
+
+def _is_names(value: Any) -> bool:
+    """Return whether a value is a list of column names, or the empty list."""
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
 
 
 def _table(path: tuple[str, ...], columns: tuple[ColumnSchema, ...]) -> SchemaTable:

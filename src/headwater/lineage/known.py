@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from headwater.errors import SchemaError
 from headwater.lineage.effects import AlterColumns, ColumnDefinition
 from headwater.lineage.schema import (
+    ConstraintType,
     ForeignKey,
     Origin,
     ResolvedColumnSchema,
@@ -120,7 +121,17 @@ def alter_columns(
 
 
 def on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
-    """A table of the effective schema, as it goes on the wire."""
+    """A table of the effective schema, as it goes on the wire. Keys are told both of the columns and of the table."""
+    constraints = all_constraints(table)
+    primary: set[str] = set()
+    references: dict[str, tuple[str, str]] = {}
+    for each in constraints:
+        names = [name.lower() for name in each.columns]
+        if each.constraint_type is ConstraintType.PRIMARY_KEY:
+            primary.update(names)
+        elif each.constraint_type is ConstraintType.FOREIGN_KEY and each.referenced_table:
+            for name, to in zip(names, each.referenced_columns or each.columns):
+                references.setdefault(name, (each.referenced_table, to))
     return ResolvedSchemaTable(
         catalog=table.name.catalog,
         schema=table.name.schema,
@@ -130,10 +141,8 @@ def on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
                 name=column.name,
                 data_type=column.type,
                 origin=table.origin,
-                is_primary_key=column.primary_key or None,
-                foreign_key=ForeignKey(table=column.references[0], column=column.references[1])
-                if column.references
-                else None,
+                is_primary_key=column.name.lower() in primary or None,
+                foreign_key=_foreign_key(column.references or references.get(column.name.lower())),
             )
             for column in table.columns
         ),
@@ -141,9 +150,34 @@ def on_the_wire(table: KnownTable) -> ResolvedSchemaTable:
         source_statement_index=table.statement_index,
         updated_at=table.updated_at,
         temporary=table.temporary or None,
-        constraints=table.constraints,
+        constraints=constraints,
         complete=table.complete,
     )
+
+
+def all_constraints(table: KnownTable) -> tuple[TableConstraintInfo, ...]:
+    """The constraints of a table, those that stand at its columns among them."""
+    found = list(table.constraints)
+    kinds = {each.constraint_type for each in found}
+    keys = tuple(column.name for column in table.columns if column.primary_key)
+    if keys and ConstraintType.PRIMARY_KEY not in kinds:
+        found.append(TableConstraintInfo(constraint_type=ConstraintType.PRIMARY_KEY, columns=keys))
+    for column in table.columns:
+        if column.references:
+            other, name = column.references
+            found.append(
+                TableConstraintInfo(
+                    constraint_type=ConstraintType.FOREIGN_KEY,
+                    columns=(column.name,),
+                    referenced_table=other,
+                    referenced_columns=(name,),
+                )
+            )
+    return tuple(found)
+
+
+def _foreign_key(target: tuple[str, str] | None) -> ForeignKey | None:
+    return None if target is None else ForeignKey(table=target[0], column=target[1])
 
 
 def _names(columns: list[ColumnDefinition]) -> str:

@@ -84,6 +84,13 @@ class SchemaFunction(Wire, frozen=True, kw_only=True):
         return tuple(part for part in (self.catalog, self.schema, self.name) if part)
 
 
+class SchemaConnection(Wire, frozen=True, kw_only=True):
+    """Another database that queries are sent to (EXTERNAL_QUERY): its name, and the dialect of its SQL."""
+
+    name: str
+    dialect: str
+
+
 class SchemaMetadata(Wire, frozen=True, kw_only=True):
     """A user's knowledge of tables and functions: their columns, where to look for them, how names compare."""
 
@@ -93,6 +100,7 @@ class SchemaMetadata(Wire, frozen=True, kw_only=True):
     case_sensitivity: CaseSensitivity = CaseSensitivity.DIALECT
     tables: tuple[SchemaTable, ...] = ()
     functions: tuple[SchemaFunction, ...] = ()
+    connections: tuple[SchemaConnection, ...] = ()
     allow_implied: bool = True
 
 
@@ -162,7 +170,7 @@ def decode_schema(data: bytes | str) -> SchemaMetadata:
     try:
         return msgspec.json.decode(data, type=SchemaMetadata)
     except msgspec.DecodeError as err:
-        raise SchemaError(f"the schema is not of the expected form: {err}", hint=_FORM) from err
+        raise SchemaError(f"the schema is not of the expected form: {err}", hint=FORM) from err
 
 
 def convert_schema(value: Any) -> SchemaMetadata:
@@ -173,7 +181,7 @@ def convert_schema(value: Any) -> SchemaMetadata:
     try:
         return msgspec.convert(value, SchemaMetadata)
     except msgspec.ValidationError as err:
-        raise SchemaError(f"the schema is not of the expected form: {err}", hint=_FORM) from err
+        raise SchemaError(f"the schema is not of the expected form: {err}", hint=FORM) from err
 
 
-_FORM = '{"tables": [{"schema": "shop", "name": "orders", "columns": [{"name": "id", "dataType": "INT"}]}]}'
+FORM = '{"tables": [{"schema": "shop", "name": "orders", "columns": [{"name": "id", "dataType": "INT"}]}]}'

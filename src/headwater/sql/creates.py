@@ -156,7 +156,7 @@ def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:
 
 
 def constraints_of(lowering: Lowering, nodes: Iterable[Node]) -> tuple[TableConstraintInfo, ...]:
-    """The keys that a table definition declares."""
+    """The keys that a table definition declares; PRIMARY KEY and REFERENCES of a column are kept with the column."""
     found: list[TableConstraintInfo] = []
     for node in nodes:
         for each in node.expressions if isinstance(node, exp.Constraint) else [node]:
@@ -170,11 +170,9 @@ def constraints_of(lowering: Lowering, nodes: Iterable[Node]) -> tuple[TableCons
                 table, columns = _referenced(lowering, reference) if reference is not None else (None, ())
                 found.append(_constraint(ConstraintType.FOREIGN_KEY, each, table, columns))
             elif isinstance(each, exp.ColumnDef):
-                primary = column_definition(lowering, each)
-                if primary.primary_key:
-                    found.append(
-                        TableConstraintInfo(constraint_type=ConstraintType.PRIMARY_KEY, columns=(primary.name,))
-                    )
+                kinds = [held.args.get("kind") for held in each.args.get("constraints") or ()]
+                if any(isinstance(kind, exp.UniqueColumnConstraint) for kind in kinds):
+                    found.append(TableConstraintInfo(constraint_type=ConstraintType.UNIQUE, columns=(each.name,)))
     return tuple(found)
 
 

@@ -277,6 +277,14 @@ class Lowering:
         finally:
             self._placeless = before
 
+    def query_without_spans(self, node: Node, scope: Scope) -> Query:
+        """Lower a query that stands somewhere else in the text, or in another text."""
+        before, self._placeless = self._placeless, True
+        try:
+            return self.query(node, scope)
+        finally:
+            self._placeless = before
+
     @contextmanager
     def reading(self, piece: Piece) -> Iterator[None]:
         """Inside, nodes are those of another piece of the same text, and have their places there."""

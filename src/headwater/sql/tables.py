@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.lineage.known import KnownTable
+from headwater.model.names import TableName
 from headwater.model.relation import (
     Attribute,
     Call,
@@ -17,11 +18,13 @@ from headwater.model.relation import (
     Ref,
     Relation,
     Resolution,
+    Scan,
     TableFunction,
     Values,
 )
+from headwater.sql.external import external_source
 from headwater.sql.items import Column, DerivedItem, Item, Named, OpaqueItem, StoredItem, renamed
-from headwater.sql.lowering import Lowering, Node, Scope
+from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.text import Span
 
 _AddItem: TypeAlias = Callable[[Lowering, Node, Scope, Relation | None], Relation]
@@ -148,7 +151,10 @@ def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation 
         relation = add_item(lowering, inner, scope, None)  # (a JOIN b ON …)
         return beside(before, relation)
     around = Scope(outer=scope.outer, ctes=scope.ctes, aliases={})
-    query = lowering.query(node, around)
+    return _add_query(lowering, node, lowering.query(node, around), scope, before)
+
+
+def _add_query(lowering: Lowering, node: Node, query: Query, scope: Scope, before: Relation | None) -> Relation:
     names = alias_names(lowering, node.args.get("alias"))
     item = query.item if not names else type(query.item)(renamed(query.columns, names), query.below)
     scope.items.append(name_item(lowering, node, item, (), "the subquery"))
@@ -175,9 +181,15 @@ def add_opaque(
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
     keys: list[Node] = []
+    place = [part.name for part in (node.args.get("catalog"), node.args.get("db")) if part]  # of its name
     while isinstance(function, exp.Dot | exp.Window):  # package.function, function(…) OVER (PARTITION BY …)
         keys += function.args.get("partition_by") or ()
+        place += [function.this.name] if isinstance(function, exp.Dot) else []
         function = function.expression if isinstance(function, exp.Dot) else function.this
+    external = external_source(lowering, function)
+    if external is not None and external[1] is not None:
+        query = lowering.query_without_spans(external[1], Scope(outer=None, ctes={}, aliases={}))
+        return _add_query(lowering, node, query, scope, before)
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
     args = tuple(lowering.expression(each, scope) for each in (*_given(function), *keys))
     names = alias_names(lowering, node.args.get("alias"))
@@ -192,7 +204,11 @@ def add_opaque(
         f"the table function `{name}` cannot be seen through: its columns depend on all its arguments",
         span=lowering.span(function),
     )
-    return beside(before, TableFunction(name, (*attributes, wild), args))
+    if external is None and args:
+        return beside(before, TableFunction(name, (*attributes, wild), args))
+    source = TableName((*place, name)) if external is None else external[0]  # it has its rows from somewhere else
+    doubt = f"what `{name}` gives is not known"
+    return beside(before, Scan(source, (*attributes, wild), lowering.span(function), approximate=doubt))
 
 
 def _given(function: Node) -> Iterator[Node]:

@@ -31,14 +31,16 @@ __all__ = [
 _HOMES = {
     "headwater.lineage.formats.plain": ["LineageFormatter"],
     "headwater.lineage.readings": ["ColumnEntity", "ColumnLineage", "TableLineage"],
-    "headwater.zetasql.api.finders": ["ExpressionParentFinder", "ParentColumnFinder"],
-    "headwater.zetasql.api.lineage": ["ColumnLineageExtractor", "TableLineageExtractor", "extract_table_lineage"],
+    "headwater.zetasql.api.expressions": ["ExpressionParentFinder"],
+    "headwater.zetasql.api.finders": ["ParentColumnFinder"],
+    "headwater.zetasql.api.lineage": ["ColumnLineageExtractor", "extract_table_lineage"],
     "headwater.zetasql.api.package": [
         "create_sample_catalog",
         "get_bigquery_language_options",
         "get_builtin_function_options",
         "share_engine",
     ],
+    "headwater.zetasql.api.tables": ["TableLineageExtractor"],
     "headwater.zetasql.api.walk": ["visit_resolved_node", "walk_resolved_tree"],
     "headwater.zetasql.compiled": ["warmup"],
     "headwater.zetasql.frontend": ["GoogleSqlFrontEnd"],

@@ -15,9 +15,10 @@ from weakref import WeakKeyDictionary
 
 from headwater.errors import EngineCrashError, InputError, SchemaError, TimeLimitError
 from headwater.lineage.resolver import SchemaResolver
-from headwater.model.names import parse_parts
+from headwater.model.names import TableName, parse_parts
+from headwater.model.relation import Resolution
 from headwater.text import Source
-from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry
+from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry, split_path
 from headwater.zetasql.engine import Catalog, Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
@@ -167,7 +168,8 @@ class Reader:
                     raise refusal  # nothing has changed: neither would the answer
                 answer = self._with_connections(request)
         except ServiceError as err:
-            raise self._failure(err, request.sql_statement or request.sql_expression, place) from err
+            failure = self._failure(err, request.sql_statement or request.sql_expression, place)
+            raise _partly_known(failure, resolver) from err
         except (EngineCrashError, TimeLimitError) as err:
             raise CannotResolve(Reason.CRASH, err.message) from err
         return service.AnalyzeResponse.FromString(answer)
@@ -288,6 +290,17 @@ def _declare_parameter(request: Any, refusal: str) -> bool:
     except SchemaError:
         return False
     return True
+
+
+def _partly_known(failure: CannotResolve, resolver: SchemaResolver) -> CannotResolve:
+    """A failure; of a table that is known but for some of its columns, it says just that."""
+    missing = re.match(r"Table not found: ([^\s;]+)", failure.message)
+    if missing is None:
+        return failure
+    table = resolver.resolve(TableName(split_path((missing.group(1).replace("`", ""),))))
+    if table.resolution is Resolution.UNKNOWN or table.complete:
+        return failure
+    return CannotResolve(Reason.UNSUPPORTED, f"some columns of `{table.name}` are not known", failure.span)
 
 
 def _may_name(text: str, path: list[str]) -> bool:

@@ -80,6 +80,31 @@ def test_changes_of_rows(watch, lake):
     assert (found["n"] - {"shop.goods.n"}, found["k"] - {"shop.goods.k"}) == ({"u.y"}, {"u.z"})
 
 
+def written(event) -> dict[str, set[str | None]]:
+    """What each column of the output is made of, in the words of the statement, and where they stand."""
+    fields = event["outputs"][0]["facets"]["columnLineage"]["fields"]
+    return {
+        name: {each.get("description") for given in field["inputFields"] for each in given["transformations"]}
+        for name, field in fields.items()
+    }
+
+
+def test_expressions_as_they_were_written_and_their_places(watch, lake):
+    watch.spark.sql(
+        "CREATE TABLE watched.shop.sums2 (id INT NOT NULL, n DOUBLE) TBLPROPERTIES ('primary-key' = 'id')"
+    )
+    event = watch.run("INSERT INTO watched.shop.sums2 SELECT id, amount * id FROM watched.shop.orders")
+    assert written(event) == {"id": {"id -- at sql:1:39"}, "n": {"amount * id -- at sql:1:43"}}
+    event = watch.run(
+        "MERGE INTO watched.shop.sums2 s USING u ON s.id = u.x WHEN MATCHED THEN UPDATE SET n = u.y * u.x "
+        "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (u.x, u.y)"
+    )
+    assert event["job"]["name"].endswith("merge_into_table.shop_sums2")
+    assert written(event)["n"] == {"u.y * u.x -- at sql:1:88"}
+    event = watch.run("UPDATE watched.shop.sums2 SET n = n * id WHERE id > 3")
+    assert written(event)["n"] == {"n * id -- at sql:1:35"}
+
+
 # statement → the command that Spark makes of it, and what its run reads and writes
 COMMANDS = {
     "CREATE TABLE watched.shop.k (id INT NOT NULL, n INT) TBLPROPERTIES ('primary-key' = 'id')": (
@@ -93,8 +118,8 @@ COMMANDS = {
     "ALTER TABLE watched.shop.k DROP COLUMN remark": ("drop_columns", "-> shop.k ALTER"),
     "ALTER TABLE watched.shop.k SET TBLPROPERTIES ('comment' = 'x')": ("set_table_properties", "-> shop.k ALTER"),
     "ALTER TABLE watched.shop.k UNSET TBLPROPERTIES ('comment')": ("unset_table_properties", "-> shop.k ALTER"),
-    "DELETE FROM watched.shop.k WHERE id = 1": ("write_delta", "-> shop.k"),
-    "UPDATE watched.shop.k SET n = n + 1 WHERE id = 2": ("write_delta", "-> shop.k"),
+    "DELETE FROM watched.shop.k WHERE id = 1": ("delete_from_table", "-> shop.k"),
+    "UPDATE watched.shop.k SET n = n + 1 WHERE id = 2": ("update_table", "-> shop.k"),
     "CREATE OR REPLACE TABLE watched.shop.r AS SELECT id FROM watched.shop.k": (
         "replace_table_as_select",
         "shop.k -> shop.r OVERWRITE",

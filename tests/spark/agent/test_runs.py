@@ -36,6 +36,7 @@ def test_the_facets_of_a_dataset(watch):
     assert [each["name"] for each in fields["arr"]["fields"][0]["fields"]] == ["k", "n"]
     assert [each["name"] for each in fields["m"]["fields"]] == ["key", "value"]
     assert facets["symlinks"]["identifiers"][0]["name"] == "cases.nested"
+    assert facets["symlinks"]["identifiers"][0]["namespace"].startswith("file:/")
     assert facets["storage"] | {"storageLayer": "file", "fileFormat": "parquet"} == facets["storage"]
     assert (output["namespace"], facets["dataSource"]["name"]) == ("file", "file")
     watch.spark.sql("DROP TABLE nested")

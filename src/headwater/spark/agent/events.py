@@ -35,8 +35,9 @@ class OpenLineageRunEventBuilder:
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
         inputs, outputs = self._inputs(context), self._outputs(context)
+        context.job = context.job or job_suffix(context)
         job = self.application.job(
-            stream if stream is not None else job_suffix(context),
+            stream if stream is not None else context.job,
             kind="SQL_JOB",
             streaming=context.stream is not None,
             facets=by_key(self._sql(context)),
@@ -97,11 +98,18 @@ class OpenLineageRunEventBuilder:
         return SqlFacet(query=text.strip()[:_LONGEST_SQL], dialect="spark")
 
 
+# MERGE, UPDATE and DELETE are three jobs, though Spark rewrites them to one operator
+_REWRITTEN = {"MERGE": "merge_into_table", "UPDATE": "update_table", "DELETE": "delete_from_table"}
+
+
 def job_suffix(context: SparkSQLExecutionContext) -> str:
     """What a run is called within its application: what it does, and to which table."""
     outputs, lineages = context.outputs, context.lineages
     if outputs:
-        operation = snake_case(outputs[0].node.name)
+        operation = (
+            _REWRITTEN.get(outputs[0].statement, "") if outputs[0].node.name in ("ReplaceData", "WriteDelta") else ""
+        )
+        operation = operation or snake_case(outputs[0].node.name)
         return f"{operation}.{_joined([output.dataset for output in outputs])}"
     root = lineages[0].plan.root.name if lineages else "query"
     return f"read_{snake_case(root)}.{_joined(context.inputs)}"

@@ -37,6 +37,7 @@ class SparkSQLExecutionContext:
     run_id: str = field(default_factory=new_run_id)
     executions: dict[int, Execution] = field(default_factory=dict)
     announced: bool = False  # a START was sent
+    job: str | None = None  # the name of its job, from its first event on
     failures: list[str] = field(default_factory=list)  # of the agent, not of the job
 
     def execution(self, id: int) -> Execution:

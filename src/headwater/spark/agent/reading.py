@@ -15,8 +15,14 @@ from headwater.model.relation import Write
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.jdbc import join_edges, tables_of_query
-from headwater.spark.agent.visitors.catalog import builder_classes, visitor_classes
-from headwater.spark.agent.visitors.visitor import DatasetBuilder, PlanUtils, QueryPlanVisitor
+from headwater.spark.agent.visitors.catalog import visitor_classes
+from headwater.spark.agent.visitors.visitor import (
+    DatasetBuilder,
+    NodesOfBuilder,
+    PlanUtils,
+    QueryPlanVisitor,
+    Spark3DatasetBuilderFactory,
+)
 from headwater.spark.plan.dump import dump_plan
 from headwater.spark.plan.node import Node, Plan
 from headwater.spark.plan.operators import Lowering
@@ -54,9 +60,14 @@ class PlanReader:
     def __init__(self, context: OpenLineageContext) -> None:
         self.context = context
         visitors = [made(context) for made in visitor_classes()]
-        self.input_visitors = [each for each in visitors if each.makes is PlanDataset]
-        self.output_visitors = [each for each in visitors if each.makes is PlanOutput]
-        self.builders: list[DatasetBuilder[Any]] = [made(context) for made in builder_classes()]
+        self.input_builders = Spark3DatasetBuilderFactory.get_input_builders(context)
+        self.output_builders = Spark3DatasetBuilderFactory.get_output_builders(context)
+        inputs, outputs = (
+            [NodesOfBuilder(each) for each in builders if each.nodes]
+            for builders in (self.input_builders, self.output_builders)
+        )
+        self.input_visitors = [*(each for each in visitors if each.makes is PlanDataset), *inputs]
+        self.output_visitors = [*(each for each in visitors if each.makes is PlanOutput), *outputs]
 
     def dump(self, plan: Any) -> Plan:
         """The nodes of a plan in the JVM."""
@@ -70,23 +81,20 @@ class PlanReader:
         if plan.root.name in _LETS_GO:
             return PlanLineage(plan)
         found = _Found(self.input_visitors)
-        outputs = self.outputs(plan, found.issues)
+        outputs = self.outputs(plan, execution, found.issues)
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, self._writes_in(plan)))
-        for builder in self.builders:
-            if builder.is_defined_at(plan.root):
-                made = builder.apply(plan.root, execution)
-                outputs += made if builder.makes is PlanOutput else []
-                inputs |= dict.fromkeys(made) if builder.makes is PlanDataset else {}
+        inputs |= dict.fromkeys(_build(self.input_builders, plan.root, execution, found.issues))
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
         if not self.context.options.columns or plan.truncated:
             why = plan.reason if plan.truncated else "column lineage is switched off"
             return dataclasses.replace(lineage, degraded=why)
         return self._with_columns(lineage, found, earlier)
 
-    def outputs(self, plan: Plan, issues: list[Issue] | None = None) -> list[PlanOutput]:
+    def outputs(self, plan: Plan, execution: Any, issues: list[Issue] | None = None) -> list[PlanOutput]:
         """What a plan writes; asked again after the fact, versions are the new ones."""
         noted = [] if issues is None else issues
-        return [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
+        found = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
+        return found + _build(self.output_builders, plan.root, execution, noted)
 
     def _writes_in(self, plan: Plan) -> list[Node]:
         """The nodes that write, among them those that say nothing of what they write to."""
@@ -105,7 +113,8 @@ class PlanReader:
             return dataclasses.replace(lineage, degraded=f"the plan has another form: {type(err).__name__}: {err}")
         issues = (*lineage.issues, *lowering.issues)
         statements = [settle_status(_without_spans(each, issues)) for each in statements]
-        statements = [_as_change(each) if each.statement_type == "MERGE" else each for each in statements]
+        changed = {each.dataset.table for each in lineage.outputs if each.node.name in _CHANGES}
+        statements = [_as_change(each) if each.target in changed else each for each in statements]
         inputs, statements = _behind_queries(lineage.inputs, statements)
         if any(each.status is Status.TABLE_ONLY for each in statements):
             return dataclasses.replace(
@@ -162,11 +171,12 @@ def _without_spans(lineage: StatementLineage, issues: tuple[Issue, ...]) -> Stat
 def _as_change(lineage: StatementLineage) -> StatementLineage:
     """MERGE, UPDATE and DELETE rewritten to a query: what stays as it is does not flow, and the rest decides rows."""
     edges = []
+    decides = Kind.MERGE if lineage.statement_type == "MERGE" else Kind.FILTER
     for edge in lineage.edges:
         if edge.kind is Kind.IDENTITY and edge.source == edge.target:
             continue
         if edge.kind.influence is InfluenceClass.ROW:
-            edge = dataclasses.replace(edge, kind=Kind.MERGE)
+            edge = dataclasses.replace(edge, kind=decides)
         if edge not in edges:
             edges.append(edge)
     return dataclasses.replace(lineage, edges=tuple(edges))
@@ -195,6 +205,20 @@ def _visit(visitors: list[QueryPlanVisitor[Any, D]], node: Node, issues: list[Is
         message = f"a visitor could not read `{node.name}`: {type(err).__name__}: {first_line(err)}"
         issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
         return []
+
+
+def _build(builders: list[DatasetBuilder[D]], plan: Node, execution: Any, issues: list[Issue]) -> list[D]:
+    """What builders make of an execution, but for those that are asked node by node; one that raises costs its own
+    datasets only."""
+    made: list[D] = []
+    for builder in builders:
+        if not builder.nodes:
+            try:
+                made += builder.apply(plan, execution) if builder.is_defined_at(plan) else []
+            except Exception as err:  # not ours
+                message = f"the builder `{type(builder).__name__}` failed: {type(err).__name__}: {first_line(err)}"
+                issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
+    return made
 
 
 def first_line(err: Exception) -> str:
@@ -233,6 +257,7 @@ class _Found:
 
 
 _REWRITTEN = frozenset({"ReplaceData", "WriteDelta"})
+_CHANGES = _REWRITTEN | {"MergeIntoTable", "MergeIntoCommand"}
 _LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 
 

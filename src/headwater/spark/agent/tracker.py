@@ -168,7 +168,9 @@ class Tracker:
         try:
             one.measures = measure(self._spark, execution)
             if one.lineage is not None and any(_is_known_later(each) for each in one.lineage.outputs):
-                outputs = self._reader(execution).outputs(one.lineage.plan)  # now they have the new version
+                outputs = self._reader(execution).outputs(
+                    one.lineage.plan, execution
+                )  # now they have the new version
                 if len(outputs) == len(one.lineage.outputs):  # fewer: the query has ended and cannot be asked again
                     one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
         except Exception as err:

@@ -47,12 +47,6 @@ abstract class Expressions extends Tables {
         out.append(']');
     }
 
-    /** Whether the analyzer put this cast in, for types to fit; one that a person wrote carries a mark. */
-    private static boolean isImplicit(Cast cast) {
-        return !cast.getTagValue(Cast.USER_SPECIFIED_CAST()).isDefined()
-            || cast.child().dataType().equals(cast.dataType());
-    }
-
     /** What a function is short for: `nvl2` is a choice. */
     private static Expression replaced(Expression one) {
         return ((RuntimeReplaceable) one).replacement();

@@ -130,7 +130,32 @@ public class PlanDump extends Expressions {
             if (out.length() == begin) out.setLength(mark);
             else comma = ",";
             if (product.productElementName(at).equals("condition")) condition(value);
+            if (name.equals("MergeRows") && value instanceof scala.collection.Seq) places(product.productElementName(at), (scala.collection.Seq) value);
         }
+    }
+
+    /** Where the values of each instruction of a MERGE were written, as a field of its own. */
+    private void places(String name, scala.collection.Seq instructions) {
+        out.append(",\"places of ").append(name).append("\":[");
+        scala.collection.Iterator each = instructions.iterator();
+        String comma = "";
+        while (each.hasNext()) {
+            Object one = each.next();
+            if (!(one instanceof Expression)) continue;
+            out.append(comma).append('[');
+            scala.collection.Iterator parts = ((Expression) one).children().iterator();
+            String inner = "";
+            while (parts.hasNext()) {
+                out.append(inner);
+                int mark = out.length();
+                origin(source((Expression) parts.next(), 4), "");
+                if (out.length() == mark) out.append("null");
+                inner = ",";
+            }
+            out.append(']');
+            comma = ",";
+        }
+        out.append(']');
     }
 
     /** Where a condition was written, as a field of its own. */

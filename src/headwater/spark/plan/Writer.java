@@ -37,6 +37,11 @@ abstract class Writer {
     /** Where an expression was written: its own origin, or that of the first part that has one. */
     static Origin source(Expression one, int depth) {
         Origin origin = one.origin();
+        Expression held = held(one);
+        if (held != null && depth > 0) {
+            Origin nearer = source(held, depth - 1);
+            if (nearer != null && isInside(nearer, origin)) return nearer;
+        }
         if (origin.sqlText().isDefined() || origin.pysparkErrorContext().isDefined()) return origin;
         if (depth > 0) {
             scala.collection.Iterator each = one.children().iterator();
@@ -46,6 +51,33 @@ abstract class Writer {
             }
         }
         return null;
+    }
+
+    /** What the analyzer has wrapped up, if it did: its aliases, casts and choices have the place of a whole statement. */
+    private static Expression held(Expression one) {
+        if (one instanceof Alias) return ((Alias) one).child();
+        if (one instanceof Cast && isImplicit((Cast) one)) return ((Cast) one).child();
+        if (name(one).equals("AssertNotNull")) return (Expression) one.children().head();
+        Object start = one.origin().startIndex().isDefined() ? one.origin().startIndex().get() : null;
+        if (one instanceof If && start instanceof Integer && ((Integer) start).intValue() == 0) return ((If) one).trueValue();
+        return null;
+    }
+
+    /** Whether the analyzer put this cast in, for types to fit; one that a person wrote carries a mark. */
+    static boolean isImplicit(Cast cast) {
+        return !cast.getTagValue(Cast.USER_SPECIFIED_CAST()).isDefined()
+            || cast.child().dataType().equals(cast.dataType());
+    }
+
+    private static boolean isInside(Origin nearer, Origin origin) {
+        if (!origin.sqlText().isDefined()) return !origin.pysparkErrorContext().isDefined();
+        if (!nearer.sqlText().isDefined() || !nearer.sqlText().get().equals(origin.sqlText().get())) return false;
+        return length(nearer) < length(origin);
+    }
+
+    private static int length(Origin origin) {
+        if (!origin.startIndex().isDefined() || !origin.stopIndex().isDefined()) return Integer.MAX_VALUE;
+        return ((Integer) origin.stopIndex().get()).intValue() - ((Integer) origin.startIndex().get()).intValue();
     }
 
     void origin(Origin origin, String before) {

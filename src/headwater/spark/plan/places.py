@@ -52,7 +52,9 @@ class Places:
         self._source = cache(lambda at: Source(self.texts[at]))
 
     def span(self, place: Place | None, expression: Encoded) -> Span:
-        """A span that stands for an expression written at a place."""
+        """A span that stands for an expression written at a place; a column has no place where a statement begins."""
+        if isinstance(expression, int) and place is not None and place.get("start") == 0:
+            place = None
         self._given.append((place, expression, self.first_text))
         number = len(self._given)
         return Span(number - 1, number, number, 1)

@@ -1,109 +1,189 @@
-"""Parents of single columns and expressions, as resolved columns."""
+"""The stored columns that a column comes from in the end: a visitor of resolved statements.
 
-import dataclasses
+Two passes. The visit registers, for each column that a node makes, the columns or expressions it is made of. The
+search then follows them from one column up to columns that are stored.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headwater.lineage.trace import trace
-from headwater.model.edges import ColumnRef, InfluenceClass
-from headwater.model.names import TableName
-from headwater.model.relation import Assignment, Attribute, Expression, Scan, Write
-from headwater.text import Source
-from headwater.zetasql.api.statements import is_wrapped, lower, to_message, write_of
-from headwater.zetasql.api.walk import walk_resolved_tree
-from headwater.zetasql.lower import Lowering, Place, Surroundings
-from headwater.zetasql.lower.lowering import message_type
-
-_COLUMN_REF, _TABLE_SCAN = map(message_type, ("ColumnRef", "TableScan"))
-_HERE = TableName.of("$expression")
+from headwater.model.edges import ELEMENT
+from headwater.zetasql.api.expressions import (
+    ExpressionParentFinder,
+    NodeVisitor,
+    Path,
+    as_given,
+    inside_column,
+)
+from headwater.zetasql.api.statements import stored_name
+from headwater.zetasql.builtins import PSEUDO_COLUMNS
 
 
-class ExpressionParentFinder:
-    """The columns an expression's value is made of, one step up."""
+class ParentColumnFinder(NodeVisitor):
+    """The stored columns that columns of a statement come from.
 
-    @staticmethod
-    def find_direct_parents(expr: Any) -> list[Any]:
-        """The columns that make the value of `expr`, in order of appearance.
+    After `visit(statement)`, `columns_to_parents` has the direct parents of each column by its id, `terminal_columns`
+    the ids of stored columns, and `find_terminal_parents(column)` answers. Override `visit_Resolved…` for a kind of
+    node; `register` says what a column is made of, `descend` goes on below.
+    """
 
-        Conditions of CASE and IF are left out; a scalar or ARRAY subquery counts as its output column; a field of a
-        struct is given as its column with the path, as `addr.city`.
-        """
-        message = to_message(expr)
-        low = Lowering(Place(Source(""), exact=False), Surroundings())
-        low.subqueries_as_columns = {}
-        expression = low.expression(message)
-        columns = {node.column.column_id: node.column for node in _nodes(message, _COLUMN_REF)}
-        columns |= {column.column_id: column for column in low.subqueries_as_columns.values()}
-        attributes = tuple(Attribute(low.id(column), str(id)) for id, column in columns.items())
-        write = Write("", None, (Assignment("value", expression),), (Scan(_HERE, attributes),))
-        found = [_with_path(columns[int(ref.column or 0)], ref.path) for ref in _value_sources(write)]
-        return _as_given(found, expr)
+    expressions: type[ExpressionParentFinder] = ExpressionParentFinder  # looks into expressions
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns_to_parents: dict[int, list[Any]] = {}
+        self.terminal_columns: set[int] = set()
+        self.with_entry_scopes: list[list[Any]] = []
+        self.tables: dict[int, str] = {}  # of terminal columns: the full name of their table
+        self._made_of: dict[int, list[tuple[Any, Path]]] = {}
+        self._recursive: list[Any] = []
 
-class ParentColumnFinder:
-    """The stored columns that a column or an expression of a statement comes from in the end."""
+    # --------------------------------------------------------------------------------------------- questions
 
-    @staticmethod
-    def find_parents_for_column(statement: Any, column: Any) -> list[Any]:
+    @classmethod
+    def find_parents_for_column(cls, statement: Any, column: Any) -> list[Any]:
         """The stored columns that `column`, one of the columns of the statement, is made of."""
-        low, lowered = lower(statement)
-        return _terminals(statement, write_of(lowered), low.ref(_column(column)))
+        finder = cls()
+        finder.visit(statement)
+        wanted = column if hasattr(column, "column_id") else column.column
+        return as_given(finder.find_terminal_parents(wanted), statement)
 
-    @staticmethod
-    def find_parents_for_expression(statement: Any, expr: Any) -> list[Any]:
+    @classmethod
+    def find_parents_for_expression(cls, statement: Any, expr: Any) -> list[Any]:
         """The stored columns that an expression of the statement is made of."""
-        low, lowered = lower(statement)
-        return _terminals(statement, write_of(lowered), low.expression(to_message(expr)))
+        finder = cls()
+        finder.visit(statement)
+        return as_given(finder.find_parents_of(expr), statement)
+
+    def find_terminal_parents(self, column: Any) -> list[Any]:
+        """The stored columns that a column of the visited statement is made of, nearest first."""
+        return list(self._terminals([column]))
+
+    def find_parents_of(self, expr: Any, path: Path = ()) -> list[Any]:
+        """The stored columns that an expression of the visited statement, or a place inside it, is made of."""
+        return list(self._terminals(self._direct(expr, path)))
+
+    def _terminals(self, columns: Iterable[Any]) -> Iterator[Any]:
+        queue = list(columns)
+        seen: set[tuple[int, Path]] = set()
+        given: set[tuple[str, str]] = set()  # a table that is scanned twice has each column once
+        for column in queue:
+            key = (column.column_id, getattr(column, "path", ()))
+            if key in seen:
+                continue
+            seen.add(key)
+            if column.column_id not in self.terminal_columns:
+                queue.extend(self._parents(*key))
+            elif (name := (self.tables.get(column.column_id, column.table_name), column.name.lower())) not in given:
+                given.add(name)
+                yield column
+
+    def _parents(self, id: int, path: Path) -> Iterator[Any]:
+        if not path or id not in self._made_of:
+            yield from (inside_column(each, path) for each in self.columns_to_parents.get(id, ()))
+        else:
+            for made_of, before in self._made_of[id]:
+                yield from self._direct(made_of, (*before, *path))
+
+    def _direct(self, made_of: Any, path: Path) -> list[Any]:
+        if hasattr(made_of, "column_id"):
+            return [inside_column(made_of, path)]
+        finder = self.expressions(path)
+        finder.visit(made_of)
+        return finder.parents
+
+    # ----------------------------------------------------------------------------------------------- registers
+
+    def register(self, column: Any, made_of: Iterable[Any], path: Path = ()) -> None:
+        """Say that `column` is made of expressions or columns, or of what `path` leads to in them."""
+        held = self._made_of.setdefault(column.column_id, [])
+        parents = self.columns_to_parents.setdefault(column.column_id, [])
+        for each in made_of:
+            held.append((each, path))
+            parents += [parent for parent in self._direct(each, path) if parent not in parents]
+
+    def register_terminal(self, column: Any, table: str) -> None:
+        """Say that `column` is stored in `table`."""
+        self.terminal_columns.add(column.column_id)
+        self.tables[column.column_id] = table
+
+    # --------------------------------------------------------------------------------------------------- nodes
+
+    def visit_ResolvedComputedColumn(self, node: Any) -> None:
+        self.register(node.column, [node.expr])
+        self.descend(node)
+
+    visit_ResolvedDeferredComputedColumn = visit_ResolvedComputedColumn
+
+    def visit_ResolvedTableScan(self, node: Any) -> None:
+        for column in node.column_list:
+            self.register_terminal(column, stored_name(node))
+        self.descend(node)
+
+    def visit_ResolvedTVFScan(self, node: Any) -> None:
+        """What a table function gives is made of all its arguments; without any, it is stored there."""
+        arguments = [each.expr for each in node.argument_list if each.expr is not None]
+        columns = [column for each in node.argument_list if each.scan is not None for column in _handed_over(each)]
+        for column in node.column_list:
+            if node.argument_list:
+                self.register(column, [*arguments, *columns])
+            else:
+                self.register_terminal(column, stored_name(node))
+        self.descend(node)
+
+    def visit_ResolvedWithScan(self, node: Any) -> None:
+        self.with_entry_scopes.append(node.with_entry_list)
+        self.descend(node)
+        self.with_entry_scopes.pop()
+
+    def visit_ResolvedWithRefScan(self, node: Any) -> None:
+        """Each reference has columns of its own, in the order of the query it names."""
+        entries = (entry for scope in reversed(self.with_entry_scopes) for entry in scope)
+        entry = next((each for each in entries if each.with_query_name == node.with_query_name), None)
+        if entry is not None:
+            self._register_all(node.column_list, entry.with_subquery.column_list)
+
+    def visit_ResolvedSetOperationScan(self, node: Any) -> None:
+        for item in node.input_item_list:
+            self._register_all(node.column_list, item.output_column_list)
+        self.descend(node)
+
+    def visit_ResolvedRecursiveScan(self, node: Any) -> None:
+        for item in (node.non_recursive_term, node.recursive_term):
+            self._register_all(node.column_list, item.output_column_list)
+        self._recursive.append(node)
+        self.descend(node)
+        self._recursive.pop()
+
+    def visit_ResolvedRecursiveRefScan(self, node: Any) -> None:
+        if self._recursive:
+            self._register_all(node.column_list, self._recursive[-1].column_list)
+
+    def visit_ResolvedArrayScan(self, node: Any) -> None:
+        """UNNEST: a column has some element of its array; the offset is made of nothing."""
+        for column, array in zip(node.element_column_list, node.array_expr_list):
+            self.register(column, [array], (ELEMENT,))
+        self.descend(node)
+
+    def visit_ResolvedPivotScan(self, node: Any) -> None:
+        for each in node.pivot_column_list:
+            self.register(each.column, [node.pivot_expr_list[each.pivot_expr_index or 0]])
+        self.descend(node)
+
+    def visit_ResolvedUnpivotScan(self, node: Any) -> None:
+        for at, column in enumerate(node.value_column_list):
+            self.register(column, [group.column_list[at] for group in node.unpivot_arg_list])
+        self.descend(node)
+
+    def visit_ResolvedGroupingCall(self, node: Any) -> None:
+        self.register(node.output_column, [node.group_by_column])
+
+    def _register_all(self, columns: Iterable[Any], made_of: Iterable[Any]) -> None:
+        for column, each in zip(columns, made_of):
+            self.register(column, [each])
 
 
-def _column(column: Any) -> Any:
-    message = column.to_proto() if hasattr(column, "to_proto") else column
-    return message.column if hasattr(message, "column") else message
-
-
-def _terminals(statement: Any, write: Write, value: Expression) -> list[Any]:
-    refs = _value_sources(dataclasses.replace(write, assignments=(Assignment("value", value),)))
-    stored = _stored_columns(to_message(statement))
-    found = [_with_path(stored[key], ref.path) for ref in refs if (key := _key(ref)) in stored]
-    return _as_given(found, statement)
-
-
-def _key(ref: ColumnRef) -> tuple[str, str]:
-    return str(ref.table), (ref.column or "").lower()
-
-
-def _stored_columns(message: Any) -> dict[tuple[str, str], Any]:
-    """The columns that scans read, by table and name; the first scan of a table stands for all."""
-    columns: dict[tuple[str, str], Any] = {}
-    for scan in _nodes(message, _TABLE_SCAN):
-        for column in scan.parent.column_list:
-            columns.setdefault((scan.table.full_name or scan.table.name, column.name.lower()), column)
-    return columns
-
-
-def _value_sources(write: Write) -> list[ColumnRef]:
-    edges = trace(write).edges
-    return list(dict.fromkeys(edge.source for edge in edges if edge.kind.influence is InfluenceClass.VALUE))
-
-
-def _nodes(message: Any, kind: type) -> list[Any]:
-    found: list[Any] = []
-    walk_resolved_tree(message, lambda node: found.append(node) if type(node) is kind else None)
-    return found
-
-
-def _with_path(column: Any, path: tuple[str, ...]) -> Any:
-    if not path:
-        return column
-    inner = type(column)()
-    inner.CopyFrom(column)
-    inner.name = ColumnRef(_HERE, column.name, path).name
-    return inner
-
-
-def _as_given(columns: list[Any], asked: Any) -> list[Any]:
-    """Columns in the form in which the question was asked."""
-    if not is_wrapped(asked):
-        return columns
-    from zetasql.types import parse_proto  # noqa: PLC0415  (takes a second: only for those who use it already)
-
-    return [parse_proto(column) for column in columns]
+def _handed_over(argument: Any) -> list[Any]:
+    """The columns of a table argument; pseudo-columns are not handed over."""
+    columns = argument.argument_column_list or argument.scan.column_list
+    return [column for column in columns if column.name not in PSEUDO_COLUMNS]

@@ -13,23 +13,6 @@ def extract_table_lineage(stmt: Any) -> TableLineage:
     return table_lineage(lineage_of(stmt))
 
 
-class TableLineageExtractor:
-    """The tables of the statements visited: `source_tables` of all, `target_table` of the last that has one."""
-
-    def __init__(self) -> None:
-        self.source_tables: set[str] = set()
-        self.target_table: str | None = None
-        self.statement_type: str | None = None
-
-    def visit(self, stmt: Any) -> TableLineage:
-        """Take a statement in, and return its own tables."""
-        found = extract_table_lineage(stmt)
-        self.source_tables |= found.sources
-        self.target_table = found.target or self.target_table
-        self.statement_type = found.statement_type
-        return found
-
-
 class ColumnLineageExtractor:
     """For each output column of a statement, the stored columns that its value is made of.
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 from headwater.errors import UsageError
-from headwater.lineage.script import Lowered
 from headwater.lineage.statement import StatementLineage
 from headwater.lineage.trace import trace
 from headwater.model.names import parse_table_name
-from headwater.model.relation import Write
 from headwater.text import Source
 from headwater.zetasql.lower import Lowering, Place, Surroundings, lower_statement
 from headwater.zetasql.lower.lowering import unwrap
@@ -34,22 +32,21 @@ def is_wrapped(node: Any) -> bool:
     return hasattr(node, "to_proto")
 
 
-def lower(statement: Any, *, expand: bool = False) -> tuple[Lowering, Lowered]:
-    """A statement lowered; with `expand`, struct columns are taken apart into their leaves."""
+def stored_name(scan: Any) -> str:
+    """The full name of the table, or of the table function, that a scan reads."""
+    thing = scan.table if hasattr(scan, "table") else scan.tvf
+    return str(getattr(thing, "full_name", None) or thing.name)
+
+
+def lineage_of(statement: Any, output_table: str | None = None, *, expand: bool = True) -> StatementLineage:
+    """The lineage of a statement by the product's rules. `output_table` names the target of a SELECT.
+
+    With `expand`, struct columns are taken apart into their leaves.
+    """
     low = Lowering(Place(Source(""), exact=False), Surroundings())
     low.expand_structs = expand
-    return low, lower_statement(low, to_message(statement))
-
-
-def lineage_of(statement: Any, output_table: str | None = None) -> StatementLineage:
-    """The lineage of a statement, struct columns by their leaves. `output_table` names the target of a SELECT."""
-    _, lowered = lower(statement, expand=True)
+    lowered = lower_statement(low, to_message(statement))
     output = None if output_table is None else parse_table_name(output_table)
     if not lowered.writes:
         return StatementLineage(lowered.statement_type or statement_name(to_message(statement)), lowered.target)
     return trace(lowered.writes[0], output=output)
-
-
-def write_of(lowered: Lowered) -> Write:
-    """The one write of a statement; an empty one when it writes nothing."""
-    return lowered.writes[0] if lowered.writes else Write(lowered.statement_type, lowered.target, ())

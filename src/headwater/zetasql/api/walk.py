@@ -14,10 +14,12 @@ def walk_resolved_tree(node: Any, visitor_fn: Callable[[Any], object]) -> None:
         current = stack.pop()
         if current is not None:
             visitor_fn(current)
-            children = list(
-                _message_children(current) if hasattr(current, "DESCRIPTOR") else _object_children(current)
-            )
-            stack.extend(reversed(children))
+            stack.extend(reversed(list(resolved_children(current))))
+
+
+def resolved_children(node: Any) -> Iterator[Any]:
+    """The resolved nodes and columns directly inside a node, in order."""
+    return _message_children(node) if hasattr(node, "DESCRIPTOR") else _object_children(node)
 
 
 @singledispatch

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from headwater.model.edges import ELEMENT
 from headwater.model.relation import Call, Case, Computed, Element, Expression, GetField, Let, MakeArray
 from headwater.zetasql.lower.lowering import (
     LITERAL,
@@ -17,8 +18,8 @@ from headwater.zetasql.lower.lowering import (
 )
 
 _MAX_INLINED = 20  # calls of functions inside functions; deeper ones are opaque
-_ELEMENTS = frozenset(f"{safe}array_at_{how}" for safe in ("$", "$safe_") for how in ("offset", "ordinal"))
-_CHAINED = frozenset({"$add", "$subtract", "$multiply", "$divide", "$concat_op", "$and", "$or", "$bitwise_or"})
+ELEMENTS = frozenset(f"{safe}array_at_{how}" for safe in ("$", "$safe_") for how in ("offset", "ordinal"))
+CHAINED = frozenset({"$add", "$subtract", "$multiply", "$divide", "$concat_op", "$and", "$or", "$bitwise_or"})
 _NAVIGATION = frozenset(
     {
         *("first_value", "last_value", "nth_value", "lag", "lead", "percentile_cont", "percentile_disc"),
@@ -36,12 +37,12 @@ def lower_call(low: Lowering, node: Any) -> Expression:
     special = _SPECIAL.get(name)
     if special is not None:
         return special(low, base)
-    if name in _CHAINED:
+    if name in CHAINED:
         return _chain(low, node, name)
     if base.generic_argument_list:
         return _with_lambdas(low, base, name)
     arguments = tuple(map(low.expression, base.argument_list))
-    if name in _ELEMENTS and len(arguments) == 2:
+    if name in ELEMENTS and len(arguments) == 2:
         return Element(*arguments, _position(base.argument_list[1], name))
     routine = low.around.routines.get(name)
     if routine is not None or _is_routine(base):
@@ -159,6 +160,7 @@ def _subscript(low: Lowering, base: Any) -> Expression:
     return Element(low.expression(operand), low.expression(key))
 
 
+_JSON_FUNCTIONS = ("json_value", "json_query", "json_extract", "json_extract_scalar")
 _JSON_PATH = re.compile(r"\$(?:\.(\w+)|\[(\d+)\]|\['([^']*)'\])*\Z")
 _JSON_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['([^']*)'\]")
 
@@ -167,11 +169,22 @@ def _json_value(low: Lowering, base: Any) -> Expression:
     """`JSON_VALUE(j, '$.a.b')`: a path that is written leads into the column, and the value is transformed."""
     operand, *rest = map(low.expression, base.argument_list)
     key = unwrap(base.argument_list[1]) if len(base.argument_list) > 1 else None
-    path = key.value.value.string_value if key is not None and type(key) is _LITERAL else ""
-    if _JSON_PATH.match(path):
-        for name, number, quoted in _JSON_STEP.findall(path):
-            operand = Element(operand) if number else GetField(operand, name or quoted)
-    return Call(function_name(base), (operand, *rest))
+    name = function_name(base)
+    written = key.value.value.string_value if key is not None and type(key) is _LITERAL else ""
+    for step in json_steps(name, written):
+        operand = Element(operand) if step == ELEMENT else GetField(operand, step)
+    return Call(name, (operand, *rest))
+
+
+def json_steps(function: str, path: str) -> tuple[str, ...]:
+    """The steps of a JSON path that a function was given in writing; none when it cannot be followed.
+
+    >>> json_steps("json_value", "$.a[0]['b c']"), json_steps("json_value", "$..a"), json_steps("json_set", "$.a")
+    (('a', '[]', 'b c'), (), ())
+    """
+    if function not in _JSON_FUNCTIONS or not _JSON_PATH.match(path):
+        return ()
+    return tuple(ELEMENT if number else name or quoted for name, number, quoted in _JSON_STEP.findall(path))
 
 
 _SPECIAL: dict[str, Callable[[Lowering, Any], Expression]] = {
@@ -179,7 +192,7 @@ _SPECIAL: dict[str, Callable[[Lowering, Any], Expression]] = {
     "$case_with_value": _case_with_operand,
     "$make_array": _make_array,
     "$subscript": _subscript,
-    **dict.fromkeys(("json_value", "json_query", "json_extract", "json_extract_scalar"), _json_value),
+    **dict.fromkeys(_JSON_FUNCTIONS, _json_value),
     "$safe_subscript": _subscript,
 }
 

@@ -62,8 +62,8 @@ def coerce(value: Expression, given: Any, wanted: Any) -> Expression:
     """A value under the field names of another type: fields meet by position, not by name."""
     if given.type_kind == types.TYPE_ARRAY and wanted.type_kind == types.TYPE_ARRAY:
         inner = given.array_type.element_type, wanted.array_type.element_type
-        return value if _same_names(*inner) else MakeArray((coerce(Element(value), *inner),))
-    if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT or _same_names(given, wanted):
+        return value if same_names(*inner) else MakeArray((coerce(Element(value), *inner),))
+    if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT or same_names(given, wanted):
         return value
     made = dict(enumerate(value.fields)) if isinstance(value, MakeStruct) else {}
     fields = []
@@ -74,15 +74,15 @@ def coerce(value: Expression, given: Any, wanted: Any) -> Expression:
     return MakeStruct(tuple(fields))
 
 
-def _same_names(given: Any, wanted: Any) -> bool:
+def same_names(given: Any, wanted: Any) -> bool:
     """Whether two types have the same field names, all the way down."""
     if given.type_kind == types.TYPE_ARRAY and wanted.type_kind == types.TYPE_ARRAY:
-        return _same_names(given.array_type.element_type, wanted.array_type.element_type)
+        return same_names(given.array_type.element_type, wanted.array_type.element_type)
     if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT:
         return True
     pairs = zip(given.struct_type.field, wanted.struct_type.field)
     return field_names(given) == field_names(wanted) and all(
-        _same_names(one.field_type, other.field_type) for one, other in pairs
+        same_names(one.field_type, other.field_type) for one, other in pairs
     )
 
 
@@ -136,11 +136,6 @@ def lower_with(low: Lowering, node: Any) -> Expression:
 def lower_subquery(low: Lowering, node: Any) -> Expression:
     kind = _KINDS.get(node.subquery_type, SubqueryKind.IN)
     columns = scan_columns(node.subquery)
-    if low.subqueries_as_columns is not None:
-        if kind not in (SubqueryKind.SCALAR, SubqueryKind.ARRAY) or not columns:
-            return LITERAL
-        low.subqueries_as_columns[columns[0].column_id] = columns[0]
-        return low.ref(columns[0])
     relation = low.scan(node.subquery)
     if kind is SubqueryKind.EXISTS or not columns:
         return Subquery(kind, relation)

@@ -103,7 +103,6 @@ class Lowering:
         self.pipelines: list[int] = []  # CTE ids of the inputs of subpipelines around
         self.depth = 0
         self.expand_structs = False  # write struct columns leaf by leaf
-        self.subqueries_as_columns: dict[int, Any] | None = None  # do not look into subqueries; keep their outputs
         self._next = count(self.base + _FIRST_FREE)
         self._ctes: dict[str, int] = {}
 

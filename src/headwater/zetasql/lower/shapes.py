@@ -17,6 +17,7 @@ from headwater.model.relation import (
     Project,
     Ref,
     Relation,
+    Scan,
     Sort,
     TableFunction,
     With,
@@ -24,7 +25,7 @@ from headwater.model.relation import (
 from headwater.zetasql.builtins import PSEUDO_COLUMNS
 from headwater.zetasql.lower.calls import body_lowering
 from headwater.zetasql.lower.expressions import scan_columns
-from headwater.zetasql.lower.lowering import LITERAL, Lowering, Routine, builds, unwrap
+from headwater.zetasql.lower.lowering import LITERAL, Lowering, Routine, builds, table_name, unwrap
 from headwater.zetasql.lower.queries import lower_windows, window_keys
 
 
@@ -104,6 +105,9 @@ def build_table_function(low: Lowering, node: Any) -> Relation:
         if inlined is not None:
             return inlined
     low.report(f"`{name}` cannot be seen through: {_reason(routine)}", low.span(node))
+    if not node.argument_list:  # it has its rows from somewhere else: it is a source itself
+        doubt = f"the body of {name} is not known"
+        return Scan(table_name(name), attributes, low.span(node), approximate=doubt)
     scalars = tuple(low.expression(each.expr) for each in node.argument_list if each.HasField("expr"))
     return TableFunction(name, attributes, scalars, tuple(_inputs(low, node)))
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from headwater.events.naming import file_table
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
+from headwater.lineage.schema import ConstraintType, TableConstraintInfo
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, Attribute, OneOf, Ref, Relation, Scan, Write
@@ -97,8 +98,32 @@ def lower_create(low: Lowering, node: Any) -> Lowered:
             effect = CopyTable(target, original.name, is_temporary(create), keeps_existing(create), span)
             return Lowered("CREATE_TABLE_LIKE", effects=(effect,), target=target)
     columns = column_definitions(node.parent.column_definition_list)
-    effect_of = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
+    keys = _keys(low, node.parent)
+    effect_of = CreateTable(
+        target, columns, is_temporary(create), keeps_existing(create), constraints=keys, span=span
+    )
     return Lowered("CREATE_TABLE", effects=(effect_of,), target=target)
+
+
+def _keys(low: Lowering, base: Any) -> tuple[TableConstraintInfo, ...]:
+    """PRIMARY KEY and FOREIGN KEY, of the table or of a column."""
+    found = []
+    if base.primary_key.column_name_list:
+        primary = tuple(base.primary_key.column_name_list)
+        found.append(TableConstraintInfo(constraint_type=ConstraintType.PRIMARY_KEY, columns=primary))
+    for key in base.foreign_key_list:
+        dotted = key.referenced_table.full_name or key.referenced_table.name
+        known = low.around.tables.get(dotted)
+        names = [column.name for column in known.columns] if known is not None else []
+        found.append(
+            TableConstraintInfo(
+                constraint_type=ConstraintType.FOREIGN_KEY,
+                columns=tuple(key.referencing_column_list),
+                referenced_table=str(known.name) if known is not None else dotted,
+                referenced_columns=tuple(names[at] for at in key.referenced_column_offset_list if at < len(names)),
+            )
+        )
+    return tuple(found)
 
 
 @states("CreateExternalTableStmt")

@@ -9,7 +9,7 @@ from headwater.spark.agent.described import described_field
 from headwater.spark.agent.scala import class_name, each, lookup, present
 from headwater.spark.agent.tables import catalog_table, file_dataset, jdbc_dataset, temporary_view, v2_table
 from headwater.spark.agent.visitors.rdds import rdd_paths
-from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register
+from headwater.spark.agent.visitors.visitor import DatasetBuilder, QueryPlanVisitor, register, register_builder
 from headwater.spark.plan.node import Node
 
 
@@ -76,16 +76,15 @@ class HiveTableRelationVisitor(QueryPlanVisitor[Literal["HiveTableRelation"], Pl
         return [] if table is None else [catalog_table(self.context, table)]
 
 
-@register
-class DataSourceV2RelationVisitor(
-    QueryPlanVisitor[
-        Literal["DataSourceV2Relation", "StreamingDataSourceV2Relation", "StreamingRelationV2", "ResolvedTable"],
-        PlanDataset,
-    ]
-):
-    """A table of another catalog, or a source of the second generation."""
+@register_builder
+class DataSourceV2RelationInputOnStartDatasetBuilder(DatasetBuilder[PlanDataset]):
+    """A table of another catalog, or a source of the second generation, as the analyzed plan has it at the start."""
 
-    def apply(self, node: Node) -> list[PlanDataset]:
+    nodes = frozenset(
+        {"DataSourceV2Relation", "StreamingDataSourceV2Relation", "StreamingRelationV2", "ResolvedTable"}
+    )
+
+    def build(self, node: Node) -> list[PlanDataset]:
         return [relation_table(self.context, node, node.jvm)]
 
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from py4j.protocol import Py4JError
+
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.scala import option
@@ -13,12 +15,19 @@ from headwater.spark.agent.tables import (
     v2_table,
 )
 from headwater.spark.agent.visitors.inputs import (
-    DataSourceV2RelationVisitor,
+    DataSourceV2RelationInputOnStartDatasetBuilder,
     LogicalRelationDatasetBuilder,
     relation_table,
 )
 from headwater.spark.agent.visitors.outputs import query_of
-from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
+from headwater.spark.agent.visitors.visitor import (
+    DatasetBuilder,
+    NodesOfBuilder,
+    QueryPlanVisitor,
+    register,
+    register_builder,
+    visits,
+)
 from headwater.spark.plan.node import Node
 
 
@@ -36,7 +45,8 @@ def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset |
                     return relation_table(context, each, live, catalog.loadTable(identifier))
                 except Exception:  # it is gone: what the plan knows must do
                     break
-    for visitor in (DataSourceV2RelationVisitor(context), LogicalRelationDatasetBuilder(context)):
+    second = NodesOfBuilder(DataSourceV2RelationInputOnStartDatasetBuilder(context))
+    for visitor in (second, LogicalRelationDatasetBuilder(context)):
         for each in node.walk() if node is not None else ():
             if visitor.is_defined_at(each):
                 return visitor.apply(each)[0]
@@ -67,59 +77,78 @@ def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
         return catalog_name(context, catalog, parts)
 
 
-@register
-class AppendDataDatasetBuilder(
-    QueryPlanVisitor[
-        Literal["AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta"],
-        PlanOutput,
-    ]
-):
+@register_builder
+class AppendDataDatasetBuilder(DatasetBuilder[PlanOutput]):
     """INSERT INTO, INSERT OVERWRITE and row-level changes of tables of the second generation."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    nodes = frozenset(
+        {"AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta"}
+    )
+
+    def build(self, node: Node) -> list[PlanOutput]:
         table = node.get("originalTable") or node.get("table")
         dataset = relation_of(self.context, table)
         if dataset is None:
             return []
         change = "OVERWRITE" if node.name.startswith("Overwrite") else None
-        statement = {"ReplaceData": "MERGE", "WriteDelta": "MERGE"}.get(node.name, "INSERT")
+        statement = _row_level_command(node) if node.name in ("ReplaceData", "WriteDelta") else "INSERT"
         return [PlanOutput(dataset, node, query_of(node), None, change, statement=statement)]
+
+
+def _row_level_command(node: Node) -> str:
+    """MERGE, UPDATE or DELETE: Spark rewrites all three to the same operators, which know what they were."""
+    try:
+        return str(node.jvm.operation().command().toString())
+    except Py4JError:  # a Spark that keeps it elsewhere
+        return "MERGE"
+
+
+@register_builder
+class MergeIntoCommandOutputDatasetBuilder(DatasetBuilder[PlanOutput]):
+    """The table that MERGE changes, where the plan has it as it was written; `MergeIntoCommand` is Delta Lake's."""
+
+    nodes = frozenset({"MergeIntoTable", "MergeIntoCommand"})
+
+    def build(self, node: Node) -> list[PlanOutput]:
+        return _row_level(self.context, node, "MERGE")
+
+
+@register_builder
+class MergeIntoCommandInputDatasetBuilder(DatasetBuilder[PlanDataset]):
+    """The table that MERGE takes its rows from."""
+
+    nodes = MergeIntoCommandOutputDatasetBuilder.nodes
+
+    def build(self, node: Node) -> list[PlanDataset]:
+        given = [value for name in ("sourceTable", "source") if isinstance(value := node.get(name), Node)]
+        source = given[0] if given else node.children[1] if len(node.children) > 1 else None
+        dataset = relation_of(self.context, source)
+        return [] if dataset is None else [dataset]
 
 
 @register
 class TableContentChangeVisitor(
-    QueryPlanVisitor[
-        Literal[
-            "MergeIntoTable",
-            "UpdateTable",
-            "DeleteFromTable",
-            "MergeIntoCommand",
-            "UpdateCommand",
-            "DeleteCommand",
-        ],
-        PlanOutput,
-    ]
+    QueryPlanVisitor[Literal["UpdateTable", "DeleteFromTable", "UpdateCommand", "DeleteCommand"], PlanOutput]
 ):
-    """MERGE, UPDATE and DELETE as they were written; the last three are Delta Lake's."""
+    """UPDATE and DELETE as they were written; the last two are Delta Lake's."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        target = node.get("target")
-        dataset = relation_of(self.context, target if isinstance(target, Node) else node.children[0])
-        statement = node.name.partition("Into")[0].removesuffix("FromTable").removesuffix("Table")
-        statement = statement.removesuffix("Command").upper()
-        return [] if dataset is None else [PlanOutput(dataset, node, statement=statement)]
+        return _row_level(self.context, node, "UPDATE" if node.name.startswith("Update") else "DELETE")
 
 
-@register
-class CreateReplaceDatasetBuilder(
-    QueryPlanVisitor[
-        Literal["CreateTableAsSelect", "ReplaceTableAsSelect", "CreateTable", "ReplaceTable", "CreateV2Table"],
-        PlanOutput,
-    ]
-):
+def _row_level(context: OpenLineageContext, node: Node, statement: str) -> list[PlanOutput]:
+    target = node.get("target")
+    dataset = relation_of(context, target if isinstance(target, Node) else node.children[0])
+    return [] if dataset is None else [PlanOutput(dataset, node, statement=statement)]
+
+
+@register_builder
+class CreateReplaceDatasetBuilder(DatasetBuilder[PlanOutput]):
     """CREATE and REPLACE TABLE, with or without AS SELECT, in another catalog."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    nodes = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect", "CreateTable", "ReplaceTable", "CreateV2Table"})
+
+    def build(self, node: Node) -> list[PlanOutput]:
         dataset = identified(self.context, node)
         if dataset is None:
             return []

@@ -7,9 +7,10 @@ A **visitor** is local: it sees one node of a plan. It says which nodes it is fo
 
 or by the decorator `visits`, and `is_defined_at` follows from that; override it to look at more than the class. A
 **builder** is global: it sees the whole execution, is asked once per event, and can look at several plans at once.
+Ours know the nodes that they look for (`nodes`, `build`), so that what they find can be joined with columns.
 
-The first visitor that is defined at a node answers for it. Visitors of installed packages come before ours: they are
-entry points of the group `headwater.spark.visitors`.
+The first visitor, or builder with nodes, that is defined at a node answers for it. Those of installed packages come
+before ours: they are entry points of the group `headwater.spark.visitors`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -57,8 +58,12 @@ class QueryPlanVisitor(Generic[N, D]):
 
 
 class DatasetBuilder(Generic[D]):
-    """Turns a whole execution into datasets; `execution` is Spark's QueryExecution, `plan` its analyzed plan."""
+    """Turns a whole execution into datasets; `execution` is Spark's QueryExecution, `plan` its analyzed plan.
 
+    Override `is_defined_at` and `apply`; or name the `nodes` of a plan that it is for, and override `build`.
+    """
+
+    nodes: ClassVar[frozenset[str]] = frozenset()
     makes: ClassVar[type] = PlanDataset
 
     def __init__(self, context: OpenLineageContext) -> None:
@@ -71,12 +76,44 @@ class DatasetBuilder(Generic[D]):
                 cls.makes = get_args(base)[0]
 
     def is_defined_at(self, plan: Node) -> bool:
-        """Whether this builder is for an execution with this plan."""
-        raise NotImplementedError
+        """Whether this builder is for an execution with this plan: by its nodes, unless overridden."""
+        return any(node.name in self.nodes for node in plan.walk())
 
     def apply(self, plan: Node, execution: Any) -> list[D]:
         """The datasets of an execution. REQUIRES: `is_defined_at(plan)`."""
+        return [found for node in plan.walk() if node.name in self.nodes for found in self.build(node)]
+
+    def build(self, node: Node) -> list[D]:
+        """The datasets of one of its nodes."""
         raise NotImplementedError
+
+
+class NodesOfBuilder(QueryPlanVisitor[Any, Any]):
+    """A builder that names its nodes, in the chain of visitors."""
+
+    def __init__(self, builder: DatasetBuilder[Any]) -> None:
+        super().__init__(builder.context)
+        self.builder = builder
+
+    def is_defined_at(self, node: Node) -> bool:
+        return node.name in self.builder.nodes
+
+    def apply(self, node: Node) -> list[Any]:
+        return self.builder.build(node)
+
+
+class Spark3DatasetBuilderFactory:
+    """The builders that there are. (The name is the one that users of OpenLineage's agent know.)"""
+
+    @staticmethod
+    def get_input_builders(context: OpenLineageContext) -> list[DatasetBuilder[PlanDataset]]:
+        """Builders of what is read, those of installed packages first."""
+        return [made(context) for made in builder_classes() if made.makes is PlanDataset]
+
+    @staticmethod
+    def get_output_builders(context: OpenLineageContext) -> list[DatasetBuilder[PlanOutput]]:
+        """Builders of what is written, those of installed packages first."""
+        return [made(context) for made in builder_classes() if made.makes is PlanOutput]
 
 
 _VISITORS: list[type[QueryPlanVisitor[Any, Any]]] = []

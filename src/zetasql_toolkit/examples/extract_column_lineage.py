@@ -1,6 +1,6 @@
 """The cases of ZetaSQL toolkit's ExtractColumnLevelLineage, on BigQuery's public samples.
 
-python examples/extract_column_lineage.py
+python -m zetasql_toolkit.examples.extract_column_lineage
 """
 
 from zetasql.api import Analyzer

@@ -1,0 +1,5 @@
+"""Column lineage of statements."""
+
+from headwater.zetasql import ColumnLineageExtractor
+
+__all__ = ["ColumnLineageExtractor"]
