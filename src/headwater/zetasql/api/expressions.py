@@ -125,8 +125,12 @@ class ExpressionParentFinder(NodeVisitor):
         elif name == "$make_array":
             self._follow_all(arguments, self._of_element())
         elif name in ELEMENTS or name in ("$subscript", "$safe_subscript"):
+            chosen = _chosen_item(name, *arguments[:2])
             step = _text(arguments[1]) if name.endswith("subscript") else None
-            self._follow(arguments[0], (ELEMENT if step is None else step, *self.path))
+            if chosen is not None:
+                self._follow(chosen, self.path)
+            else:
+                self._follow(arguments[0], (ELEMENT if step is None else step, *self.path))
         elif name.startswith("json_") and len(arguments) > 1:
             kept = self.path if rule_of(name).passing is Passing.SAME else ()
             self._follow(arguments[0], (*json_steps(name, _text(arguments[1]) or ""), *kept))
@@ -249,6 +253,17 @@ def _text(node: Any) -> str | None:
     """The string that a literal holds."""
     held = getattr(getattr(node, "value", None), "value", None)
     return getattr(held, "string_value", None)
+
+
+def _chosen_item(name: str, array: Any, index: Any) -> Any:
+    """The item of an array literal that a constant in OFFSET or ORDINAL chooses; None when that is not told."""
+    held = getattr(getattr(index, "value", None), "value", None)
+    number = getattr(held, "int64_value", None)
+    if name not in ELEMENTS or number is None or getattr(array, "function", None) is None:
+        return None
+    at = int(number) - name.endswith("ordinal")
+    items = array.argument_list if function_name(array) == "$make_array" else ()
+    return items[at] if 0 <= at < len(items) else None
 
 
 def _before_cast(path: Path, given: Any, wanted: Any) -> Iterator[Path]:
