@@ -21,7 +21,11 @@ _COMPARED = re.compile(
 _LISTED = re.compile(rf"(?P<before>\bIN\s?)\(\s?(?:{_CONSTANT})(?:\s?,\s?(?:{_CONSTANT}))*\s?\)", re.IGNORECASE)
 _ROW = rf"\(\s?(?:{_CONSTANT})(?:\s?,\s?(?:{_CONSTANT}))*\s?\)"
 _VALUES = re.compile(rf"(?P<before>\bVALUES\s?){_ROW}(?:\s?,\s?{_ROW})*", re.IGNORECASE)
-_QUERY = re.compile(r"[(\s]*(?:SELECT|WITH|INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+_QUERY = re.compile(
+    r"[(\s]*(?:SELECT|WITH|INSERT|UPDATE|DELETE|MERGE"
+    r"|CREATE (?:OR REPLACE )?(?:TEMP |TEMPORARY |TRANSIENT )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?\S+ AS)\b",
+    re.IGNORECASE,
+)
 _KEEPS = re.compile(r";|\bEXEC(?:UTE)?\b|\bPIVOT\b", re.IGNORECASE)
 
 

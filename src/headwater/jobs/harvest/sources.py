@@ -17,6 +17,7 @@ from headwater.errors import InputError
 from headwater.jobs.harvest.dbt.manifest import read_manifest
 from headwater.jobs.harvest.dbt.project import PROJECT_FILE
 from headwater.jobs.harvest.dbt.scripts import read_dbt
+from headwater.jobs.harvest.shapes import shape_of
 from headwater.jobs.harvest.targets import Patterns
 from headwater.jobs.harvest.units import Script
 from headwater.lineage.schema import SchemaTable
@@ -125,7 +126,7 @@ def _script(file: Path, text: str, dialect: str | None, root: str, rules: Rules)
 
 
 def _entries(path: Path, dialect: str | None) -> Iterator[Script]:
-    """The texts of a query log, oldest first. A text that was run often is taken once, as it was run last."""
+    """The texts of a query log, oldest first. A statement that was run often is taken once, as it was run last."""
     table = _read_log(path)
     columns = {name.lower(): table.column(name).to_pylist() for name in table.column_names}
     texts = _column(columns, _TEXT)
@@ -135,7 +136,7 @@ def _entries(path: Path, dialect: str | None) -> Iterator[Script]:
     dialects = columns.get("dialect", [dialect] * len(texts))
     moments = [_moment(time) for time in times]
     order = sorted(range(len(texts)), key=lambda at: (moments[at] is not None, moments[at] or _NEVER, at))
-    last = set({texts[at]: at for at in order if texts[at]}.values())
+    last = set({shape_of(texts[at]): at for at in order if texts[at]}.values())
     for number, at in enumerate(at for at in order if at in last):
         name = f"{path}:{ids[at] if ids[at] is not None else number}"
         user = str(users[at]) if users[at] is not None else None
