@@ -126,6 +126,8 @@ def problems(text: str, lineage: StatementLineage | None) -> Iterable[str]:
 def names_tables(text: str) -> bool:
     """Return whether a text names tables, other than the queries that it names itself."""
     plain = _QUOTED.sub(" ", text)
+    if plain.lstrip().upper().startswith("EXECUTE IMMEDIATE"):  # INTO names variables
+        return False
     return bool({each.lower() for each in _NAMED.findall(plain)} - {each.lower() for each in _WITH.findall(plain)})
 
 

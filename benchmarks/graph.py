@@ -11,12 +11,8 @@ import tempfile
 import time
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
+from _graph import make_edges
 from _report import Report, arguments
-
-COLUMNS = 20
-LAYERS = 10
 
 
 def main() -> None:
@@ -50,48 +46,8 @@ def _write(folder: str, count: int) -> None:
     from headwater.graph.store import Change, GraphStore
 
     store = GraphStore(folder)
-    store.apply(Change(tables={"edges": _edges(count, 0)}, record={"kind": "harvest"}))
-    store.apply(Change(tables={"edges": _edges(count, count // 100)}, record={"kind": "harvest"}))
-
-
-def _edges(count: int, changed: int) -> pa.Table:
-    """Rows of the edge table; of those, the first so many in another way, or all when it is 0."""
-    from headwater.graph.store import arrow_schema
-    from headwater.graph.tables import EDGES
-
-    chance = np.random.default_rng(1)
-    per_layer = count // LAYERS
-    tables = max(1, per_layer // (COLUMNS * 3))
-    layer = np.repeat(np.arange(1, LAYERS + 1), per_layer)
-    table = np.tile(np.repeat(np.arange(tables), -(-per_layer // tables))[:per_layer], LAYERS)
-    column = np.tile(np.arange(per_layer) % COLUMNS, LAYERS)
-    source_table = (table + chance.integers(0, 3, len(table))) % tables
-    source_column = chance.integers(0, COLUMNS, len(table))
-    if changed:
-        layer, table, column = layer[:changed], table[:changed], column[:changed]
-        source_table, source_column = source_table[:changed], source_column[:changed]
-    made = [f"l{a}.t{b}" for a, b in zip(layer, table)]
-    rows = {
-        "statement": [f"sql/{name}.sql#0" for name in made],
-        "target": made,
-        "target_column": [f"c{each}" for each in column],
-        "source": [f"l{a - 1}.t{b}" for a, b in zip(layer, source_table)],
-        "source_column": [f"c{each}" for each in source_column],
-        "kind": ["TRANSFORMATION"] * len(made),
-        "expression": [f"c{each} * {2 if changed else 1}" for each in source_column],
-        "file": [f"sql/{name}.sql" for name in made],
-        "masking": [False] * len(made),
-        "line": [3] * len(made),
-        "observed": [False] * len(made),
-    }
-    schema = arrow_schema(EDGES)
-    return pa.table(
-        [
-            pa.array(rows[each.name], each.type) if each.name in rows else pa.nulls(len(made), each.type)
-            for each in schema
-        ],
-        schema=schema,
-    )
+    store.apply(Change(tables={"edges": make_edges(count, 0)}, record={"kind": "harvest"}))
+    store.apply(Change(tables={"edges": make_edges(count, count // 100)}, record={"kind": "harvest"}))
 
 
 def _ask(folder: str) -> None:

@@ -1,7 +1,5 @@
 """A lakehouse in which every column knows where it came from.
-
-The public names are imported on first use, so that `import headwater` costs next to nothing.
-"""
+The public names are imported on first use, so that `import headwater` costs next to nothing."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

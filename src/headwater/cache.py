@@ -52,10 +52,8 @@ def find(kind: str, name: str, load: Load[Loaded]) -> Loaded | None:
 def find_or_make(
     kind: str, name: str, load: Load[Loaded], make: Callable[[Path], None], progress: Progress
 ) -> Loaded | None:
-    """A file, as loaded, made by one process while others wait. None when no folder can be written.
-
-    `make` is called with the path to write, and may raise what it likes; an OSError means that the folder is no good.
-    """
+    """A file, as loaded, made by one process while others wait. None when no folder can be written. `make` is called
+    with the path to write, and may raise what it likes; an OSError means that the folder is no good."""
     for folder in folders(kind):
         target = folder / name
         try:

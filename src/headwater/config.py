@@ -56,9 +56,11 @@ class Settings:
     token: str | None = _setting(
         None, "What callers of `headwater serve` must show, when other machines can reach it.", variable_only=True
     )
+    pull_password: str | None = _setting(
+        None, "The password that `headwater pull` opens a database with.", variable_only=True
+    )
     harvest_target: tuple[str, ...] = _setting(
-        (),
-        "The table that a file makes, by its path: `sql/{project}/{dataset}/{table}/query.sql`, or several such.",
+        (), "The table that a file makes, by its path: `sql/{project}/{dataset}/{table}/query.sql`, or several such."
     )
     harvest_exclude: tuple[str, ...] = _setting((), "Paths that `harvest` leaves out, for example `tests/*`.")
     color: str = _setting("auto", "When to use colour; `NO_COLOR` is honoured too.", ("auto", "always", "never"))

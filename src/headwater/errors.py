@@ -20,12 +20,7 @@ class HeadwaterError(Exception):
     exit_code: ClassVar[int] = 2
 
     def __init__(
-        self,
-        message: str,
-        *,
-        hint: str | None = None,
-        span: Span | None = None,
-        source: Source | None = None,
+        self, message: str, *, hint: str | None = None, span: Span | None = None, source: Source | None = None
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -224,6 +219,16 @@ class MemoryLimitError(EngineError):
     """
 
     code = "memory-limit"
+
+
+class DatabaseError(HeadwaterError):
+    """A database that is pulled from does not answer, refuses the user, or cannot be opened.
+
+    The address names host, port, database and user. The password comes from the environment: PGPASSWORD or ~/.pgpass
+    for PostgreSQL, MYSQL_PWD or ~/.my.cnf for MySQL and MariaDB, or HEADWATER_PULL_PASSWORD.
+    """
+
+    code = "database-failed"
 
 
 class Severity(Enum):

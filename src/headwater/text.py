@@ -1,8 +1,5 @@
-"""Positions in text, and how to show them.
-
-A `Span` counts characters, half-open, with the line and column (from 1) of its start. Engines that count
-UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both.
-"""
+"""Positions in text, and how to show them. A `Span` counts characters, half-open, with the line and column (from 1)
+of its start. Engines that count UTF-8 bytes (ZetaSQL) are converted by `Source`, the only place that knows both."""
 
 import difflib
 import heapq

@@ -3,6 +3,7 @@
 import contextlib
 import json
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -42,6 +43,7 @@ def make_world(folder):
     (folder / "new").mkdir()
     pq.write_table(pa.table({"id": [7], "amount": pa.array(["1.00"])}), folder / "new" / "one.parquet")
     pq.write_table(pa.table({"query": ["CREATE TABLE x AS SELECT 1 AS y"]}), folder / "query_log.parquet")
+    duckdb.connect(folder / "shop.duckdb").close()
     _make_tables(folder)
     assert run(["harvest", "models/", "--dialect", "snowflake", "--schema", "schema.sql"]) == 0
     assert run(["harvest", "models/", "--dialect", "snowflake"]) == 0

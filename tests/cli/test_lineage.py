@@ -93,7 +93,7 @@ def test_nothing_readable_is_2():
         (("lineage",), "usage", "no SQL was given"),
         (("lineage", "missing.sql"), "bad-input", "No such file"),
         (("lineage", "binary.sql"), "bad-input", "neither UTF-8 nor UTF-16"),
-        (("lineage", "empty"), "bad-input", "no .sql files"),
+        (("lineage", "empty"), "bad-input", "no files of SQL"),
         (("lineage", "-e", "SELECT 1", "-d", "snowflak"), "unknown-dialect", "did you mean `snowflake`?"),
         (("lineage", "-e", "SELECT 1", "-s", "bad.json"), "bad-schema", "schema"),
     ],

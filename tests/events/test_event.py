@@ -49,7 +49,6 @@ EVERY_FACET = [
             ),
         ),
     ),
-    ours.DatasetOwnershipFacet(owners=(ours.Owner(name="team:data"),)),
     ours.InputStatisticsFacet(row_count=1, size=2, file_count=3),
     ours.OutputStatisticsFacet(row_count=0),
     ours.SqlFacet(query="SELECT 1", dialect="spark"),

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.faulty_files import FaultyFiles
 
-from headwater.files import FaultyFiles, Files, LocalFiles, MemoryFiles, ObjectFiles
+from headwater.files import Files, LocalFiles, MemoryFiles, ObjectFiles
 
 
 @pytest.fixture(params=["local", "memory", "faulty", "s3"])

@@ -1,9 +1,10 @@
 """The store that fails on purpose must itself be right."""
 
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater.errors import StorageError
-from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 
 pytestmark = pytest.mark.fault
 

@@ -6,8 +6,7 @@ import struct
 import zlib
 from typing import Any
 
-from headwater.lake.engine.sst.codecs import CODECS
-from headwater.lake.engine.sst.format import Compression
+from headwater.lake.engine.sst.format import CODECS, Compression
 from tests.fuzz.mutate import mutate_bytes, mutate_json, mutate_value, to_json
 
 

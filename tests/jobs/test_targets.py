@@ -216,3 +216,29 @@ def test_the_plan_is_shown_and_nothing_is_harvested(tmp_path, monkeypatch, capsy
     assert run(["harvest", "sql", "--no-spark", "--master", "local[2]"]) == 2
     assert run(["harvest", "sql", "--jobs", "2", "--master", "local[2]"]) == 2
     assert run(["harvest", "sql", "--jobs", "0"]) == 2
+
+
+@pytest.mark.parametrize("dialect", ["tsql", "postgres", "bigquery", "snowflake"])
+def test_a_temporary_table_belongs_to_its_file(tmp_path, dialect):
+    """Two files use one name for two tables: what one reads is not what the other made."""
+    make = "SELECT x INTO #tmp FROM {};" if dialect == "tsql" else "CREATE TEMP TABLE tmp AS SELECT x FROM {};"
+    take = "INSERT INTO {} (x) SELECT x FROM " + ("#tmp;" if dialect == "tsql" else "tmp;")
+    files = {f"{name}.sql": f"{make.format(f's_{name}')}\n{take.format(f't_{name}')}" for name in ("a", "b")}
+    folder, state = harvested(tmp_path, files, dialect)
+    edges = state.read(EDGES, ["source", "target"]).to_pylist()
+    temporary = "#tmp" if dialect == "tsql" else "tmp"
+    own = {name: f"{folder}/{name}.sql:{temporary}" for name in ("a", "b")}
+    flows = {(edge["source"].lower(), edge["target"].lower()) for edge in edges}
+    assert {(source, target) for source, target in flows if source.startswith("s_")} == {
+        (f"s_{name}", own[name].lower()) for name in ("a", "b")
+    }
+    assert {(source, target) for source, target in flows if target.startswith("t_")} == {
+        (own[name].lower(), f"t_{name}") for name in ("a", "b")
+    }
+
+
+def test_rows_that_a_procedure_is_given_belong_to_it(tmp_path):
+    body = "CREATE PROCEDURE p_{0} @rows app.RowList READONLY AS INSERT INTO t_{0} (x) SELECT r.x FROM @rows AS r;"
+    folder, state = harvested(tmp_path, {f"{name}.sql": body.format(name) for name in ("a", "b")}, "tsql")
+    sources = {edge["source"] for edge in state.read(EDGES, ["source"]).to_pylist()}
+    assert sources == {f"{folder}/a.sql:@rows", f"{folder}/b.sql:@rows"}

@@ -17,7 +17,7 @@ def test_the_least_recently_used_leave_first() -> None:
     cache.put("b", Sized(40))
     assert cache.get("a") is not None
     cache.put("c", Sized(40))
-    assert [cache.peek(name) is not None for name in "abc"] == [True, False, True]
+    assert [cache.get(name) is not None for name in "abc"] == [True, False, True]
     assert cache.stats.bytes == 80
 
 

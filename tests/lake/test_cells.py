@@ -5,7 +5,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from headwater.lake.engine.cells import cell_of
+from headwater.lake.engine.arrays import cell_of
 
 
 @pytest.mark.parametrize("begin", [0, 1])

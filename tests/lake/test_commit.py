@@ -2,10 +2,11 @@ import multiprocessing
 import threading
 
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 from tests.lake.commits import at_level, compact, insert, live, placed
 
 from headwater.errors import CommitConflictError, CorruptFileError, NotFoundError, StorageError
-from headwater.files import Death, Fault, FaultyFiles, LocalFiles, MemoryFiles
+from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.metadata.commit import Change, Committer
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin

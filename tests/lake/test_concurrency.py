@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.faulty_files import FaultyFiles
 
 from headwater.errors import StorageError
-from headwater.files import FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, LSMTree, MemTableState
 from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Schema

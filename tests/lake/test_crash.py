@@ -10,9 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater.errors import CorruptFileError, HeadwaterError, StorageError
-from headwater.files import Death, Fault, FaultyFiles, LocalFiles, MemoryFiles
+from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import BlockCache, LSMTree
 from headwater.lake.engine.types import schema_of
 from headwater.lake.tables import Warehouse

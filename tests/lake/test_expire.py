@@ -1,8 +1,9 @@
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 from tests.lake.commits import at_level, compact, insert, live, placed
 
 from headwater.errors import NotFoundError
-from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.metadata.commit import Change, Committer
 from headwater.lake.metadata.expire import Cleaner, Retention

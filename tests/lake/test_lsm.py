@@ -5,8 +5,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from tests.faulty_files import FaultyFiles
 
-from headwater.files import FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, Kind, LSMTree
 from headwater.lake.engine.types import arrow_schema, schema_of
 from headwater.model.schema import Schema

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.faulty_files import FaultyFiles
 
 from headwater.errors import NotFoundError, SchemaError, StorageError
-from headwater.files import FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, Kind, LSMTree
 from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema

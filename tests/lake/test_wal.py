@@ -5,10 +5,10 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.faulty_files import Fault, FaultyFiles
 
 from headwater.errors import CorruptFileError, StorageError
-from headwater.files import FaultyFiles, MemoryFiles
-from headwater.files.faulty import Fault
+from headwater.files import MemoryFiles
 from headwater.lake.engine.options import Fsync
 from headwater.lake.engine.wal import WAL, RecordType, encode_record, read_log
 from headwater.lake.engine.wal.format import HEADER

@@ -1,10 +1,8 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from headwater.errors import InputError
 from headwater.model.edges import ELEMENT, ColumnRef
-from headwater.model.names import Case, TableName, case_rule, fold, parse_parts, parse_table_name, quote
+from headwater.model.names import Case, TableName, case_rule, fold, parse_parts, parse_table_name
 
 
 @pytest.mark.parametrize(
@@ -34,12 +32,6 @@ def test_catalog_schema_and_name():
     name = parse_table_name("p.d.t")
     assert (name.catalog, name.schema, name.name) == ("p", "d", "t")
     assert (TableName.of("t").catalog, TableName.of("t").schema) == (None, None)
-
-
-@given(st.text(min_size=1, max_size=12).filter(lambda s: "\n" not in s), st.sampled_from([None, "postgres"]))
-def test_a_quoted_name_reads_back(name, dialect):
-    written = quote(name, dialect)
-    assert parse_parts(written) == (name,)
 
 
 def test_dialects_differ_in_case():

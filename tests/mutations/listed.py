@@ -46,8 +46,8 @@ GRAPH = (
     breaks(
         "tests/graph/test_store.py::test_a_change_begins_by_taking_back_what_a_dead_one_has_left",
         "graph/store.py",
-        "            self._write(change, self._take_back(change.id) if alone else {})",
-        "            self._write(change, {})",
+        "            undone = self._take_back(change.id) if alone else {}",
+        "            undone: dict[str, int] = {}",
     ),
     breaks(
         "tests/jobs/test_waves.py::test_waves_equal_sequence",
@@ -162,7 +162,7 @@ SERVER = (
     breaks(
         "tests/server/test_openapi.py::test_no_question_breaks_the_server",
         "server/route.py",
-        "    except HeadwaterError as err:\n        return error_response(err)",
+        "    except errors.HeadwaterError as err:\n        return error_response(err)",
         "    except ZeroDivisionError as err:\n        return error_response(err)",
     ),
     breaks(
@@ -182,7 +182,7 @@ LATER = (
     ),
     breaks(
         "tests/upgrade/test_upgrade.py::test_a_format_of_the_future_is_refused",
-        "lake/engine/format_version.py",
+        "lake/engine/stored_json.py",
         "    if version > known:",
         "    if version < 0:",
     ),

@@ -21,7 +21,7 @@ from headwater.model import types
 from headwater.model.types import Primitive, parse_type
 from headwater.query.bounds import Bounds
 from headwater.query.dataset import LakeTable
-from headwater.query.mentioned import mentioned_names
+from headwater.query.select import mentioned_names
 
 UTC = datetime.UTC
 PRIMITIVES = [each for each in vars(types).values() if isinstance(each, Primitive)]

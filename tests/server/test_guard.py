@@ -4,8 +4,7 @@ import pytest
 from tests.server.conftest import client_of
 
 from headwater.errors import UsageError
-from headwater.server.guard import COOKIE
-from headwater.server.limits import Bucket
+from headwater.server.guard import COOKIE, Bucket
 from headwater.server.options import Limits, ServerOptions
 
 TOKEN = "correct horse battery"

@@ -7,8 +7,7 @@ from headwater.errors import SchemaError
 from headwater.lineage.bigquery import columns_of_bigquery, is_bigquery_fields, is_bigquery_table, schema_of_bigquery
 from headwater.lineage.imports import schema_of_rows
 from headwater.lineage.schema import ColumnSchema, SchemaTable
-from headwater.model.google_types import google_type
-from headwater.model.types import Array, DataType, Decimal, Foreign, Map, Member, Primitive, Struct
+from headwater.model.types import Array, DataType, Decimal, Foreign, Map, Member, Primitive, Struct, google_type
 
 Value: TypeAlias = Mapping[str, Any]
 
@@ -40,11 +39,8 @@ _MAX_DEPTH = 30
 
 def find_tables(value: Any, path: Sequence[str], dialect: str | None = None) -> list[SchemaTable] | None:
     """The tables that a decoded file describes, with types as the dialect spells them; None if it describes none.
-
     `path` names the table of a description that has no name of its own.
-
-    RAISES: SchemaError when a description is of a known form but is wrong.
-    """
+    RAISES: SchemaError when a description is of a known form but is wrong."""
     if is_bigquery_table(value):
         return list(schema_of_bigquery([value]).tables)
     if isinstance(value, list) and value and all(map(is_bigquery_table, value)):
@@ -57,23 +53,24 @@ def find_tables(value: Any, path: Sequence[str], dialect: str | None = None) -> 
         return list(schema_of_rows(value).tables) if is_dump else None
     if not isinstance(value, Mapping):
         return None
-    return _of_mapping(value, path, dialect)
-
-
-def _names_a_column(row: Value) -> bool:
-    return {"table_name", "column_name"} <= {str(key).lower() for key in row}
-
-
-def _of_mapping(value: Value, path: Sequence[str], dialect: str | None) -> list[SchemaTable] | None:
     if isinstance(value.get("nodes"), Mapping) and isinstance(value.get("sources"), Mapping):
         return list(_of_catalog(value))
     if value.get("type") == "record" and isinstance(value.get("fields"), list):
-        return [_of_avro(value, path, dialect)]
+        # an Avro record. Its own name counts; the last step of its namespace is the schema.
+        type = _avro(value, {}, 0)
+        if not isinstance(type, Struct) or not value.get("name"):
+            raise SchemaError("the Avro record has no name")
+        own = [part for part in f"{value.get('namespace') or ''}.{value['name']}".split(".") if part]
+        return [_table(own[-2:], _columns(type, dialect))]
     if isinstance(value.get("properties"), Mapping) and ("$schema" in value or value.get("type") == "object"):
         return [_of_json_schema(value, path, dialect)]
     if any(isinstance(value.get(kind), list) for kind in ("models", "sources", "seeds", "snapshots")):
         return list(_of_properties(value))
     return None
+
+
+def _names_a_column(row: Value) -> bool:
+    return {"table_name", "column_name"} <= {str(key).lower() for key in row}
 
 
 def _table(path: Sequence[str], columns: tuple[ColumnSchema, ...], *, complete: bool = True) -> SchemaTable:
@@ -131,15 +128,6 @@ def _mappings(value: Any) -> list[Value]:
 
 
 # ---------------------------------------------------------------------------------------------------- Avro
-
-
-def _of_avro(value: Value, path: Sequence[str], dialect: str | None) -> SchemaTable:
-    """An Avro record. Its own name counts; the last step of its namespace is the schema."""
-    type = _avro(value, {}, 0)
-    if not isinstance(type, Struct) or not value.get("name"):
-        raise SchemaError("the Avro record has no name")
-    own = [part for part in f"{value.get('namespace') or ''}.{value['name']}".split(".") if part]
-    return _table(own[-2:], _columns(type, dialect))
 
 
 def _columns(type: Struct, dialect: str | None) -> tuple[ColumnSchema, ...]:
@@ -213,7 +201,7 @@ def _json_type(value: Any, root: Value, depth: int) -> DataType:
 
 
 def _referred(reference: str, root: Value) -> Any:
-    """What a `$ref` within the same document means; nothing if it leads elsewhere."""
+    """Return the part of the same document that a `$ref` names; nothing if it names another document."""
     if not reference.startswith("#/"):
         return None
     found: Any = root

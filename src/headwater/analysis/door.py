@@ -1,8 +1,6 @@
 """From SQL text to its lineage: the function everything else goes through.
-
 Sources are taken in order and share one schema, which each statement sees as those before it have left it. Templates
-are rendered first, and every position in the answer is moved back into the template.
-"""
+are rendered first, and every position in the answer is moved back into the template."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -12,13 +10,14 @@ from typing import Literal
 
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.schemas import SchemaLike, import_schema
+from headwater.analysis.substitution import substitute
 from headwater.analysis.template import Rendered, TemplateOptions, is_template
 from headwater.errors import Issue
 from headwater.lineage.readings import Reading, restrict
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.result import AnalyzeResult
 from headwater.lineage.script import TIME_LIMIT, analyze_script
-from headwater.lineage.statement import StatementLineage
+from headwater.lineage.statement import StatementLineage, Status
 from headwater.model.names import TableName, parse_table_name
 from headwater.text import Source, Span
 from headwater.zetasql.provider import TableProvider
@@ -83,11 +82,8 @@ def analyze_sources(
     sources: Iterable[Source], request: Request, *, progress: Callable[[Source], None] = lambda source: None
 ) -> AnalyzeResult:
     """The lineage of several texts in order; `progress` is told of each when it begins.
-
     Each text sees the tables that those before it have made, but not their temporary tables, nor what they USE.
-
-    RAISES: DialectError, SchemaError, InputError.
-    """
+    RAISES: DialectError, SchemaError, InputError."""
     front_end, dialect = open_front_end(request.dialect, request.engine, tables=request.tables)
     resolver = SchemaResolver(import_schema(request.schema, dialect), dialect=dialect)
     statements: list[StatementLineage] = []
@@ -98,7 +94,7 @@ def analyze_sources(
         progress(source)
         resolver.begin_script()
         kept[source.name] = source
-        text = rendered(source, request.template)
+        text = rendered(source, request.template, dialect)
         issues += text.issues
         last = -1
         for lineage in analyze_script(
@@ -112,17 +108,22 @@ def analyze_sources(
     return AnalyzeResult(tuple(statements), tuple(issues), request.reading, resolver, kept)
 
 
-def rendered(source: Source, options: TemplateOptions | None) -> Rendered:
+def rendered(source: Source, options: TemplateOptions | None, dialect: str) -> Rendered:
     """The SQL of a source. A text that only looks like a template, and is none, is SQL as it stands."""
-    if options is None or not is_template(source.text):
+    if options is None:
         return Rendered(source.text, source)
+    if not is_template(source.text):
+        return substitute(source, dialect, options.variables) or Rendered(source.text, source)
     # imported when it is first needed: Jinja takes a tenth of a second, and most texts are no templates
     made: Rendered = import_module("headwater.analysis.rendering").render(source, options)
     return made if made.text else dataclasses.replace(made, text=source.text)
 
 
 def moved_to_template(lineage: StatementLineage, text: Rendered, first: int, name: str | None) -> StatementLineage:
-    """A statement numbered through all sources, with its places in the template."""
+    """A statement numbered through all sources, with its places in the template.
+
+    A template in doubt makes its statements approximate.
+    """
 
     def place(span: Span | None) -> Span | None:
         return None if span is None else text.span(span)
@@ -131,6 +132,7 @@ def moved_to_template(lineage: StatementLineage, text: Rendered, first: int, nam
     lineage = dataclasses.replace(
         lineage,
         index=index,
+        status=Status.APPROXIMATE if lineage.status is Status.RESOLVED and text.issues else lineage.status,
         source_name=name,
         issues=tuple(
             dataclasses.replace(issue, span=place(issue.span), statement_index=index, source_name=name)

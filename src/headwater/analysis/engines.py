@@ -17,13 +17,10 @@ def open_front_end(
     dialect: str | None, engine: Engine = "auto", *, tables: TableProvider | None = None
 ) -> tuple[FrontEnd[Any], str]:
     """The front end for a dialect, and the dialect's own name.
-
     GoogleSQL goes to ZetaSQL with the sqlglot front end as fallback; everything else to the sqlglot front end.
     `tables` is asked by ZetaSQL for tables that are not known.
-
     RAISES: DialectError when there is no such dialect, UsageError when the engine does not speak it; with the engine
-    `zetasql`, MissingDependencyError or EngineError when it cannot be started.
-    """
+    `zetasql`, MissingDependencyError or EngineError when it cannot be started."""
     google = _GOOGLE_SQL.get((dialect or "").strip().lower())
     if engine == "zetasql" and google is None:
         raise UsageError(

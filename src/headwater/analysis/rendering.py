@@ -1,9 +1,7 @@
 """Jinja and dbt templates: rendered before analysis, with positions that still point at the template.
-
 The template is cut into its tokens; each piece of plain text and each `{{ … }}` gets an invisible mark with its
-place, the marked template is rendered, and the marks in the output say where every character came from. Text that
-the template itself looks at (`set` blocks, filters, its own macros) has no marks.
-"""
+place, the marked template is rendered, and the marks in the output say where every character came from. Text that the
+template itself looks at (`set` blocks, filters, its own macros) has no marks."""
 
 import re
 from collections.abc import Callable
@@ -102,7 +100,7 @@ def _unmarked(marked: str) -> tuple[str, list[int], list[tuple[int, int, bool]]]
 
 
 def template_issue(err: Exception, source: Source) -> Issue:
-    """What is said of a template that cannot be rendered."""
+    """The issue of a template that cannot be rendered."""
     line = err.lineno if isinstance(err, TemplateSyntaxError) else 1
     return Issue(
         IssueCode.TEMPLATE_ERROR,

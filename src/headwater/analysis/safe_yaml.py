@@ -4,6 +4,8 @@ from typing import Any
 
 import yaml
 
+from headwater.errors import InputError
+
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the fast one where it is there
     """Makes lists, dictionaries and scalars. A value with a tag of somebody's own is unknown: None."""
@@ -18,9 +20,9 @@ def read_yaml(text: str) -> Any:
     >>> read_yaml("a: [1, x]\\nb: !own {c: 2}")
     {'a': [1, 'x'], 'b': None}
 
-    RAISES: ValueError, saying what is wrong and where.
+    RAISES: InputError when it is not YAML, with the line and column.
     """
     try:
         return yaml.load(text, _Loader)
     except (yaml.YAMLError, RecursionError, ValueError) as err:
-        raise ValueError(" ".join(str(err).split())) from err
+        raise InputError(f"it is not YAML: {' '.join(str(err).split())}") from err

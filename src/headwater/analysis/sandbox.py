@@ -1,8 +1,6 @@
 """Jinja in a sandbox: a template reaches no file and no Python object, and every loop of it comes to an end.
-
 A name that nobody defined renders as itself, and a call of it as a call with the same arguments, so that the
-statement around it can still be read. Each such name is an issue.
-"""
+statement around it can still be read. Each such name is an issue."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -131,7 +129,7 @@ class Sandbox(SandboxedEnvironment):
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
-    """What a call of something unknown is called with, as far as it can be an argument in SQL."""
+    """The arguments of a call of something unknown, those that can be arguments in SQL."""
     for value in values:
         if isinstance(value, list | tuple):
             yield from _texts(value)

@@ -22,8 +22,8 @@ import msgspec
 
 from headwater.analysis.described_tables import find_tables
 from headwater.analysis.safe_yaml import read_yaml
-from headwater.analysis.texts import read_sql, read_text
-from headwater.errors import HeadwaterError, SchemaError, Severity
+from headwater.analysis.texts import SQL_SUFFIXES, read_sql, read_text
+from headwater.errors import HeadwaterError, InputError, SchemaError, Severity
 from headwater.lineage.imports import is_wire_schema, schema_of_csv, schema_of_rows, schema_of_value
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
@@ -33,9 +33,8 @@ from headwater.text import Source
 
 Warn: TypeAlias = Callable[[str], None]
 
-_DDL = (".sql", ".ddl")
 _YAML = (".yaml", ".yml")
-_KINDS = (".json", *_YAML, ".avsc", ".csv", ".parquet", *_DDL)
+_KINDS = (".json", *_YAML, ".avsc", ".csv", ".parquet", *SQL_SUFFIXES)
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
 _DEFINES = re.compile(r"\b(?:CREATE|ALTER|DROP|RENAME)\b[\w\s]*\bTABLE\b", re.IGNORECASE)
 _QUERIES = re.compile(r"\b(?:SELECT|INSERT|MERGE|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\b", re.IGNORECASE)
@@ -46,9 +45,7 @@ _DUMP = {"table_name", "column_name"}
 
 def schema_of_file(path: Path, dialect: str | None = None) -> SchemaMetadata:
     """The schema in a file, which is of one of the kinds above.
-
-    RAISES: InputError when it cannot be read, SchemaError when it is not a schema.
-    """
+    RAISES: InputError when it cannot be read, SchemaError when it is not a schema."""
     match path.suffix.lower():
         case ".json" | ".avsc":
             value = _json(path)
@@ -74,11 +71,8 @@ def schema_of_file(path: Path, dialect: str | None = None) -> SchemaMetadata:
 
 def schema_of_folder(root: Path, dialect: str | None = None, warn: Warn | None = None) -> SchemaMetadata:
     """The schemas in all files below a folder. Files that describe no tables are passed over.
-
     `warn` is told of files that cannot be read. Without it, the first of them is an error.
-
-    RAISES: SchemaError when there is no schema at all.
-    """
+    RAISES: SchemaError when there is no schema at all."""
     found: dict[tuple[str, ...], tuple[SchemaTable, PurePath]] = {}
     functions: list[SchemaFunction] = []
     files = sorted(file for file in root.rglob("*") if file.suffix.lower() in _KINDS and file.is_file())
@@ -145,9 +139,9 @@ def _described(value: Any, path: Sequence[str], dialect: str | None) -> SchemaMe
 
 
 def _definitions(files: Sequence[Path], dialect: str | None, warn: Warn | None) -> SchemaMetadata:
-    """What the files with nothing but definitions leave behind, read in the order of the numbers in their names."""
+    """The tables that files of definitions leave, read in the order of the numbers in their names."""
     sources = []
-    for file in sorted((file for file in files if file.suffix.lower() in _DDL), key=_numbered):
+    for file in sorted((file for file in files if file.suffix.lower() in SQL_SUFFIXES), key=_numbered):
         text = read_sql(file, warn or (lambda message: None))
         plain = _COMMENTS.sub(" ", text)
         if _DEFINES.search(plain) and not _QUERIES.search(plain):
@@ -162,9 +156,7 @@ def _numbered(file: Path) -> list[Any]:
 
 def schema_of_ddl(sources: Sequence[Source], dialect: str | None = None, warn: Warn | None = None) -> SchemaMetadata:
     """The tables that scripts of definitions leave behind: CREATE, ALTER, DROP and so on, in order.
-
-    RAISES: SchemaError at the first statement that cannot be read, unless there is a `warn` to tell.
-    """
+    RAISES: SchemaError at the first statement that cannot be read, unless there is a `warn` to tell."""
     resolver = SchemaResolver(dialect=dialect)
     for source in sources:
         for statement in analyze_script(source, SqlFrontEnd(dialect), resolver):
@@ -192,10 +184,11 @@ def _json(path: Path) -> Any:
 
 
 def _yaml(path: Path) -> Any:
+    text = read_text(path)
     try:
-        return read_yaml(read_text(path))
-    except ValueError as err:
-        raise SchemaError(f"it is not YAML: {err}") from err
+        return read_yaml(text)
+    except InputError as err:
+        raise SchemaError(str(err)) from err
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -8,21 +8,30 @@ from headwater.errors import InputError
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
-
-    RAISES: InputError when it cannot be read or is not UTF-8.
-    """
+    """The text of a file. RAISES: InputError when it cannot be read or is not UTF-8."""
     try:
         return _bytes_of(path).decode("utf-8-sig")
     except UnicodeDecodeError as err:
         raise InputError(f"{path} is not UTF-8 text (byte {err.start})") from err
 
 
+SQL_SUFFIXES = frozenset(
+    {
+        *(".sql", ".hql", ".ddl", ".dml", ".tsql", ".psql", ".bteq", ".btq", ".bq", ".hive"),
+        *(".plsql", ".pls", ".pks", ".pkb", ".prc", ".fnc", ".trg", ".vw"),
+    }
+)
+"""The endings of files of SQL, in lower case."""
+
+
+def sql_files(folder: Path) -> list[Path]:
+    """The files of SQL below a folder, by their endings, in order."""
+    return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SQL_SUFFIXES and file.is_file())
+
+
 def read_sql(path: Path, warn: Callable[[str], None]) -> str:
     """The text of a file of SQL: UTF-8, or UTF-16 with its mark; what is neither is read as Latin-1, with a warning.
-
-    RAISES: InputError when it cannot be read or is no text.
-    """
+    RAISES: InputError when it cannot be read or is no text."""
     data = _bytes_of(path)
     try:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -3,15 +3,12 @@
 from headwater.errors import SchemaError
 from headwater.lake.tables.warehouse import Warehouse
 from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
-from headwater.model.google_types import google_type
 from headwater.model.schema import Schema
+from headwater.model.types import google_type
 
 
 def schema_at(location: str, dialect: str | None = None) -> SchemaMetadata:
-    """The schema of the warehouse in a folder or at a URL.
-
-    RAISES: SchemaError when there are no tables.
-    """
+    """The schema of the warehouse in a folder or at a URL. RAISES: SchemaError when there are no tables."""
     schema = schema_of_warehouse(Warehouse(location), dialect)
     if not schema.tables:
         raise SchemaError(f"there are no lake tables in {location}", hint="name a warehouse, or a schema file")

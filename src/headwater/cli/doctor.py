@@ -27,10 +27,6 @@ class Finding:
     hint: str | None = None
 
 
-def _python(flags: Flags) -> Finding:
-    return Finding("Python", "ok", f"{platform.python_version()} at {sys.executable}")
-
-
 def _configuration(flags: Flags) -> Finding:
     origin = flags.origin
     changed = ", ".join(f"{name} ({source})" for name, source in sorted(origin.sources.items()))
@@ -97,7 +93,7 @@ def _package(name: str, *, optional: bool = False) -> Callable[[Flags], Finding]
 
 
 CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
-    ("Python", _python),
+    ("Python", lambda flags: Finding("Python", "ok", f"{platform.python_version()} at {sys.executable}")),
     ("configuration", _configuration),
     ("warehouse", _warehouse),
     ("Java", _java),

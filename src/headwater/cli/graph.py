@@ -1,12 +1,13 @@
 """`headwater trace | impact | path | search | unused | pii | tag`: questions to the lineage kept in a warehouse."""
 
-from collections.abc import Callable
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
 from headwater.errors import UsageError
@@ -14,6 +15,7 @@ from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node
+    from headwater.jobs.walk import SparkGraph
 
 _FORMATS = ("tree", "table", "json", "csv", "mermaid", "dot", "svg", "html")
 
@@ -40,6 +42,20 @@ def open_graph(flags: Flags, at: str | None) -> "LineageGraph":
     return LineageGraph(open_graph_store(flags).state(at))
 
 
+@contextmanager
+def _asked(flags: Flags, at: str | None, how: dict[str, Any]) -> "Iterator[LineageGraph | SparkGraph]":
+    """The graph at a moment, in memory, or on Spark if the options name a master."""
+    master, conf = pop_spark(how)
+    if master is None:
+        yield open_graph(flags, at)
+        return
+    from headwater.jobs.walk import SparkGraph
+
+    state = open_graph_store(flags).state(at)
+    with session(master, conf) as spark, SparkGraph(spark, state) as graph:
+        yield graph
+
+
 def answer_options(function: Any) -> Any:
     """How and as of when an answer is shown."""
     for option in (
@@ -54,7 +70,7 @@ def answer_options(function: Any) -> Any:
 def walk_options(function: Any) -> Any:
     """What a walk through the graph follows, and how its answer is shown."""
     depth = click.option("--depth", type=click.IntRange(0), help="How many steps to go. Default: all there are.")
-    return depth(influence_option(answer_options(function)))
+    return depth(influence_option(answer_options(spark_options(function))))
 
 
 influence_option = click.option(
@@ -95,6 +111,7 @@ def _chosen(influences: tuple[str, ...]) -> Any:
     examples=(
         "headwater trace mart.revenue.total",
         "headwater trace mart.revenue.total --influence value --as-of '2 days ago' --format mermaid",
+        "headwater trace mart.revenue.total --master spark://host:7077",
     ),
 )
 @click.argument("name", metavar="TABLE[.COLUMN]")
@@ -104,7 +121,8 @@ def trace(
     flags: Flags, /, name: str, depth: int | None, influences: tuple[str, ...], at: str | None, **how: Any
 ) -> None:
     """Show what a column, or every column of a table, is made of, with the expression and place of each step."""
-    answer = open_graph(flags, at).trace(name, depth=depth, influences=_chosen(influences))
+    with _asked(flags, at, how) as graph:
+        answer = graph.trace(name, depth=depth, influences=_chosen(influences))
     say_answer(flags, answer, title=f"What {name} is made of", **how)
 
 
@@ -130,17 +148,14 @@ def impact(
     **how: Any,
 ) -> int:
     """Show what is made of a column or table, and so may break when it changes."""
-    answer = open_graph(flags, at).impact(name, depth=depth, influences=_chosen(influences))
+    with _asked(flags, at, how) as graph:
+        answer = graph.impact(name, depth=depth, influences=_chosen(influences))
     say_answer(flags, answer, title=f"What is made of {name}", **how)
-    hit = [node for node in answer.nodes for pattern in fail_on if _matches(node, pattern)]
+    hit = [node for node in answer.nodes for pattern in fail_on if node.is_like(pattern)]
     if hit and not flags.quiet:
         names = ", ".join(dict.fromkeys(map(str, hit[:5]))) + (", …" if len(hit) > 5 else "")
         click.echo(f"{name} reaches what must not change: {names}", err=True)
     return 1 if hit else 0
-
-
-def _matches(node: "Node", pattern: str) -> bool:
-    return fnmatchcase(str(node), pattern) or fnmatchcase(node.dataset, pattern)
 
 
 @command(
@@ -150,6 +165,7 @@ def _matches(node: "Node", pattern: str) -> bool:
 @click.argument("target")
 @influence_option
 @answer_options
+@spark_options
 @click.pass_obj
 def path(
     flags: Flags,
@@ -161,7 +177,8 @@ def path(
     **how: Any,
 ) -> int:
     """Show every way from one column or table to another. Exit code 1 when there is none."""
-    answer = open_graph(flags, at).path(source, target, influences=_chosen(influences))
+    with _asked(flags, at, how) as graph:
+        answer = graph.path(source, target, influences=_chosen(influences))
     if not answer.steps:
         click.echo(f"no way leads from {source} to {target}", err=True)
         return 1
@@ -183,10 +200,12 @@ def search(flags: Flags, text: str, limit: int, at: str | None) -> int:
 @command("unused", examples=("headwater unused", "headwater unused --like 'stg.*' --json"))
 @click.option("--like", metavar="PATTERN", help="Only tables or columns like this.")
 @as_of
+@spark_options
 @click.pass_obj
-def unused(flags: Flags, like: str | None, at: str | None) -> int:
+def unused(flags: Flags, /, like: str | None, at: str | None, **how: Any) -> int:
     """List columns that nothing reads. Exit code 1 when there are any."""
-    found = [node for node in open_graph(flags, at).unused() if like is None or _matches(node, like)]
+    with _asked(flags, at, how) as graph:
+        found = graph.unused(like)
     _say_nodes(flags, found, "every column is read by something")
     return 1 if found else 0
 

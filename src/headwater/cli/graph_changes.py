@@ -1,8 +1,11 @@
 """`headwater diff | stale | drift | why | ingest`: lineage through time, and events into it."""
 
 import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -10,14 +13,21 @@ from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import sources_of
 from headwater.cli.lake_tables import open_warehouse, time_text
 from headwater.cli.lineage import analysis_options, request_of
+from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
-from headwater.errors import InputError, UsageError
+from headwater.errors import UsageError
 
 if TYPE_CHECKING:
-    from headwater.graph.compare import GraphDiff
+    from headwater.errors import EventError
+    from headwater.graph.compare import Drift, GraphDiff
     from headwater.graph.facts import Facts
+    from headwater.graph.logged import TableDrift
+    from headwater.graph.store import GraphStore
     from headwater.graph.versions import Made
+
+    IngestFile: TypeAlias = Callable[[GraphStore, Path], tuple[int, list[EventError]]]
+    IngestOrigins: TypeAlias = Callable[[GraphStore], int]
 
 
 @command(
@@ -115,21 +125,27 @@ def stale(flags: Flags) -> int:
 @command("drift", examples=("headwater drift", "headwater drift --json"))
 @click.pass_obj
 def drift(flags: Flags) -> int:
-    """List columns whose sources by SQL text and by observed runs differ. Exit code 1 when there are any."""
-    from headwater.graph import drift as find_drift
+    """List what SQL text says otherwise than runs and warehouses: sources of columns, tables of logged statements.
 
-    found = find_drift(open_graph_store(flags).state())
+    Sources of columns are compared with observed runs, the tables that a statement of a query log reads and writes
+    with those that the warehouse names in the log. Exit code 1 when something differs.
+    """
+    from headwater.graph import drift as find_drift
+    from headwater.graph import table_drift
+
+    state = open_graph_store(flags).state()
+    found: list[Drift | TableDrift] = [*find_drift(state), *table_drift(state)]
     if flags.json:
         print_json(found)
     elif found:
         for each in found:
-            click.echo(str(each.target))
+            click.echo(each.title)
             for node in each.only_said:
                 click.echo(f"  only in SQL   {node}")
             for node in each.only_done:
-                click.echo(f"  only in runs  {node}")
+                click.echo(f"  only in {each.other:<4}  {node}")
     elif not flags.quiet:
-        click.echo("SQL and runs agree wherever both are known")
+        click.echo("SQL, runs and logs agree wherever they are known")
     return 1 if found else 0
 
 
@@ -174,39 +190,33 @@ def _plain(made: "Made") -> dict[str, Any]:
     return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs}
 
 
-@command("ingest", examples=("headwater ingest events.ndjson", "headwater ingest --origins"))
+@command(
+    "ingest",
+    examples=(
+        "headwater ingest events.ndjson",
+        "headwater ingest --origins",
+        "headwater ingest events.ndjson --origins --master spark://host:7077",
+    ),
+)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--origins", is_flag=True, help="Also what the snapshots of the warehouse say of themselves.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if some line is no event.")
+@spark_options
+@click.option("--no-spark", is_flag=True, help="Stay in this process, however much there is to read.")
 @click.pass_obj
-def ingest(flags: Flags, files: tuple[Path, ...], origins: bool, strict: bool) -> int:
+def ingest(flags: Flags, /, files: tuple[Path, ...], origins: bool, strict: bool, **how: Any) -> int:
     """Bring OpenLineage events into the graph, one a line, and with --origins what lake snapshots were made from.
 
-    Events may come twice and in any order.
+    Events may come twice and in any order. Files of more than 256 MB are read on Spark, on all cores of this machine
+    or on the --master, with the same rows in the end.
     """
-    from headwater.events import Event, read_events
-    from headwater.graph.observed import ingest as ingest_events
-    from headwater.graph.origins import ingest_origins
-
     if not files and not origins:
         raise UsageError("there is nothing to ingest", hint="name files of events, or --origins")
-    bad: list[InputError] = []
-    count = 0
-    store = open_graph_store(flags)
-    told = ingest_origins(store)[1] if origins else 0
-    for file in files:
-        events: list[Event] = []
-        try:
-            with file.open("rb") as lines:
-                for each in read_events(lines, str(file)):
-                    if isinstance(each, InputError):
-                        bad.append(each)
-                    else:
-                        events.append(each)
-        except OSError as err:
-            raise InputError(f"{file} cannot be read: {err.strerror}") from err
-        bad += ingest_events(store, events, source=str(file))[1]
-        count += len(events)
+    with _ingestion(files, how) as (ingest_file, ingest_origins):
+        store = open_graph_store(flags)
+        told = ingest_origins(store) if origins else 0
+        found = [ingest_file(store, file) for file in files]
+    count, bad = sum(each for each, _ in found), [error for _, errors in found for error in errors]
     for error in bad[:20]:
         click.echo(f"{error.place or 'event'}: {error.message}", err=True)
     if len(bad) > 20:
@@ -218,3 +228,31 @@ def ingest(flags: Flags, files: tuple[Path, ...], origins: bool, strict: bool) -
             f"{count:,} events, {len(bad):,} refused" + (f", {told:,} origins of snapshots" if origins else "")
         )
     return 1 if bad and strict else 2 if bad and not count else 0
+
+
+@contextmanager
+def _ingestion(files: tuple[Path, ...], how: dict[str, Any]) -> "Iterator[tuple[IngestFile, IngestOrigins]]":
+    """How to bring in a file, and origins: on Spark if it is asked for or worth it, else in this process."""
+    from headwater.graph import observed, origins
+
+    no_spark = how.pop("no_spark")
+    master, conf = pop_spark(how)
+    if no_spark and master is not None:
+        raise UsageError("--no-spark and --master contradict each other", hint="give one of them")
+    if master is None and not no_spark and _is_worth_spark(files):
+        master = "local[*]"
+    if master is None:
+        yield observed.ingest_file, lambda store: origins.ingest_origins(store)[1]
+        return
+    from headwater.jobs import ingest as jobs
+
+    with session(master, conf) as spark:
+        yield partial(jobs.ingest_on_spark, spark), partial(jobs.origins_on_spark, spark)
+
+
+def _is_worth_spark(files: tuple[Path, ...]) -> bool:
+    sizes = (file.stat().st_size for file in files if file.is_file())
+    return sum(sizes) > _WORTH_SPARK
+
+
+_WORTH_SPARK = 256 << 20  # bytes of events

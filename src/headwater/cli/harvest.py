@@ -17,7 +17,7 @@ from headwater.errors import UsageError
 from headwater.text import align, counted
 
 if TYPE_CHECKING:
-    from headwater.jobs.harvest.harvest import Progress, Summary
+    from headwater.jobs.harvest.harvest import HarvestOptions, Progress, Summary
     from headwater.jobs.harvest.sources import Estate
 
 
@@ -53,16 +53,15 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Exit code 1 if there are errors or warnings.")
 @click.pass_obj
 def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict: bool, **options: Any) -> int:
-    """Bring the lineage of SQL files, dbt projects and query logs into the warehouse.
+    """Bring the lineage of SQL files, dbt and SQLMesh projects and query logs into the warehouse.
 
-    A path is a folder of .sql files, a dbt project or its manifest.json, a query log (Parquet, CSV or JSON with a
-    column `query`), or a file of OpenLineage events. What a bare SELECT gives is named after its file, or by
-    --target. Only what has changed since the last harvest is analysed; what is no longer there loses its lineage.
+    A path is a folder of SQL files, a SQLMesh project, a dbt project or its manifest.json, a query log (Parquet, CSV
+    or JSON with a column `query`), or a file of OpenLineage events. What a bare SELECT gives is named after its file,
+    or by --target. Only what has changed since the last harvest is analysed; what is gone loses its lineage.
     `headwater trace`, `impact` and `diff` then answer questions.
     """
     from headwater.analysis.template import TemplateOptions
     from headwater.jobs.harvest.harvest import HarvestOptions
-    from headwater.jobs.harvest.harvest import harvest as run_harvest
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns
 
@@ -79,23 +78,42 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     if options["dry_run"]:
         _show_plan(flags, estate)
         return 0
-    with _shown(flags) as progress:
-        summary = run_harvest(
-            open_graph_store(flags),
-            estate,
-            HarvestOptions(
-                schema=options["schema"] or flags.settings.schema,
-                engine=options["engine"],
-                template=TemplateOptions(rules.variables),
-                master=master,
-                spark=spark,
-                progress=progress,
-                warn=say_warning,
-            ),
-        )
+    wish = HarvestOptions(
+        schema=options["schema"] or flags.settings.schema,
+        engine=options["engine"],
+        template=TemplateOptions(rules.variables),
+        master=master,
+        spark=spark,
+    )
+    summary = harvest_estate(flags, estate, wish)
     refused = _ingest(flags, estate)
-    _say(flags, summary, estate)
+    if flags.json:
+        print_json(summary_fields(summary, estate))
     return 1 if strict and (summary.findings or refused or estate.warnings) else 0
+
+
+def harvest_estate(flags: Flags, estate: "Estate", options: "HarvestOptions") -> "Summary":
+    """Harvest an estate with progress on the terminal, and print what it came to, unless JSON is to be printed."""
+    from headwater.jobs.harvest.harvest import harvest as run_harvest
+
+    with _shown(flags) as progress:
+        wish = dataclasses.replace(options, progress=progress, warn=say_warning)
+        summary = run_harvest(open_graph_store(flags), estate, wish)
+    if not flags.json and not flags.quiet:
+        for line in summary.report.lines:
+            click.echo(line)
+        click.echo(
+            f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}"
+            f"{' on Spark' if summary.used_spark else ''}, "
+            f"{summary.removed:,} removed, {counted(summary.edges, 'edge')} written, {summary.seconds:.1f} s"
+        )
+    return summary
+
+
+def summary_fields(summary: "Summary", estate: "Estate") -> dict[str, Any]:
+    """What a harvest came to, for JSON."""
+    events = [str(file) for file in estate.events]
+    return dataclasses.asdict(summary) | {"events": events, "warnings": estate.warnings}
 
 
 def _place(master: str | None, no_spark: bool, jobs: int | None) -> tuple[str | None, bool]:
@@ -122,36 +140,10 @@ def _show_plan(flags: Flags, estate: "Estate") -> None:
 
 
 def _ingest(flags: Flags, estate: "Estate") -> int:
-    from headwater.errors import InputError
-    from headwater.events import read_events
-    from headwater.graph.observed import ingest
+    """Bring in the files of events; returns how many events are refused."""
+    from headwater.graph.observed import ingest_file
 
-    refused = 0
-    for file in estate.events:
-        with file.open("rb") as lines:
-            read = list(read_events(lines, str(file)))
-        events = [each for each in read if not isinstance(each, InputError)]
-        _, bad = ingest(open_graph_store(flags), events, source=str(file))
-        refused += len(bad) + len(read) - len(events)
-    return refused
-
-
-def _say(flags: Flags, summary: "Summary", estate: "Estate") -> None:
-    if flags.json:
-        print_json(
-            dataclasses.asdict(summary)
-            | {"events": [str(file) for file in estate.events], "warnings": estate.warnings}
-        )
-        return
-    if flags.quiet:
-        return
-    for line in summary.report.lines:
-        click.echo(line)
-    click.echo(
-        f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}"
-        f"{' on Spark' if summary.used_spark else ''}, "
-        f"{summary.removed:,} removed, {counted(summary.edges, 'edge')} written, {summary.seconds:.1f} s"
-    )
+    return sum(len(ingest_file(open_graph_store(flags), file)[1]) for file in estate.events)
 
 
 @contextmanager

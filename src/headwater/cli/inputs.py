@@ -24,14 +24,16 @@ def sources_of(paths: Sequence[str], expression: str | None) -> list[Source]:
 
 
 def _sources_at(path: Path) -> Iterator[Source]:
-    from headwater.analysis.texts import read_sql
+    from headwater.analysis.texts import read_sql, sql_files
 
     if not path.is_dir():
         yield Source(read_sql(path, say_warning), str(path))
         return
-    found = sorted(path.rglob("*.sql"))
+    found = sql_files(path)
     if not found:
-        raise InputError(f"there are no .sql files in {path}")
+        raise InputError(
+            f"there are no files of SQL in {path}", hint="their names end in .sql, .hql, .ddl and the like"
+        )
     for file in found:
         yield Source(read_sql(file, say_warning), str(file))
 

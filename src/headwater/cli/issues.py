@@ -43,7 +43,8 @@ def github_annotations(issues: Iterable[Issue]) -> str:
     level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
     lines = []
     for issue in issues:
-        place = f"file={_property(issue.source_name or '')}"
+        name = _data(issue.source_name or "").replace(":", "%3A").replace(",", "%2C")
+        place = f"file={name}"
         if issue.span is not None:
             place += f",line={issue.span.line},col={issue.span.column}"
         message = f"{issue.message} ({issue.hint})" if issue.hint else issue.message
@@ -53,7 +54,3 @@ def github_annotations(issues: Iterable[Issue]) -> str:
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from headwater.cli.on_spark import pairs, place_of, pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
@@ -13,6 +14,7 @@ from headwater.errors import UsageError
 from headwater.text import counted
 
 if TYPE_CHECKING:
+    from headwater.lake.metadata.snapshot import Snapshot
     from headwater.lake.tables import Table, Warehouse
 
 as_of = click.option(
@@ -78,39 +80,62 @@ def create(flags: Flags, /, table: str, columns: tuple[str, ...], **how: Any) ->
     examples=(
         "headwater lake load sales.orders new/*.parquet",
         "headwater lake load sales.orders orders.csv --create --key id --overwrite",
+        "headwater lake load sales.orders s3a://new/orders.orc --id 2026-11-15 --master yarn",
+        "headwater lake load sales.orders --format jdbc -o url=jdbc:… -o dbtable=orders --master 'local[4]'",
     ),
 )
 @click.argument("table")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1)
 @click.option("--create", "make", is_flag=True, help="Make the table from the first file, if it is not there.")
 @click.option("--key", multiple=True, metavar="COLUMN", help="With --create: a column of the primary key.")
 @click.option("--overwrite", is_flag=True, help="Replace what the table holds.")
+@click.option("--id", metavar="NAME", help="Names the load: run again, it does not bring its rows twice.")
+@click.option("--format", help="On Spark: parquet, csv, json, orc, avro, text or jdbc. Default: by the ending.")
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of Spark's format.")
+@spark_options
 @click.pass_obj
-def load(
-    flags: Flags, table: str, files: tuple[Path, ...], make: bool, key: tuple[str, ...], overwrite: bool
-) -> None:
-    """Load Parquet, CSV, JSON lines or Arrow files into a table, all in one commit."""
-    from headwater.lake.tables.exchange import file_schema, read_file
-    from headwater.lake.tables.names import parse_name
+def load(flags: Flags, /, table: str, files: tuple[str, ...], **how: Any) -> None:
+    """Load Parquet, CSV, JSON lines or Arrow files into a table, all in one commit.
 
-    warehouse = open_warehouse(flags)
-    if make and not warehouse.has_table(table):
-        warehouse.create_database(parse_name(table).database, if_not_exists=True)
-        warehouse.create_table(table, file_schema(files[0]), primary_key=key)
-    target = warehouse.table(table)
-    with progress_over(files, "loading", flags) as step:
+    On a Spark, its tasks read and write, and everything that Spark reads can be loaded.
+    """
+    master, conf = pop_spark(how)
+    if master is None:
+        if not files or how["format"] or how["options"]:
+            raise UsageError("without a --master, files are read by their endings", hint="--master 'local[*]'")
+        snapshot = _load_here(flags, table, files, how)
+    else:
+        from headwater.jobs.exchange import Outside, import_rows
 
-        def batches() -> Any:
-            for file in files:
-                step(file.name)
-                yield from read_file(file, target.arrow_schema)
-
-        snapshot = target.overwrite(batches()) if overwrite else target.write(batches())
+        source = Outside(files, how["format"], pairs("--option", how["options"]))
+        named = {"create": how["make"], "primary_key": how["key"], "id": how["id"], "overwrite": how["overwrite"]}
+        with session(master, conf) as spark:
+            snapshot = import_rows(spark, place_of(flags, table), source, **named)
     summary = snapshot.summary
     if flags.json:
         print_json({"snapshot": snapshot.snapshot_id, "rows": summary.added_records, "files": summary.added_files})
     else:
         click.echo(f"{counted(summary.added_records, 'row')} in snapshot {snapshot.snapshot_id}")
+
+
+def _load_here(flags: Flags, table: str, files: tuple[str, ...], how: dict[str, Any]) -> "Snapshot":
+    from headwater.lake.tables.exchange import file_schema, read_file
+    from headwater.lake.tables.names import parse_name
+
+    warehouse = open_warehouse(flags)
+    if how["make"] and not warehouse.has_table(table):
+        warehouse.create_database(parse_name(table).database, if_not_exists=True)
+        warehouse.create_table(table, file_schema(files[0]), primary_key=how["key"])
+    target = warehouse.table(table)
+    with progress_over(files, "loading", flags) as step:
+
+        def batches() -> Any:
+            for file in files:
+                step(Path(file).name)
+                yield from read_file(file, target.arrow_schema)
+
+        write = target.overwrite if how["overwrite"] else target.write
+        return write(batches(), commit_user="load", commit_id=how["id"])
 
 
 @command(

@@ -1,14 +1,20 @@
 """`headwater lake history | diff | tag | rollback | compact | expire | orphans`: a table through time."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.lake_tables import open_table, open_warehouse, size_text, time_text
+from headwater.cli.on_spark import place_of, pop_spark, session, spark_bar, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
 from headwater.errors import UsageError
+
+if TYPE_CHECKING:
+    from headwater.lake.metadata.expire import Delete
 
 
 @command(
@@ -114,20 +120,37 @@ def tag(flags: Flags, table: str, name: str | None, at: str | None, gone: bool) 
 def rollback(flags: Flags, table: str, moment: str) -> None:
     """Make a table what it was, by a new snapshot; what came between stays in its history."""
     snapshot = open_table(flags, table).rollback(moment)
-    _say(flags, {"snapshot": snapshot.snapshot_id}, f"snapshot {snapshot.snapshot_id} is as {moment} was")
+    say(flags, {"snapshot": snapshot.snapshot_id}, f"snapshot {snapshot.snapshot_id} is as {moment} was")
 
 
-@command("compact", examples=("headwater lake compact sales.orders", "headwater lake compact sales.orders --due"))
-@click.argument("table")
+@command(
+    "compact",
+    examples=(
+        "headwater lake compact sales.orders",
+        "headwater lake compact sales.orders sales.lines --due --master spark://host:7077",
+    ),
+)
+@click.argument("tables", nargs=-1, required=True)
 @click.option("--due", is_flag=True, help="Only the buckets where it is due.")
+@spark_options
 @click.pass_obj
-def compact(flags: Flags, table: str, due: bool) -> None:
-    """Merge the sorted runs of each bucket into one."""
-    source = open_table(flags, table)
-    with progress_over(source.store.latest().places, "compacting", flags) as step:
-        done = source.compact(full=not due, progress=step)
+def compact(flags: Flags, /, tables: tuple[str, ...], due: bool, **how: Any) -> None:
+    """Merge the sorted runs of each bucket into one; on Spark, each bucket in a task."""
+    master, conf = pop_spark(how)
+    done = []
+    if master is not None:
+        from headwater.jobs import upkeep
+
+        places = [place_of(flags, table) for table in tables]
+        with session(master, conf) as spark:
+            bar = spark_bar(flags, "compacting")
+            done = upkeep.compact(spark.sparkContext, places, full=not due, progress=bar)
+    for table in tables if master is None else ():
+        source = open_table(flags, table)
+        with progress_over(source.store.latest().places, "compacting", flags) as step:
+            done += source.compact(full=not due, progress=step)
     before, after = sum(each.files_before for each in done), sum(each.files_after for each in done)
-    _say(flags, done, f"{len(done)} buckets: {before} files became {after}")
+    say(flags, done, f"{len(done)} buckets: {before} files became {after}")
 
 
 @command(
@@ -135,6 +158,7 @@ def compact(flags: Flags, table: str, due: bool) -> None:
     examples=(
         "headwater lake expire sales.orders --keep 10 --older-than 3600",
         "headwater lake expire sales.orders --dry-run",
+        "headwater lake expire sales.orders --keep-max 100 --master 'local[8]'",
     ),
 )
 @click.argument("table")
@@ -142,31 +166,64 @@ def compact(flags: Flags, table: str, due: bool) -> None:
 @click.option("--keep-max", type=int, help="Keep at most so many snapshots.")
 @click.option("--older-than", default=3600.0, show_default=True, help="Expire only those older than so many seconds.")
 @click.option("--dry-run", is_flag=True, help="Show what would go.")
+@spark_options
 @click.pass_obj
 def expire(flags: Flags, /, table: str, **how: Any) -> None:
-    """Remove old snapshots and what only they need; tags and running readers keep theirs."""
-    removal = open_table(flags, table).expire_snapshots(**how)
+    """Remove old snapshots and what only they need; tags and running readers keep theirs.
+
+    On Spark, files are removed in tasks.
+    """
+    with _deleting(flags, table, how) as delete:
+        removal = open_table(flags, table).expire_snapshots(**how, delete=delete)
     verb = "would go" if how["dry_run"] else "went"
-    _say(flags, removal, f"{len(removal.snapshots)} snapshots and {len(removal.files)} files {verb}")
+    say(flags, removal, f"{len(removal.snapshots)} snapshots and {len(removal.files)} files {verb}")
 
 
-@command("orphans", examples=("headwater lake orphans sales.orders", "headwater lake orphans --remove"))
+@command(
+    "orphans",
+    examples=(
+        "headwater lake orphans sales.orders",
+        "headwater lake orphans --remove",
+        "headwater lake orphans sales.orders --remove --master spark://host:7077 --conf spark.cores.max=8",
+    ),
+)
 @click.argument("table", required=False)
 @click.option("--older-than", default=86_400.0, show_default=True, help="Only files older than so many seconds.")
 @click.option("--remove", is_flag=True, help="Remove them.")
+@spark_options
 @click.pass_obj
-def orphans(flags: Flags, table: str | None, older_than: float, remove: bool) -> None:
+def orphans(flags: Flags, /, table: str | None, older_than: float, remove: bool, **how: Any) -> None:
     """Find files of a table that nothing refers to: what writers that died left behind.
 
-    Without a table, find folders of the warehouse that belong to none.
+    Without a table, find folders of the warehouse that belong to none. On Spark, files are removed in tasks.
     """
-    owner = open_warehouse(flags) if table is None else open_table(flags, table)
-    removal = owner.remove_orphans(older_than=older_than, dry_run=not remove)
+    if table is None:
+        if pop_spark(how)[0] is not None:
+            raise UsageError("folders of a warehouse are not removed on Spark", hint="name a table")
+        removal = open_warehouse(flags).remove_orphans(older_than=older_than, dry_run=not remove)
+    else:
+        with _deleting(flags, table, how) as delete:
+            source = open_table(flags, table)
+            removal = source.remove_orphans(older_than=older_than, dry_run=not remove, delete=delete)
     verb = "removed" if remove else "found"
-    _say(flags, removal, "\n".join((*removal.files, f"{len(removal.files)} files {verb}, {size_text(removal.size)}")))
+    say(flags, removal, "\n".join((*removal.files, f"{len(removal.files)} files {verb}, {size_text(removal.size)}")))
 
 
-def _say(flags: Flags, facts: Any, text: str) -> None:
+@contextmanager
+def _deleting(flags: Flags, table: str, how: dict[str, Any]) -> "Iterator[Delete | None]":
+    """How many files are removed: by tasks if the options name a master; None leaves it to this process."""
+    master, conf = pop_spark(how)
+    if master is None:
+        yield None
+        return
+    from headwater.jobs.upkeep import delete_in_tasks
+
+    with session(master, conf) as spark:
+        yield delete_in_tasks(spark.sparkContext, place_of(flags, table), spark_bar(flags, "removing"))
+
+
+def say(flags: Flags, facts: Any, text: str) -> None:
+    """Print what was done: as JSON if that is asked for, else as a sentence."""
     if flags.json:
         print_json(facts)
     else:

@@ -10,8 +10,9 @@ from importlib import import_module
 
 import click
 
-from headwater.cli.options import Flags, global_options, split_options
-from headwater.cli.render import render_error
+from headwater import errors
+from headwater.cli.options import Flags, command, global_options, split_options
+from headwater.cli.render import print_json, print_table, render_error
 from headwater.errors import HeadwaterError, MemoryLimitError, UsageError
 from headwater.text import nearest
 
@@ -19,8 +20,8 @@ SECTIONS = {
     "Begin": {
         "demo": "headwater.cli.demo:demo",
         "doctor": "headwater.cli.doctor:doctor",
-        "explain": "headwater.cli.explain:explain",
-        "completion": "headwater.cli.completion:completion",
+        "explain": "headwater.cli.main:explain",
+        "completion": "headwater.cli.main:completion",
         "warmup": "headwater.cli.warmup:warmup",
     },
     "SQL text": {
@@ -30,6 +31,7 @@ SECTIONS = {
     },
     "The graph": {
         "harvest": "headwater.cli.harvest:harvest",
+        "pull": "headwater.cli.pull:pull",
         "ingest": "headwater.cli.graph_changes:ingest",
         "harvests": "headwater.cli.graph:harvests",
         "search": "headwater.cli.graph:search",
@@ -107,6 +109,53 @@ def headwater(ctx: click.Context) -> None:
     New here? `headwater demo` shows what it does, in a minute.
     """
     ctx.ensure_object(Flags)
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [code for code in errors.explanations() if code.casefold().startswith(incomplete.casefold())]
+
+
+@command(
+    "explain",
+    examples=("headwater explain no-java", "headwater explain UNKNOWN_TABLE", "headwater explain"),
+    configured=False,
+)
+@click.argument("code", required=False, shell_complete=_complete)
+@click.pass_obj
+def explain(flags: Flags, code: str | None) -> None:
+    """Explain an error or issue code; without one, list them all."""
+    if code is None:
+        known = errors.explanations()
+        if flags.json:
+            print_json(known)
+        else:
+            print_table(("code", "meaning"), [(name, text.split("\n\n")[0]) for name, text in known.items()])
+        return
+    text = errors.explain(code)
+    if flags.json:
+        print_json({"code": code, "explanation": text})
+    else:
+        click.echo(text)
+
+
+@command(
+    "completion",
+    examples=('eval "$(headwater completion bash)"', "headwater completion fish | source"),
+    configured=False,
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script for a shell. Put the call in the shell's start-up file to keep it."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind(ctx.find_root().command, {}, "headwater", "_HEADWATER_COMPLETE").source()
+    if ctx.ensure_object(Flags).json:
+        print_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)
 
 
 def run(args: Sequence[str]) -> int:

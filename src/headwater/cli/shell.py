@@ -3,12 +3,12 @@
 import contextlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from headwater.cli.options import Flags
 from headwater.cli.render import render_error
 from headwater.cli.rows import FORMATS, write_result
-from headwater.cli.sql import history_file
 from headwater.errors import HeadwaterError
 
 HELP = """\
@@ -133,7 +133,7 @@ def _readline(complete: Any) -> Iterator[None]:
     except ImportError:
         yield
         return
-    file = history_file()
+    file = Path.home() / ".headwater_history"
     with contextlib.suppress(OSError):
         readline.read_history_file(file)
     readline.set_completer(complete)

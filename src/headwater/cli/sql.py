@@ -1,7 +1,6 @@
 """`headwater sql`: SQL on the tables of a warehouse, from a string, a file, or a shell."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -42,8 +41,3 @@ def sql(flags: Flags, paths: tuple[str, ...], expression: str | None, database: 
             for result in session.stream(source.text, name=source.name):
                 write_result(result, shown, quiet=flags.quiet)
     return 0
-
-
-def history_file() -> Path:
-    """Where the shell remembers what was typed."""
-    return Path.home() / ".headwater_history"

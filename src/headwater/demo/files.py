@@ -14,9 +14,7 @@ _SETTINGS = _MARK + 'warehouse = "warehouse"\n'
 
 def put_files(folder: Path) -> None:
     """Fill a folder with the shop's files, in the place of an earlier demo.
-
-    RAISES: AlreadyExistsError if something else is there.
-    """
+    RAISES: AlreadyExistsError if something else is there."""
     _clear(folder)
     with as_file(files("headwater.demo")) as package:
         shutil.copytree(package / "shop", folder, dirs_exist_ok=True)

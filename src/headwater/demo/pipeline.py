@@ -1,8 +1,6 @@
 """The shop's nightly job in PySpark: raw files → bronze → silver → gold, on lake tables, observed by the agent.
-
 The two lines that make it a Headwater job are `connect`, which makes the warehouse a catalog of Spark, and `observe`,
-which reports what the job does. The rest is Spark as it is everywhere.
-"""
+which reports what the job does. The rest is Spark as it is everywhere."""
 
 import sys
 from pathlib import Path

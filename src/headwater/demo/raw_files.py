@@ -1,8 +1,6 @@
 """The files that the shop's systems write each night: customers, orders and their items, as CSV.
-
 The second night has what nights have: an order that comes late, one that was cancelled since, a new column, and a
-file that somebody edited by hand.
-"""
+file that somebody edited by hand."""
 
 import csv
 import random

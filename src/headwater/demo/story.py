@@ -1,8 +1,6 @@
 """The whole of Headwater on the shop, end to end, as `headwater demo` tells it. Every command shown is really run.
-
 Raw files go through a PySpark job into lake tables, with the agent on; Snowflake and BigQuery scripts on the same
-tables are harvested on Spark; then the graph is asked.
-"""
+tables are harvested on Spark; then the graph is asked."""
 
 import os
 import shlex

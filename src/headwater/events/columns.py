@@ -31,7 +31,14 @@ def column_lineage(edges: Iterable[Edge], name: Callable[[TableName], DatasetNam
             continue
         into = whole if edge.target.column is None else fields.setdefault(edge.target.name, {})
         ways = into.setdefault((name(edge.source.table), edge.source.name), [])
-        way = _transformation(edge)
+        place = _AT + edge.place if edge.place else ""
+        doubt = _DOUBT + edge.approximate if edge.approximate else ""
+        way = Transformation(
+            type="DIRECT" if edge.kind.is_direct else "INDIRECT",
+            subtype=Kind.FILTER.value if edge.kind is Kind.MERGE else edge.kind.value,
+            description=((edge.expression or "") + place + doubt) or None,
+            masking=edge.masking,
+        )
         if way not in ways:
             ways.append(way)
     if not fields and not whole:
@@ -40,21 +47,6 @@ def column_lineage(edges: Iterable[Edge], name: Callable[[TableName], DatasetNam
         fields={column: FieldLineage(input_fields=_inputs(entries)) for column, entries in fields.items()},
         dataset=tuple(_inputs(whole)),
     )
-
-
-def _transformation(edge: Edge) -> Transformation:
-    return Transformation(
-        type="DIRECT" if edge.kind.is_direct else "INDIRECT",
-        subtype=Kind.FILTER.value if edge.kind is Kind.MERGE else edge.kind.value,
-        description=_description(edge),
-        masking=edge.masking,
-    )
-
-
-def _description(edge: Edge) -> str | None:
-    place = _AT + edge.place if edge.place else ""
-    doubt = _DOUBT + edge.approximate if edge.approximate else ""
-    return ((edge.expression or "") + place + doubt) or None
 
 
 def _described(text: str | None) -> tuple[str | None, str | None, str | None]:
@@ -73,9 +65,7 @@ def _inputs(entries: dict[tuple[DatasetName, str], list[Transformation]]) -> lis
 
 def edges_into(output: OutputDataset, table: Callable[[DatasetName], TableName]) -> Iterator[Edge]:
     """The edges that an event reports into one of its outputs.
-
-    RAISES: EventError when the facet is not well formed.
-    """
+    RAISES: EventError when the facet is not well formed."""
     lineage = find_facet(ColumnLineageFacet, output.facets)
     if lineage is None:
         return

@@ -1,9 +1,7 @@
 """OpenLineage events, written and read.
-
 `RunEvent` says what a run does (it starts, completes, fails); `JobEvent` and `DatasetEvent` say what is known without
 a run. `encode` gives the JSON of one event, `decode` reads any event of any producer, `read_events` a file with one
-event a line.
-"""
+event a line."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -148,9 +146,7 @@ def encode(event: Event) -> bytes:
 
 def decode(data: bytes | str) -> Event:
     """An event from its JSON; facets stay as they came and are typed by `find_facet`.
-
-    RAISES: EventError when it is not JSON, not an event, or a required field is missing or of the wrong type.
-    """
+    RAISES: EventError when it is not JSON, not an event, or a required field is missing or of the wrong type."""
     if len(data) > MOST_BYTES:
         raise EventError(f"The event is {len(data):,} bytes long; the most that is read is {MOST_BYTES:,}.")
     try:
@@ -187,10 +183,10 @@ def _checked(event: Event) -> Event:
     return event
 
 
-def read_events(lines: Iterable[bytes], name: str) -> Iterator[Event | EventError]:
+def read_events(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[Event | EventError]:
     """The events of an ndjson file, in order. A line that is no event comes as the error that says where and why, so
-    that one bad line does not lose the others."""
-    for number, line in enumerate(lines, 1):
+    that one bad line does not lose the others. `first` is the number of the first line."""
+    for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         try:

@@ -1,9 +1,7 @@
 """The OpenLineage facets that Headwater writes and understands.
-
-A facet is a struct with three facts beside its fields: the key it stands under, the address of its published
-schema, and who made it. Facets that are not listed here survive a round trip as plain mappings: `find_facet`
-gives the typed one where there is a type, and nothing is lost where there is none.
-"""
+A facet is a struct with three facts beside its fields: the key it stands under, the address of its published schema,
+and who made it. Facets that are not listed here survive a round trip as plain mappings: `find_facet` gives the typed
+one where there is a type, and nothing is lost where there is none."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -139,12 +137,6 @@ class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
 class Owner(Part, frozen=True, kw_only=True):
     name: str
     type: str | None = None
-
-
-class DatasetOwnershipFacet(Facet, frozen=True, kw_only=True):
-    key = "ownership"
-    schema_url: str = _schema("OwnershipDatasetFacet", "1-0-1")
-    owners: tuple[Owner, ...] = ()
 
 
 class InputStatisticsFacet(Facet, frozen=True, kw_only=True):
@@ -305,9 +297,7 @@ def by_key(*given: Facet | None) -> Facets:
 
 def find_facet(kind: type[F], among: Mapping[str, Any]) -> F | None:
     """The facet of a kind, typed, or None.
-
-    RAISES: EventError for one that does not have the form its specification gives it.
-    """
+    RAISES: EventError for one that does not have the form its specification gives it."""
     value = among.get(kind.key)
     if value is None or isinstance(value, kind):
         return value

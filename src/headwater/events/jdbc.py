@@ -1,9 +1,7 @@
 """Where a JDBC address leads: its system, one host and the database, and never anything else.
-
 Every vendor writes addresses in its own way, and most let a password stand in them: before an `@`, behind `;`, `?`,
 `:`, `/` or `,`, in parentheses. So nothing is taken over that is not known to be a host, a port or a database. Of an
-address that is not understood, only the system stays.
-"""
+address that is not understood, only the system stays."""
 
 import re
 from dataclasses import dataclass
@@ -76,7 +74,12 @@ def jdbc_address(url: str) -> JdbcAddress:
 def _network(system: str, text: str) -> JdbcAddress:
     """What follows `//`."""
     if _LISTED.match(text):
-        return _listed(system, text)
+        # MySQL's `(host=h,port=1,password=p)/database` and `address=(host=h)(port=1)(password=p)/database`
+        hosts = re.findall(r"[(,]\s*host\s*=\s*([^(),\s]+)", text, re.IGNORECASE)
+        ports = re.findall(r"[(,]\s*port\s*=\s*(\d+)", text, re.IGNORECASE)
+        host, _ = _host(hosts[0] if hosts else "")
+        behind = re.search(rf"\)\s*\]?\s*/({_NAME.pattern})(?=[?;]{_KEY}|[?;]?\s*$)", text)
+        return JdbcAddress(system, host, int(ports[0]) if ports else None, behind[1] if behind else None)
     service = re.match(r"https?://", text)  # BigQuery: the address of a service, whose path is no database
     text = text[service.end() :] if service else text
     before, parameters = _split(text)
@@ -91,9 +94,7 @@ def _network(system: str, text: str) -> JdbcAddress:
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
     """What stands before the parameters, and these: they begin where a separator is followed by `key=`.
-
-    A `:` or a `,` counts only in the path (`host/database:user=…`): before that, it may be part of a password.
-    """
+    A `:` or a `,` counts only in the path (`host/database:user=…`): before that, it may be part of a password."""
     for found in _PARAMETERS.finditer(text):
         if found.group() not in (":", ",") or "/" in text[: found.start()]:
             separators = {"?": "&;", "/": ",", ",": ","}.get(found.group(), ";")
@@ -132,15 +133,6 @@ def _host(text: str, *, rest_may_follow: bool = False) -> tuple[str | None, int 
 def _database(parameters: dict[str, str]) -> str | None:
     given = next((parameters[key] for key in _DATABASES if parameters.get(key)), "")
     return given if _NAME.fullmatch(given) else None
-
-
-def _listed(system: str, text: str) -> JdbcAddress:
-    """MySQL's `(host=h,port=1,password=p)/database` and `address=(host=h)(port=1)(password=p)/database`."""
-    hosts = re.findall(r"[(,]\s*host\s*=\s*([^(),\s]+)", text, re.IGNORECASE)
-    ports = re.findall(r"[(,]\s*port\s*=\s*(\d+)", text, re.IGNORECASE)
-    host, _ = _host(hosts[0] if hosts else "")
-    behind = re.search(rf"\)\s*\]?\s*/({_NAME.pattern})(?=[?;]{_KEY}|[?;]?\s*$)", text)
-    return JdbcAddress(system, host, int(ports[0]) if ports else None, behind[1] if behind else None)
 
 
 def _oracle(text: str) -> JdbcAddress:

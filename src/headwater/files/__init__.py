@@ -1,6 +1,5 @@
 """Bytes behind six verbs: local disk, memory, object stores."""
 
-from headwater.files.faulty import Death, Fault, FaultyFiles
 from headwater.files.local import LocalFiles
 from headwater.files.memory import MemoryFiles
 from headwater.files.objects import ObjectFiles
@@ -12,9 +11,6 @@ __all__ = [
     "Appender",
     "Appending",
     "Data",
-    "Death",
-    "Fault",
-    "FaultyFiles",
     "FileEntry",
     "Files",
     "Held",

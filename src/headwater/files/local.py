@@ -1,9 +1,7 @@
 """Files in a folder of this machine.
-
 A file is written under a temporary name, synced, and then published by `rename` (put) or `link` (put_if_absent),
 which the kernel does in one step; the folder is synced last, so that the name survives a loss of power too. `link`
-fails if the name is taken, which makes it the one-winner primitive that `exists()` + `rename` is not.
-"""
+fails if the name is taken, which makes it the one-winner primitive that `exists()` + `rename` is not."""
 
 import errno
 import fcntl
@@ -24,8 +22,7 @@ from headwater.errors import (
     NotWritableError,
     StorageError,
 )
-from headwater.files.paths import check_folder, check_path
-from headwater.files.protocol import Buffer, Data, FileEntry, pieces
+from headwater.files.protocol import Buffer, Data, FileEntry, check_folder, check_path, pieces
 
 _UNPUBLISHED = ".unpublished-"  # names that begin so are files being written, or left by a process that died
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
@@ -53,7 +50,12 @@ class LocalFiles:
         with _wrapped("read", self._at(path)) as place, open(place, "rb", buffering=0) as file:
             if start < 0:
                 start = max(0, os.fstat(file.fileno()).st_size + start)
-            return _read_at(file.fileno(), start, length)
+            descriptor = file.fileno()
+            parts = []
+            while length > 0 and (part := os.pread(descriptor, length, start)):
+                parts.append(part)
+                start, length = start + len(part), length - len(part)
+            return b"".join(parts)
 
     def map(self, path: str) -> memoryview:
         with _wrapped("read", self._at(path)) as place, open(place, "rb", buffering=0) as file:
@@ -106,9 +108,7 @@ class LocalFiles:
 
     def sweep(self, *, older_than: float = 86_400.0, now: float | None = None) -> Sequence[str]:
         """Remove files that were never published because their writer died; return their names.
-
-        A writer that is alive finishes a file in far less than `older_than` seconds.
-        """
+        A writer that is alive finishes a file in far less than `older_than` seconds."""
         limit, swept = (time.time() if now is None else now) - older_than, []
         with _wrapped("sweep", str(self.root)):
             for folder, _, names in os.walk(self.root):  # which minds no folder that vanishes meanwhile
@@ -234,14 +234,6 @@ def _write_all(descriptor: int, data: Buffer) -> None:
     view = memoryview(data).cast("B")
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _read_at(descriptor: int, start: int, length: int) -> bytes:
-    parts = []
-    while length > 0 and (part := os.pread(descriptor, length, start)):
-        parts.append(part)
-        start, length = start + len(part), length - len(part)
-    return b"".join(parts)
 
 
 def _sync_folder(folder: str) -> None:

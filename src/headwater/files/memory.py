@@ -4,8 +4,7 @@ import threading
 import time
 
 from headwater.errors import AlreadyExistsError, NotFoundError, StorageError, UsageError
-from headwater.files.paths import check_folder, check_path
-from headwater.files.protocol import Buffer, Data, FileEntry, pieces
+from headwater.files.protocol import Buffer, Data, FileEntry, check_folder, check_path, pieces
 
 
 class MemoryFiles:

@@ -1,10 +1,8 @@
 """Files in an object store: S3, Google Cloud Storage, Azure Blob, through obstore.
-
-Objects are whole or absent by nature, and `put_if_absent` is the store's own conditional write, so nothing is
-renamed and nothing is locked. One case is left to the caller: when the reply to a conditional write is lost on the
-network, the retry finds our own object and reports it as somebody else's; a caller that must know writes something
-unique and reads it back.
-"""
+Objects are whole or absent by nature, and `put_if_absent` is the store's own conditional write, so nothing is renamed
+and nothing is locked. One case is left to the caller: when the reply to a conditional write is lost on the network,
+the retry finds our own object and reports it as somebody else's; a caller that must know writes something unique and
+reads it back."""
 
 import importlib
 import importlib.util
@@ -20,8 +18,7 @@ from headwater.errors import (
     NotWritableError,
     StorageError,
 )
-from headwater.files.paths import check_folder, check_path
-from headwater.files.protocol import Data, FileEntry, pieces
+from headwater.files.protocol import Data, FileEntry, check_folder, check_path, pieces
 from headwater.text import without_secrets
 
 obstore: Any = None  # stays None when it is not installed
@@ -31,19 +28,13 @@ if importlib.util.find_spec("obstore") is not None:
 
 
 class ObjectFiles:
-    """A store in a bucket, below a prefix.
-
-    `options` are obstore's configuration keys (`region`, `endpoint`, `access_key_id`, …) and win over the environment
-    (`AWS_*`, `GOOGLE_*`, `AZURE_*`). An `endpoint` that begins with `http://` is used as it is, for stores on one's
-    own machine.
-    """
+    """A store in a bucket, below a prefix. `options` are obstore's configuration keys (`region`, `endpoint`,
+    `access_key_id`, …) and win over the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`). An `endpoint` that begins with
+    `http://` is used as it is, for stores on one's own machine."""
 
     def __init__(self, url: str, options: dict[str, str] | None = None) -> None:
         if obstore is None:
-            raise MissingDependencyError(
-                f"{url} needs the package obstore",
-                hint="`pip install obstore`",
-            )
+            raise MissingDependencyError(f"{url} needs the package obstore", hint="`pip install obstore`")
         self.url = url.rstrip("/")
         self._options = options = dict(options or {})
         plain = options.get("endpoint", "").startswith("http://")

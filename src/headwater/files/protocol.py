@@ -11,9 +11,12 @@ local disks and in memory, not on object stores; `Probing` (whether a file is th
 Callers ask with `isinstance`.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
+
+from headwater.errors import UsageError
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Data: TypeAlias = Buffer | Iterable[Buffer]  # the content of a file: in one piece, or in pieces one after the other
@@ -46,38 +49,26 @@ class Files(Protocol):
         ...
 
     def get(self, path: str) -> bytes:
-        """Read a whole file.
-
-        RAISES: NotFoundError.
-        """
+        """Read a whole file. RAISES: NotFoundError."""
         ...
 
     def get_range(self, path: str, start: int, length: int) -> bytes:
         """Read `length` bytes from `start`, fewer where the file ends; a negative start counts from the end.
-
-        RAISES: NotFoundError.
-        """
+        RAISES: NotFoundError."""
         ...
 
     def put(self, path: str, data: Data, *, synced: bool = True) -> None:
         """Write a file, replacing what was there in one step; it is durable when this returns.
-
-        Without `synced` it may be empty or the old one after a loss of power: for hints, which only save time.
-        """
+        Without `synced` it may be empty or the old one after a loss of power: for hints, which only save time."""
         ...
 
     def put_if_absent(self, path: str, data: Data) -> None:
-        """Write a file that must not be there yet.
-
-        RAISES: AlreadyExistsError when it is, whoever wrote it.
-        """
+        """Write a file that must not be there yet. RAISES: AlreadyExistsError when it is, whoever wrote it."""
         ...
 
     def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
         """What is in a folder by path, or with `deep` every file below it; nothing if there is no such folder.
-
-        A deep listing leaves out what symbolic links to folders lead to: callers delete what it finds.
-        """
+        A deep listing leaves out what symbolic links to folders lead to: callers delete what it finds."""
         ...
 
     def delete(self, path: str) -> None:
@@ -90,10 +81,7 @@ class Mapping(Protocol):
     """A store whose files can be read in place."""
 
     def map(self, path: str) -> memoryview:
-        """The bytes of a file without copying them; they stay readable after a `delete`.
-
-        RAISES: NotFoundError.
-        """
+        """The bytes of a file without copying them; they stay readable after a `delete`. RAISES: NotFoundError."""
         ...
 
 
@@ -114,11 +102,8 @@ class Appending(Protocol):
     """A store in which a file can grow."""
 
     def appender(self, path: str) -> Appender:
-        """Create a log.
-
-        RAISES: AlreadyExistsError when there is a file of that name: a log is never continued after a crash,
-        because its tail cannot be trusted.
-        """
+        """Create a log. RAISES: AlreadyExistsError when there is a file of that name: a log is never continued after
+        a crash, because its tail cannot be trusted."""
         ...
 
 
@@ -142,13 +127,36 @@ class Locking(Protocol):
     """A store on which one process can keep others out."""
 
     def lock(self, path: str) -> Held:
-        """Take the lock of that name.
-
-        RAISES: StorageError when somebody else holds it.
-        """
+        """Take the lock of that name. RAISES: StorageError when somebody else holds it."""
         ...
 
 
 def pieces(data: Data) -> Iterable[Buffer]:
     """The content as an iterable of buffers, whichever way it was given."""
     return (data,) if isinstance(data, bytes | bytearray | memoryview) else data
+
+
+_FORBIDDEN = re.compile(r"[\x00-\x1f\\]")
+
+
+def check_path(path: str) -> str:
+    """Return the path if it names a file below the root, in the form `a/b/c`.
+
+    >>> check_path("db/table/data/0-00001-a1b2c3d4.sst")
+    'db/table/data/0-00001-a1b2c3d4.sst'
+
+    RAISES: UsageError for anything that could leave the root or mean another file elsewhere.
+    """
+    if any(part in ("", ".", "..") for part in path.split("/")) or _FORBIDDEN.search(path):
+        raise UsageError(
+            f"`{path!a}` is not a path inside a store",
+            hint="paths look like `a/b/c`: no leading slash, no empty, `.` or `..` part, no backslash",
+        )
+    return path
+
+
+def check_folder(folder: str) -> str:
+    """Return the folder without a trailing slash, if it is the root (`""`) or below it.
+    RAISES: UsageError as `check_path` does."""
+    folder = folder.removesuffix("/")
+    return check_path(folder) if folder else ""

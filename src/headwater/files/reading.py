@@ -20,10 +20,7 @@ class RangeReader(Protocol):
         ...
 
     def read(self, start: int, length: int) -> memoryview:
-        """Exactly `length` bytes from `start`.
-
-        RAISES: StorageError when the file is shorter.
-        """
+        """Exactly `length` bytes from `start`. RAISES: StorageError when the file is shorter."""
         ...
 
     def release(self, start: int, length: int) -> None:

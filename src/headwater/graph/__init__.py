@@ -1,6 +1,7 @@
 """Lineage kept in the lake, and the questions it answers."""
 
 from headwater.graph.compare import diff_facts, diff_states, drift
+from headwater.graph.logged import table_drift
 from headwater.graph.questions import Answer, LineageGraph, Node, Step
 from headwater.graph.store import Change, GraphState, GraphStore
 from headwater.graph.versions import stale, why
@@ -17,5 +18,6 @@ __all__ = [
     "diff_states",
     "drift",
     "stale",
+    "table_drift",
     "why",
 ]

@@ -3,6 +3,7 @@ runs did."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -113,10 +114,7 @@ def _expressions(rows: Iterable[Row]) -> dict[EdgeKey, str | None]:
 
 
 def _difference(
-    old: dict[EdgeKey, str | None],
-    new: dict[EdgeKey, str | None],
-    datasets: list[set[str]],
-    columns: list[set[Node]],
+    old: dict[EdgeKey, str | None], new: dict[EdgeKey, str | None], datasets: list[set[str]], columns: list[set[Node]]
 ) -> GraphDiff:
     changes = [_change("added", key, None, new[key]) for key in new.keys() - old.keys()]
     changes += [_change("removed", key, old[key], None) for key in old.keys() - new.keys()]
@@ -143,6 +141,12 @@ class Drift:
     target: Node
     only_said: tuple[Node, ...]  # SQL says so, no run did it
     only_done: tuple[Node, ...]  # a run did it, no SQL says so
+
+    other: ClassVar[str] = "runs"
+
+    @property
+    def title(self) -> str:
+        return str(self.target)
 
 
 def drift(state: GraphState) -> list[Drift]:

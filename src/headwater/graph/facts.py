@@ -1,8 +1,5 @@
-"""Facts on their way into the graph: rows for its tables, each key once.
-
-The functions here are the one place where lineage becomes rows; harvesting on Spark, on one machine and from events
-all go through them.
-"""
+"""Facts on their way into the graph: rows for its tables, each key once. The functions here are the one place where
+lineage becomes rows; harvesting on Spark, on one machine and from events all go through them."""
 
 import dataclasses
 import re
@@ -14,8 +11,8 @@ import pyarrow as pa
 
 from headwater.errors import Issue
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, ISSUES, STATEMENTS, WHOLE, TableSpec
-from headwater.lineage.schema import ResolvedSchemaMetadata
-from headwater.lineage.statement import StatementLineage, Status, renamed
+from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata
+from headwater.lineage.statement import StatementLineage, Status, renamed, with_tables
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.text import Source
@@ -62,15 +59,22 @@ def with_results(
 ) -> list[StatementLineage]:
     """The lineage of statements of one text, with a name for what each bare SELECT gives.
 
+    A table of the session is named after its text, too: another text may have one of the same name.
+
     It is named after its text, or after its statement if there are several; `first` is the number of the statement
     with the index 0, and `is_only` says that there are no other queries in the text. What goes into variables is no
-    dataset: statements that use them have edges from where their values come from.
-    """
+    dataset: statements that use them have edges from where their values come from."""
     queries = {each.index for each in lineages if _is_bare(each)}
     only = is_only and len(queries) == 1 and source is not None
     names = {index: TableName.of(str(source) if only else statement_id(source, first + index)) for index in queries}
     named = [renamed(each, names[each.index]) if _is_bare(each) else each for each in lineages]
+    named = [_with_own_tables(each, source) for each in named]
     return [each if each.target is not None else dataclasses.replace(each, edges=()) for each in named]
+
+
+def _with_own_tables(lineage: StatementLineage, source: str | None) -> StatementLineage:
+    names = {own: TableName.of(f"{source}:{own}") for own in lineage.session_tables}
+    return with_tables(lineage, names) if names and source is not None else lineage
 
 
 def _is_bare(lineage: StatementLineage) -> bool:
@@ -92,6 +96,8 @@ class StatementPlace:
     fingerprint: str | None = None
     user: str | None = None
     time: Any = None
+    observed_reads: tuple[str, ...] = ()
+    observed_writes: tuple[str, ...] = ()
 
 
 def add_statement(facts: Facts, lineages: Iterable[StatementLineage], place: StatementPlace) -> None:
@@ -117,6 +123,8 @@ def add_statement(facts: Facts, lineages: Iterable[StatementLineage], place: Sta
         user=place.user,
         time=place.time,
         fingerprint=place.fingerprint,
+        observed_reads=list(place.observed_reads) or None,
+        observed_writes=list(place.observed_writes) or None,
     )
     for name in (*reads, *targets):
         facts.add_new(DATASETS, dataset=name, kind="table")
@@ -195,8 +203,14 @@ def add_issues(facts: Facts, statement: str, issues: Iterable[Issue]) -> None:
         )
 
 
-def add_schema(facts: Facts, schema: ResolvedSchemaMetadata) -> None:
-    """Add the tables and columns of a resolved schema."""
+def add_schema(facts: Facts, schema: ResolvedSchemaMetadata, given: SchemaMetadata | None = None) -> None:
+    """Add the tables and columns of a resolved schema, with the descriptions of columns in the one that was given."""
+    described = {
+        (".".join(table.parts), column.name): column.description
+        for table in (given.tables if given is not None else ())
+        for column in table.columns
+        if column.description
+    }
     for table in schema.tables:
         name = ".".join(part for part in (table.catalog, table.schema, table.name) if part)
         facts.add_new(DATASETS, dataset=name, kind="table")
@@ -208,5 +222,6 @@ def add_schema(facts: Facts, schema: ResolvedSchemaMetadata) -> None:
                 column=column.name,
                 position=position,
                 type=column.data_type,
+                description=described.get((name, column.name)),
                 origin=origin.value if origin is not None else None,
             )

@@ -9,8 +9,7 @@ from headwater.graph.compare import EdgeChange, GraphDiff
 from headwater.graph.index import Direction
 from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
-from headwater.lineage.formats.choice import in_format
-from headwater.lineage.formats.rows import aligned, to_csv
+from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
 from headwater.view.report import to_page
 from headwater.view.sources import to_dot, to_mermaid

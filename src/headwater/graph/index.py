@@ -1,13 +1,10 @@
 """The edges of a state of the graph in memory, ready for walking.
-
 Nodes are columns (dataset, column with path) and whole tables (`*`). Edges stand in compressed rows, once by source
 and once by target, so a step of a walk is a few array operations whatever the size of the graph.
-
 A walk that comes to a node stands on others as well: a struct and its fields are the same data; what decides the rows
-of a table bears on all its columns; and where only tables are known, the whole stands for each column.
-"""
+of a table bears on all its columns; and where only tables are known, the whole stands for each column."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -89,15 +86,12 @@ class EdgeIndex:
         return found
 
     @property
-    def datasets(self) -> Iterable[str]:
+    def datasets(self) -> Mapping[str, Sequence[int]]:
+        """The nodes of each dataset, the whole of it among them."""
         return self._in_dataset
 
     def id_of(self, dataset: str, column: str) -> int | None:
         return self._ids.get((dataset, column))
-
-    def of_dataset(self, dataset: str) -> Sequence[int]:
-        """The nodes of a dataset, the whole of it among them."""
-        return self._in_dataset.get(dataset, ())
 
     # ------------------------------------------------------------------------------------------------- walks
 
@@ -177,10 +171,6 @@ class EdgeIndex:
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return _Rows(both[:, 0], len(self.names)), both[:, 1]
 
-    def neighbours(self, node: int, direction: Direction) -> Ids:
-        """The edges that a walk would take from one node."""
-        return np.sort(self._leaving(np.array([node], np.int64), direction))
-
 
 class _Rows:
     """For each node, the positions of its entries: compressed sparse rows."""
@@ -214,3 +204,46 @@ def _numbered(edges: pa.Table) -> tuple[pa.Array, tuple[Ids, Ids]]:
     rank[order] = np.arange(len(order))
     ids = rank[encoded.indices.to_numpy()]
     return encoded.dictionary.take(pa.array(order)), (ids[: edges.num_rows], ids[edges.num_rows :])
+
+
+class Neighbours:
+    """What stands next to what, by edges of some kinds (default: all)."""
+
+    def __init__(self, index: EdgeIndex, kinds: Collection[Kind] = tuple(Kind)) -> None:
+        self._names = list(index.datasets)
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self._rows = _of_kinds(index, kinds)
+        nothing = np.zeros(0, np.int64)
+        of = index.dataset_of if self._names else nothing
+        self._sources, self._targets = of[index.sources[self._rows]], of[index.targets[self._rows]]
+        count = max(1, len(self._names))
+        pairs = np.unique(self._sources * count + self._targets)
+        self._up: dict[int, set[str]] = {}
+        self._down: dict[int, set[str]] = {}
+        for source, target in zip((pairs // count).tolist(), (pairs % count).tolist()):
+            if source != target:
+                self._up.setdefault(target, set()).add(self._names[source])
+                self._down.setdefault(source, set()).add(self._names[target])
+
+    def upstream(self, dataset: str) -> set[str]:
+        """The datasets that one is made of, in one step."""
+        return self._up.get(self._numbers.get(dataset, -1), set())
+
+    def downstream(self, dataset: str) -> set[str]:
+        """The datasets that are made of one, in one step."""
+        return self._down.get(self._numbers.get(dataset, -1), set())
+
+    def between(self, datasets: Iterable[str]) -> Ids:
+        """The rows of the index whose both ends are among some datasets."""
+        wanted = np.zeros(len(self._names) + 1, np.bool_)
+        wanted[[self._numbers[name] for name in datasets if name in self._numbers]] = True
+        return self._rows[wanted[self._sources] & wanted[self._targets]]
+
+
+def _of_kinds(index: EdgeIndex, kinds: Collection[Kind]) -> Ids:
+    if set(kinds) == set(Kind):
+        return np.arange(len(index), dtype=np.int64)
+    values = {kind.value for kind in kinds}
+    codes = index.edges.column("kind").combine_chunks().dictionary_encode()
+    chosen = np.array([value in values for value in codes.dictionary.to_pylist()], np.bool_)
+    return np.flatnonzero(chosen[codes.indices.to_numpy()]) if len(chosen) else np.zeros(0, np.int64)

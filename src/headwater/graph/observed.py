@@ -1,14 +1,13 @@
 """Events into the graph: runs, what they read and wrote at which version, and the columns they joined.
-
 Ingesting is idempotent: events may come twice, late and in any order. What a later event of a run says wins over what
-an earlier one said, a run that ended stays ended, and an edge keeps the newest run that showed it.
-"""
+an earlier one said, a run that ended stays ended, and an edge keeps the newest run that showed it."""
 
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 
-from headwater.errors import EventError
-from headwater.events import DatasetEvent, Event, EventType, RunEvent, edges_into, find_facet
+from headwater.errors import EventError, InputError
+from headwater.events import DatasetEvent, Event, EventType, RunEvent, edges_into, find_facet, read_events
 from headwater.events import facets as known
 from headwater.events.event import Dataset, InputDataset, OutputDataset
 from headwater.events.naming import DatasetName, file_id
@@ -77,7 +76,14 @@ def _add_dataset(facts: Facts, dataset: Dataset) -> str:
     )
     facts.add(DATASETS, dataset=id, namespace=dataset.namespace, kind=kind)
     schema = find_facet(known.SchemaFacet, dataset.facets)
-    tags = _tags(dataset)
+    # the tags of columns: of the key alone when it is merely set, with its value otherwise
+    facet = dataset.facets.get("tags")
+    tags: dict[str, list[str]] = {}
+    for tag in facet.get("tags", ()) if isinstance(facet, dict) else ():
+        if isinstance(tag, dict) and tag.get("field"):
+            value = str(tag.get("value", "true"))
+            word = str(tag.get("key")) if value.lower() == "true" else f"{tag.get('key')}={value}"
+            tags.setdefault(str(tag["field"]), []).append(word)
     for position, field in enumerate(schema.fields if schema is not None else ()):
         facts.add(
             COLUMNS,
@@ -92,18 +98,6 @@ def _add_dataset(facts: Facts, dataset: Dataset) -> str:
     for column, words in tags.items():
         facts.add_new(COLUMNS, dataset=id, column=column, tags=words, origin="observed")
     return id
-
-
-def _tags(dataset: Dataset) -> dict[str, list[str]]:
-    """The tags of columns: of the key alone when it is merely set, with its value otherwise."""
-    facet = dataset.facets.get("tags")
-    found: dict[str, list[str]] = {}
-    for tag in facet.get("tags", ()) if isinstance(facet, dict) else ():
-        if isinstance(tag, dict) and tag.get("field"):
-            value = str(tag.get("value", "true"))
-            word = str(tag.get("key")) if value.lower() == "true" else f"{tag.get('key')}={value}"
-            found.setdefault(str(tag["field"]), []).append(word)
-    return found
 
 
 def _add_run(facts: Facts, event: RunEvent, job: str) -> None:
@@ -190,6 +184,31 @@ def _moment(text: str) -> datetime:
 
 def ingest(store: GraphStore, events: Iterable[Event], *, source: str = "events") -> tuple[str, list[EventError]]:
     """Bring events into the graph in one change; returns its id and what was wrong with events that were left out."""
+    facts, count, bad = gather(events)
+    return bring_in(store, facts, kind="ingest", source=source, count=count), bad
+
+
+def ingest_file(store: GraphStore, file: Path) -> tuple[int, list[EventError]]:
+    """Bring the events of a file in, one a line; returns how many were read and what was wrong with the others.
+
+    RAISES: InputError when the file cannot be read.
+    """
+    bad: list[EventError] = []
+    events: list[Event] = []
+    try:
+        with file.open("rb") as lines:
+            for each in read_events(lines, str(file)):
+                if isinstance(each, EventError):
+                    bad.append(each)
+                else:
+                    events.append(each)
+    except OSError as err:
+        raise InputError(f"{file} cannot be read: {err.strerror}") from err
+    return len(events), [*bad, *ingest(store, events, source=str(file))[1]]
+
+
+def gather(events: Iterable[Event]) -> tuple[Facts, int, list[EventError]]:
+    """What events say, how many they are, and what was wrong with those that are left out."""
     facts = Facts()
     bad: list[EventError] = []
     count = 0
@@ -201,47 +220,54 @@ def ingest(store: GraphStore, events: Iterable[Event], *, source: str = "events"
             bad.append(error)
             continue
         count += 1
-        for spec in FACT_TABLES:
-            for key, row in said.rows[spec.name].items():
-                there = facts.rows[spec.name].get(key)
-                facts.rows[spec.name][key] = row if there is None else _merge(spec, there, row)
-    return bring_in(store, facts, kind="ingest", source=source, count=count), bad
+        fold(facts, said)
+    return facts, count, bad
+
+
+def fold(facts: Facts, said: Facts) -> None:
+    """Add what is said later to what was said before. In any grouping the same is said in the end."""
+    for spec in FACT_TABLES:
+        rows, merge = facts.rows[spec.name], _MERGES.get(spec.name, _filled)
+        for key, row in said.rows[spec.name].items():
+            there = rows.get(key)
+            rows[key] = row if there is None else merge(there, row)
 
 
 def bring_in(store: GraphStore, facts: Facts, *, kind: str, source: str, count: int) -> str:
     """Merge observed facts with what is there, and write what is new in one change; returns its id."""
-    if store.exists:
-        store.settle()
-        _reconcile(store, facts)
-    record = {"kind": kind, "sources": [source], "statements": count, "edges": len(facts.rows[EDGES.name])}
-    change = Change(facts, record=record)
-    return store.apply(change) if len(facts) else change.id
+    change = Change(facts, record={"kind": kind, "sources": [source], "statements": count})
+
+    def ready() -> bool:
+        reconcile(store, facts)
+        change.record["edges"] = len(facts.rows[EDGES.name])
+        return len(facts) > 0
+
+    return store.apply(change, ready) if len(facts) else change.id
 
 
-def _reconcile(store: GraphStore, facts: Facts) -> None:
+def reconcile(store: GraphStore, facts: Facts) -> None:
     """Merge with what is there, and drop what would change nothing."""
     runs = [key[0] for key in facts.rows[RUNS.name]]
     jobs = list({key[0] for key in facts.rows[EDGES.name]})
     datasets = [key[0] for key in facts.rows[DATASETS.name]]
     for spec, values in ((RUNS, runs), (RUN_INPUTS, runs), (EDGES, jobs), (DATASETS, datasets), (COLUMNS, datasets)):
-        rows = facts.rows[spec.name]
+        rows, merge = facts.rows[spec.name], _MERGES.get(spec.name, _filled)
         for there in _present(store, spec, values):
             key = tuple(there[name] for name in spec.key)
             if key in rows:
-                rows[key] = _merge(spec, there, rows[key])
+                rows[key] = merge(there, rows[key])
                 if rows[key] == there:
                     del rows[key]
 
 
 def _newest(before: Row, after: Row) -> Row:
-    """Of two rows of one edge, the one that a run showed last."""
-    seen = [each["seen"] for each in (before, after)]
-    return before if None not in seen and seen[0] >= seen[1] else after
+    """Of two rows of one edge, the one that a run showed last; what no run showed gives way to what one did."""
+    seen, later = before["seen"], after["seen"]
+    return before if seen is not None and (later is None or seen >= later) else after
 
 
-def _merge(spec: TableSpec, before: Row, after: Row) -> Row:
-    """One row of two with the same key."""
-    return {RUNS: _merged_run, EDGES: _newest}.get(spec, _filled)(before, after)
+_MERGES = {RUNS.name: _merged_run, EDGES.name: _newest}
+"""How two rows with the same key become one; those of other tables fill each other's gaps."""
 
 
 def _present(store: GraphStore, spec: TableSpec, values: list[str]) -> list[Row]:

@@ -5,14 +5,13 @@ columns.
 Here these become runs, versions and edges like those that events report, so that one graph has both.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from headwater.graph.facts import Facts, add_edge
-from headwater.graph.observed import bring_in
+from headwater.graph.observed import bring_in, fold
 from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, RUN_INPUTS, RUNS, WHOLE
-from headwater.lake.metadata.snapshot import ColumnOrigin, Origin, Snapshot
+from headwater.lake.metadata.snapshot import Origin, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
@@ -22,26 +21,29 @@ _ENGINE = "headwater"
 
 def ingest_origins(store: GraphStore) -> tuple[str, int]:
     """Bring the origins of all kept snapshots in; returns the id of the change and how many there were.
-
-    Doing it again brings in what is new and changes nothing else.
-    """
+    Doing it again brings in what is new and changes nothing else."""
     facts = Facts()
-    count = 0
-    for table in _tables(store.warehouse):
-        add_table(facts, table)
-        for snapshot in table.snapshots():
-            if snapshot.origin is not None:
-                add_origin(facts, table, snapshot, snapshot.origin)
-                count += 1
+    count = sum(gather_origins(facts, store.warehouse.table(name)) for name in tables_told(store.warehouse))
     return bring_in(store, facts, kind="origins", source=store.warehouse.url, count=count), count
 
 
-def _tables(warehouse: Warehouse) -> Iterator[Table]:
-    """All tables but those that the graph itself is kept in."""
-    for database in warehouse.list_databases():
-        if database != DATABASE:
-            for name in warehouse.list_tables(database):
-                yield warehouse.table(f"{database}.{name}")
+def tables_told(warehouse: Warehouse) -> list[str]:
+    """The names of all tables but those that the graph itself is kept in."""
+    databases = [name for name in warehouse.list_databases() if name != DATABASE]
+    return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
+
+
+def gather_origins(facts: Facts, table: Table) -> int:
+    """Add a table and what its kept snapshots were made from; returns how many snapshots say so."""
+    said = Facts()
+    add_table(said, table)
+    fold(facts, said)
+    told = [(snapshot, snapshot.origin) for snapshot in table.snapshots() if snapshot.origin is not None]
+    for snapshot, origin in told:
+        said = Facts()
+        add_origin(said, table, snapshot, origin)
+        fold(facts, said)
+    return len(told)
 
 
 def add_table(facts: Facts, table: Table) -> None:
@@ -89,11 +91,7 @@ def add_origin(facts: Facts, table: Table, snapshot: Snapshot, origin: Origin) -
         files=snapshot.summary.added_files,
     )
     for column in origin.columns:
-        edge = _edge(column, name)
+        source = ColumnRef(TableName.of(column.dataset), None if column.source == WHOLE else column.source)
+        target = ColumnRef(TableName.of(name), None if column.column == WHOLE else column.column)
+        edge = Edge(source, target, Kind(column.kind), column.expression)
         add_edge(facts, edge, f"job:{job}/{name}", observed=True, run=run, seen=moment)
-
-
-def _edge(column: ColumnOrigin, table: str) -> Edge:
-    source = ColumnRef(TableName.of(column.dataset), None if column.source == WHOLE else column.source)
-    target = ColumnRef(TableName.of(table), None if column.column == WHOLE else column.column)
-    return Edge(source, target, Kind(column.kind), column.expression)

@@ -1,16 +1,16 @@
 """Questions about lineage: what is a column made of, what is made of it, how do two hang together.
-
-The answers are parts of the graph, with the expression and the place of every step.
-"""
+The answers are parts of the graph, with the expression and the place of every step."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from headwater.errors import NotFoundError
+from headwater.graph.facts import Row
 from headwater.graph.index import Direction, EdgeIndex, Ids
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
@@ -36,6 +36,10 @@ class Node:
 
     def __str__(self) -> str:
         return f"{self.dataset}.{self.column}"
+
+    def is_like(self, pattern: str) -> bool:
+        """Return whether the column or its dataset is like a file pattern."""
+        return fnmatchcase(str(self), pattern) or fnmatchcase(self.dataset, pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +190,8 @@ class LineageGraph:
         found = [Node(*name) for name in names if wanted in _label(*name).lower()]
         return sorted(found, key=lambda node: (*_rank(node, wanted), node))[:limit]
 
-    def unused(self) -> list[Node]:
-        """Columns that are made, or known to be there, and that nothing reads."""
+    def unused(self, like: str | None = None) -> list[Node]:
+        """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
         read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
         whole = {dataset for dataset, column in read if column == WHOLE}
         columns = self.state.read(COLUMNS, ["dataset", "column"])
@@ -197,7 +201,10 @@ class LineageGraph:
         return sorted(
             Node(dataset, column)
             for dataset, column in known
-            if column != WHOLE and dataset not in whole and (dataset, _root(column)) not in roots
+            if column != WHOLE
+            and dataset not in whole
+            and (dataset, _root(column)) not in roots
+            and (like is None or Node(dataset, column).is_like(like))
         )
 
     def tagged(self, tag: str) -> Answer:
@@ -245,13 +252,17 @@ class LineageGraph:
 
     def steps(self, rows: Ids) -> Iterator[Step]:
         """Some rows of the index, as steps."""
-        for row in self.index.edges.take(rows).to_pylist():
-            yield Step(
-                source=Node(row["source"], row["source_column"]),
-                target=Node(row["target"], row["target_column"]),
-                kind=Kind(row["kind"]),
-                **{name: row[name] for name in _CARRIED},
-            )
+        return map(step_of, self.index.edges.take(rows).to_pylist())
+
+
+def step_of(row: Row) -> Step:
+    """A row of the edge table as a step."""
+    return Step(
+        source=Node(row["source"], row["source_column"]),
+        target=Node(row["target"], row["target_column"]),
+        kind=Kind(row["kind"]),
+        **{name: row[name] for name in _CARRIED},
+    )
 
 
 _CARRIED = ("statement", "expression", "masking", "approximate", "file", "line", "start", "end", "observed")

@@ -45,7 +45,7 @@ class OutputColumns:
 
 @dataclass(frozen=True, slots=True)
 class HarvestReport:
-    """What is in the graph of the sources of one harvest."""
+    """The share of the graph that comes from the sources of one harvest."""
 
     files: int
     statements: dict[str, int]  # by status
@@ -76,9 +76,9 @@ class HarvestReport:
 
 
 def report_on(state: GraphState, sources: Sequence[str]) -> HarvestReport:
-    """What a state of the graph has of the sources of a harvest, as they were named."""
+    """Report on the sources of a harvest, as they were named, in a state of the graph."""
     files = state.read(UNITS, ["source"], where=In("root", tuple(sorted(sources)))).column(0).unique()
-    all_statements = state.read(STATEMENTS, ["statement", "source", "status", "target", "reads"])
+    all_statements = state.read(STATEMENTS, ["statement", "source", "type", "status", "target", "reads"])
     statements = all_statements.filter(pc.is_in(all_statements.column("source"), files))
     unknown = _unknown_tables(state, statements, all_statements.column("target"))
     findings = _findings(state, {*statements.column("statement").to_pylist(), *files.to_pylist()})
@@ -94,7 +94,12 @@ def report_on(state: GraphState, sources: Sequence[str]) -> HarvestReport:
     )
 
 
+_WITHOUT_ROWS = r"^(CREATE_TABLE|ALTER.*|DROP.*|RENAME.*|TRUNCATE.*|DELETE)$"
+"""Types of statements that define a table, or take rows away: they put none into it."""
+
+
 def _output_columns(state: GraphState, statements: pa.Table) -> OutputColumns:
+    statements = statements.filter(pc.invert(pc.match_substring_regex(statements.column("type"), _WITHOUT_ROWS)))
     written = statements.column("target").unique().drop_null()
     columns = state.read(COLUMNS, ["dataset", "column"])
     columns = columns.filter(pc.is_in(columns.column("dataset"), written))
@@ -137,7 +142,7 @@ def _findings(state: GraphState, places: set[str]) -> dict[str, int]:
 
 
 def _next_steps(unknown: Sequence[UnknownTable], findings: dict[str, int]) -> Iterable[str]:
-    """What to do about the most frequent: two things at most."""
+    """Two steps at most, for the most frequent findings."""
     steps = [_NEXT_STEPS[code] for code in findings if code in _NEXT_STEPS][:1]
     if unknown:
         steps.insert(0, "describe these tables with `--schema`: a file, a folder of schema files or a warehouse")

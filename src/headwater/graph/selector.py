@@ -44,11 +44,8 @@ def _steps(text: str | None) -> int | None:
 
 
 def matching(index: EdgeIndex, pattern: str) -> list[int]:
-    """The nodes that a name or pattern means: a column, or all columns of a dataset.
-
-    Exact names come before names in another case, and those before patterns.
-    RAISES: NotFoundError with the nearest name.
-    """
+    """The nodes that a name or pattern means: a column, or all columns of a dataset. Exact names come before names in
+    another case, and those before patterns. RAISES: NotFoundError with the nearest name."""
     for found in _ways(index, pattern):
         if found:
             return sorted(found)
@@ -60,7 +57,7 @@ def matching(index: EdgeIndex, pattern: str) -> list[int]:
 
 
 def _ways(index: EdgeIndex, pattern: str) -> Iterable[list[int]]:
-    yield list(index.of_dataset(pattern))
+    yield list(index.datasets.get(pattern, ()))
     dataset, _, column = pattern.rpartition(".")
     while dataset:
         id = index.id_of(dataset, column)

@@ -1,9 +1,7 @@
 """The states of the graph: one for every change, with a number that stays.
-
 The number is kept in the record of the change (`lineage.harvests`). It does not count snapshots: compactions make
 snapshots without a change, and expiry removes them. A state can be read as long as the lake keeps the snapshots of
-the tables that its record names.
-"""
+the tables that its record names."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +18,7 @@ from headwater.lake.tables.at import Back, ById, ByTime
 @dataclass(frozen=True, slots=True)
 class State:
     """One state: its number, the change that made it, when that ended, and the snapshot of each table.
-
-    `until` has the snapshot at which each table next shows another state, where there is one.
-    """
+    `until` has the snapshot at which each table next shows another state, where there is one."""
 
     number: int
     harvest: str
@@ -32,11 +28,8 @@ class State:
 
 
 def list_states(records: Iterable[Row]) -> list[State]:
-    """The states that some records tell of, oldest first.
-
-    Records of versions that kept no number stand in the order of their snapshots, which only grow, and get the
-    number after the one before them.
-    """
+    """The states that some records tell of, oldest first. Records of versions that kept no number stand in the order
+    of their snapshots, which only grow, and get the number after the one before them."""
     found: list[State] = []
     pins: dict[str, int] = {}
     for record in sorted(records, key=_order):
@@ -75,9 +68,7 @@ class KeptSnapshots:
 
     def find(self, state: State) -> State | None:
         """A state with snapshots that are there, None when one of them has expired.
-
-        A compaction of an expired snapshot has its rows, so the state is read there.
-        """
+        A compaction of an expired snapshot has its rows, so the state is read there."""
         pins: dict[str, int] = {}
         for name, pin in state.pins.items():
             found = pin if self._has(name, pin) else self._compacted(name, pin, state.until.get(name))
@@ -112,9 +103,7 @@ class KeptSnapshots:
 
 def choose(states: Sequence[State], kept: KeptSnapshots, wanted: ById | Back | ByTime) -> State:
     """The state that somebody means, with snapshots that are there.
-
-    REQUIRES: at least one state. RAISES: NotFoundError when it cannot be read, naming those that can.
-    """
+    REQUIRES: at least one state. RAISES: NotFoundError when it cannot be read, naming those that can."""
     match wanted:
         case ById(number):
             found = next((each for each in states if each.number == number), None)

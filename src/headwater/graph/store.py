@@ -1,9 +1,7 @@
 """The graph in the lake: changed one commit a table, seen as whole states.
-
 A change of the graph touches several tables, and a process may die between two of them. So every change ends with one
-record in `lineage.harvests` that names the snapshot of each table; readers go by the records, never by what is
-newest in a table. Until the record is there, nobody sees any of the change.
-"""
+record in `lineage.harvests` that names the snapshot of each table; readers go by the records, never by what is newest
+in a table. Until the record is there, nobody sees any of the change."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +19,13 @@ from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, 
 from headwater.graph.turns import one_at_a_time, take_back_all
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.types import arrow_type
+from headwater.lake.metadata.commit import PlacedFile
 from headwater.lake.metadata.evolution import AddColumn
 from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.at import At, Back, ById, ByTag, ByTime, parse_at
+from headwater.lake.tables.maintenance import compact_if_due
+from headwater.lake.tables.writes import CommitFacts, write_rows
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
@@ -39,6 +40,7 @@ class Change:
     removed: dict[str, list[Key]] = field(default_factory=dict)
     record: Row = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)  # rows besides the facts, where there are many
+    written: Mapping[str, Sequence[PlacedFile]] = field(default_factory=dict)  # rows that tasks have written to files
     origin: "OriginOf | None" = None
     id: str = field(default_factory=new_run_id)
 
@@ -70,31 +72,32 @@ class GraphStore:
                 comment=spec.about,
                 if_not_exists=True,
             )
-            self._add_new_columns(spec)
-
-    def _add_new_columns(self, spec: TableSpec) -> None:
-        """Give a table that an earlier version made the columns that it lacks."""
-        table = self.table(spec)
-        there = {each.name for each in table.schema.fields}
-        missing = [each for each in model_schema(spec).fields if each.name not in there]
-        if missing:
-            table.alter(*(AddColumn(each.name, each.type, description=each.description) for each in missing))
+            # give a table that an earlier version made the columns that it lacks
+            table = self.table(spec)
+            there = {each.name for each in table.schema.fields}
+            missing = [each for each in model_schema(spec).fields if each.name not in there]
+            if missing:
+                table.alter(*(AddColumn(each.name, each.type, description=each.description) for each in missing))
 
     def table(self, spec: TableSpec) -> Table:
         return self.warehouse.table(spec.full_name)
 
-    def apply(self, change: Change) -> str:
-        """Carry out a change; returns its id. Trying the same change again does what was not done yet."""
+    def apply(self, change: Change, ready: Callable[[], bool] = lambda: True) -> str:
+        """Carry out a change; returns its id. Trying the same change again does what was not done yet.
+
+        `ready` is called when no other change can come between. It completes the change from what the tables hold,
+        and returns whether there is anything to write.
+        """
         self.create()
         with one_at_a_time(self.warehouse) as alone:
-            self._write(change, self._take_back(change.id) if alone else {})
+            undone = self._take_back(change.id) if alone else {}
+            if ready():
+                self._write(change, undone)
         return change.id
 
     def settle(self) -> None:
         """Take back what a process has left that died in the middle of a change. Waits for changes under way.
-
-        Who makes a change from what the tables hold calls this before it reads them.
-        """
+        Who makes a change from what the tables hold calls this before it reads them."""
         if self.exists:
             with one_at_a_time(self.warehouse) as alone:
                 if alone:
@@ -106,25 +109,22 @@ class GraphStore:
 
     def _write(self, change: Change, undone: Mapping[str, int]) -> None:
         """Write the tables of a change, and its record. What was `undone` is written again under another name.
-
         The record names the tables that have changed: the others stay at the snapshots of the states before, so that
-        a compaction in between belongs to those states too.
-        """
+        a compaction in between belongs to those states too."""
         snapshots: dict[str, int] = {}
         changed: set[str] = set()
         for spec in FACT_TABLES:
             table = self.table(spec)
             again = f"-{undone[spec.name]}" if undone.get(spec.name) else ""
             removed = change.removed.get(spec.name, [])
-            rows = _rows(change, spec)
-            if len(rows) or removed:
-                table.write(
-                    rows,
-                    deletes=_keys(spec, removed),
-                    origin=change.origin(spec, snapshots) if change.origin is not None else None,
-                    commit_user=_USER,
-                    commit_id=f"{change.id}-{spec.name}{again}",
-                )
+            rows, written = _rows(change, spec), change.written.get(spec.name, ())
+            if len(rows) or removed or written:
+                origin = change.origin(spec, snapshots) if change.origin is not None else None
+                id = f"{change.id}-{spec.name}{again}"
+                facts = CommitFacts(origin=origin, user=_USER, id=id, replayed=True)
+                made = write_rows(table.store, rows, facts, deletes=_keys(spec, removed), written=written)
+                if not written:  # whoever has tasks that write has tasks that compact
+                    compact_if_due(table.store, made)
                 changed.add(spec.name)
             latest = table.snapshot()
             if latest is not None:

@@ -1,11 +1,9 @@
 """The lake tables that lineage is kept in: what they are called, their columns, their keys.
-
 They are ordinary tables of the database `lineage`, for any SQL, Spark or DuckDB to read. A column of a table stands
 by its name with its path (`items[].sku`); `*` stands for the table as a whole, where something decides which rows
-there are.
-"""
+there are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 DATABASE = "lineage"
 WHOLE = "*"
@@ -20,14 +18,14 @@ class TableSpec:
     key: tuple[str, ...]
     columns: tuple[tuple[str, str, str], ...]  # name, type, what it says
     options: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = field(init=False)  # of the columns; kept, since every row that is added asks for them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(name for name, _, _ in self.columns))
 
     @property
     def full_name(self) -> str:
         return f"{DATABASE}.{self.name}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _, _ in self.columns)
 
 
 DATASETS = TableSpec(
@@ -74,6 +72,8 @@ STATEMENTS = TableSpec(
         ("user", "STRING", "who ran it, from a log"),
         ("time", "TIMESTAMP_LTZ", "when it ran, from a log"),
         ("fingerprint", "STRING", "of its text, dialect and the schema it touched"),
+        ("observed_reads", "ARRAY<STRING>", "the tables that the warehouse says its text read, from a log"),
+        ("observed_writes", "ARRAY<STRING>", "the tables that the warehouse says its text wrote, from a log"),
     ),
 )
 EDGES = TableSpec(

@@ -11,9 +11,7 @@ from headwater.graph.tables import COLUMNS, WHOLE
 
 def tag_columns(store: GraphStore, names: Iterable[str], tags: Sequence[str], *, remove: bool = False) -> list[Node]:
     """Put tags on columns, or take them off; names may be patterns. Returns the columns that have changed.
-
-    RAISES: NotFoundError when a name means nothing.
-    """
+    RAISES: NotFoundError when a name means nothing."""
     graph = LineageGraph(store.state())
     nodes = {Node(*graph.index.node(id)) for name in names for id in matching(graph.index, name)}
     there = {

@@ -1,10 +1,8 @@
 """One change of the graph after the other, and none on top of one that was left half done.
-
-A change is several commits and then a record. If another change came between them, its record would show the half
-of the first; and after a death the half would stay for ever, under whatever comes next. So changes take turns, by a
-lock of the warehouse, and each begins by taking back what a process that died has left. Object stores have no locks:
-there, a warehouse has one writer of lineage at a time, or readers may see the half of a change until it is redone.
-"""
+A change is several commits and then a record. If another change came between them, its record would show the half of
+the first; and after a death the half would stay for ever, under whatever comes next. So changes take turns, by a lock
+of the warehouse, and each begins by taking back what a process that died has left. Object stores have no locks:
+there, a warehouse has one writer of lineage at a time, or readers may see the half of a change until it is redone."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -25,9 +23,7 @@ UNDO = "headwater-graph-undo"
 @contextmanager
 def one_at_a_time(warehouse: Warehouse) -> Iterator[bool]:
     """Keep other changes out while the block runs; the result says whether that can be done here.
-
-    RAISES: StorageError when another change does not come to its end.
-    """
+    RAISES: StorageError when another change does not come to its end."""
     files = warehouse.files
     if not isinstance(files, Locking):
         yield False
@@ -54,9 +50,7 @@ def _taken(files: Locking) -> Held:
 
 def take_back(table: Table, pin: int, mine: str) -> int:
     """Make a table again what its pinned snapshot (0: none) shows, if an unfinished change has written to it.
-
-    What the change `mine` itself has written stays. Returns the snapshot that took something back, 0 if none did.
-    """
+    What the change `mine` itself has written stays. Returns the snapshot that took something back, 0 if none did."""
     for snapshot in table.store.committer.log.newest_first():
         if snapshot.snapshot_id <= pin or snapshot.commit_id.startswith(mine):
             return 0

@@ -1,7 +1,5 @@
 """Which versions made which: `why` a snapshot is what it is, and which tables are behind their inputs.
-
-These questions are answered by the lake itself: every snapshot carries its origin.
-"""
+These questions are answered by the lake itself: every snapshot carries its origin."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

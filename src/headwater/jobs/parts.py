@@ -4,8 +4,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from pyspark import InheritableThread
-from pyspark.sql import SparkSession
+from pyspark import InheritableThread, SparkContext
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -20,7 +19,7 @@ def no_progress(done: int, total: int) -> None:
 
 
 def run_parts(
-    spark: SparkSession, parts: Sequence[P], work: Callable[[P], R], progress: Progress = no_progress
+    context: SparkContext, parts: Sequence[P], work: Callable[[P], R], progress: Progress = no_progress
 ) -> list[R]:
     """Do `work` for every part, each in a task of its own, and return the results in order.
 
@@ -28,7 +27,7 @@ def run_parts(
     """
     if not parts:
         return []
-    context, group = spark.sparkContext, f"headwater-{uuid.uuid4().hex}"
+    group = f"headwater-{uuid.uuid4().hex}"
     results: list[R] = []
     failures: list[BaseException] = []
 
@@ -43,15 +42,15 @@ def run_parts(
     thread.start()
     while thread.is_alive():
         thread.join(_POLL)
-        progress(min(_done(spark, group), len(parts)), len(parts))
+        progress(min(_done(context, group), len(parts)), len(parts))
     if failures:
         raise failures[0]
     progress(len(parts), len(parts))
     return results
 
 
-def _done(spark: SparkSession, group: str) -> int:
-    tracker = spark.sparkContext.statusTracker()
+def _done(context: SparkContext, group: str) -> int:
+    tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(id) for id in tracker.getJobIdsForGroup(group)]
     stages = [tracker.getStageInfo(id) for job in jobs if job is not None for id in job.stageIds]
     return sum(stage.numCompletedTasks for stage in stages if stage is not None)

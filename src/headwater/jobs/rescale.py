@@ -50,7 +50,7 @@ def _copy(spark: SparkSession, source: StoredAt, target: StoredAt, progress: Pro
     store = source.open()
     plan = WritePlan(target, 0, "rescale", uuid.uuid4().hex, Operation.INSERT)
     splits = [part for split in Table(store).plan_scan().splits for part in cut_split(store, split, SPLIT_BYTES)]
-    finish(plan, run_parts(spark, [(source, part, plan) for part in splits], _rewrite, progress))
+    finish(plan, run_parts(spark.sparkContext, [(source, part, plan) for part in splits], _rewrite, progress))
 
 
 def _rewrite(part: tuple[StoredAt, Split, WritePlan]) -> Written:

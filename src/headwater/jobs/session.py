@@ -1,18 +1,21 @@
 """Spark for a job: the one that is running, or one that is started for it and stopped after it."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from headwater.errors import EngineError
 from headwater.spark.cluster import is_here, ship_package
 from headwater.spark.environment import spark_environment
+from headwater.spark.source.due import start_compactor
 
 LOCAL = "local[*]"
 DAEMON = "spark.python.daemon.module"
@@ -43,7 +46,10 @@ def spark_session(
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
     try:
         ship_package(spark)
+        compactor = start_compactor(spark.sparkContext)
         yield spark
+        compactor.wait()
+        compactor.close()
     finally:
         spark.stop()
 
@@ -92,3 +98,17 @@ def _start_java(conf: SparkConf) -> None:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines()
             raise EngineError("Spark did not start", hint="Java said: " + " / ".join(lines[-3:])) from err
+
+
+@contextmanager
+def spark_failures() -> Iterator[None]:
+    """Raise EngineError with the reason that Spark gives when it fails, without its stack."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as err:
+        lines = [line.strip() for line in str(err).splitlines() if line.strip()]
+        reason = next((line for line in reversed(lines) if _ERROR.match(line)), lines[0] if lines else repr(err))
+        raise EngineError(f"Spark failed: {reason}", hint="`--master 'local[*]'` runs on this machine") from err
+
+
+_ERROR = re.compile(r"(?:Caused by: )?[\w.]+(?:Error|Exception)\b")

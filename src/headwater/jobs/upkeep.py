@@ -6,13 +6,12 @@ stays removed, and the next run does what is left.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 from headwater.jobs.parts import Progress, no_progress, run_parts
-from headwater.lake.metadata.expire import DAY, Removal, Retention
-from headwater.lake.tables.maintenance import Compaction, compact_place, expire, remove_orphans
+from headwater.lake.metadata.expire import Delete
+from headwater.lake.tables.maintenance import Compaction, compact_place
 from headwater.lake.tables.state import Place as Bucket
 from headwater.spark.source.options import Place, StoredAt, stored_at
 
@@ -29,7 +28,7 @@ class BucketAt:
 
 
 def compact(
-    spark: SparkSession, places: Sequence[Place], *, full: bool = True, progress: Progress = no_progress
+    context: SparkContext, places: Sequence[Place], *, full: bool = True, progress: Progress = no_progress
 ) -> list[Compaction]:
     """Merge the sorted runs of every bucket of some tables, each bucket in a task that commits it by itself.
 
@@ -40,34 +39,24 @@ def compact(
         table = place.open()
         at = stored_at(place, table)
         parts += [BucketAt(at, bucket, full) for bucket in sorted(table.store.latest().places, key=repr)]
-    return [done for done in run_parts(spark, parts, _compact, progress) if done is not None]
+    return [done for done in run_parts(context, parts, _compact, progress) if done is not None]
 
 
-def expire_snapshots(
-    spark: SparkSession, place: Place, retention: Retention, *, progress: Progress = no_progress
-) -> Removal:
-    """Remove snapshots that retention does not keep, then in tasks the files that only they needed."""
-    table = place.open()
-    delete = partial(_delete_in_tasks, spark, stored_at(place, table), progress)
-    return expire(table.store, retention, delete=delete)
+def delete_in_tasks(context: SparkContext, place: Place, progress: Progress = no_progress) -> Delete:
+    """A function that removes files of a table in tasks, for its expiry and for its orphans."""
+    at = stored_at(place, place.open())
 
+    def delete(paths: Sequence[str]) -> None:
+        starts = range(0, len(paths), _FILES_PER_TASK)
+        run_parts(
+            context, [(at, tuple(paths[start : start + _FILES_PER_TASK])) for start in starts], _delete, progress
+        )
 
-def clean_orphans(
-    spark: SparkSession, place: Place, *, older_than: float = DAY, progress: Progress = no_progress
-) -> Removal:
-    """Remove files that nothing refers to, in tasks."""
-    table = place.open()
-    delete = partial(_delete_in_tasks, spark, stored_at(place, table), progress)
-    return remove_orphans(table.store, older_than=older_than, dry_run=False, delete=delete)
+    return delete
 
 
 def _compact(part: BucketAt) -> Compaction | None:
     return compact_place(part.at.open(), part.bucket, full=part.full)
-
-
-def _delete_in_tasks(spark: SparkSession, at: StoredAt, progress: Progress, paths: Sequence[str]) -> None:
-    chunks = [(at, tuple(paths[start : start + _FILES_PER_TASK])) for start in range(0, len(paths), _FILES_PER_TASK)]
-    run_parts(spark, chunks, _delete, progress)
 
 
 def _delete(part: tuple[StoredAt, tuple[str, ...]]) -> int:

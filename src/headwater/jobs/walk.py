@@ -1,91 +1,209 @@
-"""Walks over graphs that no memory holds: trace and impact as Spark joins, one for each step.
+"""Questions to graphs that no memory holds: `trace`, `impact`, `path` and `unused` as Spark joins, one for each step.
 
-The answers are those of `LineageGraph`. The edges are read through the lake's data source, as of the state asked for;
-only the nodes of a step and the edges that are taken come together.
+The answers are those of `LineageGraph`. The edges are read through the lake's data source, as of the state asked for.
+The nodes of a step and those that were reached stay in DataFrames; only the answer comes to the driver, and only if
+it is small enough to be shown.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fnmatch import translate
-from functools import reduce
+from functools import cached_property
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from headwater.errors import NotFoundError
+from headwater.errors import MemoryLimitError, NotFoundError
 from headwater.graph.index import Direction, EdgeIndex
-from headwater.graph.questions import ALL, Answer, Node, Step
-from headwater.graph.store import GraphState
-from headwater.graph.tables import EDGES, WHOLE
+from headwater.graph.questions import ALL, Answer, Node, Step, step_of
+from headwater.graph.store import GraphState, arrow_schema
+from headwater.graph.tables import COLUMNS, EDGES, WHOLE, TableSpec
 from headwater.model.edges import InfluenceClass, Kind
 
-_CARRIED = ("statement", "expression", "masking", "approximate", "file", "line", "start", "end", "observed")
+MOST_ROWS = 200_000
+"""An answer of more nodes or edges is refused: the driver would hold it whole."""
+_BROADCAST = 100_000  # nodes: more are joined by a shuffle
+_STEPS_APART = 8
+_WALKED = ("source", "source_column", "target", "target_column", "kind")
+_NODE = ("dataset", "column")
+_VALUES = [kind.value for kind in Kind if kind.influence is InfluenceClass.VALUE]
 
 
-def walk_on_spark(
-    spark: SparkSession,
-    state: GraphState,
-    name: str,
-    direction: Direction,
-    *,
-    depth: int | None = None,
-    influences: Iterable[InfluenceClass] = ALL,
-) -> Answer:
-    """Everything upstream or downstream of a column, a dataset or a pattern.
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """Nodes in a DataFrame (dataset, column, step), and how many there are."""
 
-    RAISES: NotFoundError when the name means nothing.
-    """
-    edges = _edges(spark, state).persist()
-    try:
-        return _walk(edges, name, direction, depth=depth, influences=tuple(influences))
-    finally:
-        edges.unpersist()
+    frame: DataFrame
+    count: int
+
+    def at(self, condition: Column) -> "_Nodes":
+        """Some of the nodes; they are counted no more exactly than all of them."""
+        return _Nodes(self.frame.where(condition), self.count)
 
 
-def _edges(spark: SparkSession, state: GraphState) -> DataFrame:
-    reader = spark.read.format("headwater").option("warehouse", state.store.warehouse.url)
-    pin = state.pins.get(EDGES.name)
-    if pin is None:
-        raise NotFoundError("there are no edges in this state of the graph")
-    reader = reader.option("table", EDGES.full_name).option("at", str(pin))
-    return reader.load().select(*EdgeIndex.columns())
+class SparkGraph:
+    """The graph at one state, asked on Spark. A context: what it keeps on the executors goes when the block ends."""
+
+    def __init__(self, spark: SparkSession, state: GraphState) -> None:
+        self.spark = spark
+        self.state = state
+
+    def __enter__(self) -> "SparkGraph":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._walked.unpersist()
+
+    def trace(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """Everything that a column or the columns of a dataset are made of.
+
+        RAISES: NotFoundError when the name means nothing, MemoryLimitError for an answer that is too large.
+        """
+        return self._walk(name, Direction.UPSTREAM, depth, influences)
+
+    def impact(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """Everything that is made of a column or a dataset. RAISES: as `trace`."""
+        return self._walk(name, Direction.DOWNSTREAM, depth, influences)
+
+    def path(self, source: str, target: str, *, influences: Iterable[InfluenceClass] = ALL) -> Answer:
+        """Everything that lies on some way from one column or dataset to another; no steps when there is no way.
+
+        RAISES: as `trace`.
+        """
+        wanted = _of_kinds(self._walked, influences)
+        starts, ends = self._starts(source), self._starts(target)
+        down = _reach(wanted, starts, Direction.DOWNSTREAM, None)
+        up = _reach(wanted, ends, Direction.UPSTREAM, None)
+        edges = _leaving(_of_kinds(self._edges, influences), down, Direction.DOWNSTREAM)
+        steps = _steps(_leaving(edges, up, Direction.UPSTREAM))
+        on_the_way = sorted({node for step in steps for node in (step.source, step.target)})
+        rows = [(node.dataset, node.column) for node in on_the_way]
+        named = self.spark.createDataFrame(rows, "dataset string, column string")
+        distance = _distance(down.frame.join(f.broadcast(named), list(_NODE), "left_semi"))
+        return Answer(_sorted_nodes(starts.frame), distance, steps, Direction.DOWNSTREAM)
+
+    def unused(self, like: str | None = None) -> list[Node]:
+        """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern.
+
+        RAISES: MemoryLimitError when there are too many to be shown.
+        """
+        read, made = (_ends(self._walked, end) for end in ("source", "target"))
+        known = self._read(COLUMNS, _NODE).unionAll(made).where(f.col("column") != WHOLE)
+        if like is not None:
+            whole = f.concat_ws(".", "dataset", "column")
+            known = known.where(whole.rlike(_regex(like)) | f.col("dataset").rlike(_regex(like)))
+        root = f.regexp_extract("column", r"^[^.\[]*", 0)
+        roots = read.select("dataset", root.alias("root")).distinct()
+        wholes = read.where(f.col("column") == WHOLE).select("dataset").distinct()
+        unread = known.distinct().withColumn("root", root).join(roots, ["dataset", "root"], "left_anti")
+        return list(_sorted_nodes(unread.join(wholes, ["dataset"], "left_anti")))
+
+    # --------------------------------------------------------------------------------------------- internals
+
+    @cached_property
+    def _edges(self) -> DataFrame:
+        return self._read(EDGES, EdgeIndex.columns())
+
+    @cached_property
+    def _walked(self) -> DataFrame:
+        """The columns of the edges that decide where a walk goes, kept on the executors."""
+        return self._read(EDGES, _WALKED).persist()
+
+    def _read(self, spec: TableSpec, columns: Iterable[str]) -> DataFrame:
+        names, pin = list(columns), self.state.pins.get(spec.name)
+        if pin is None:
+            return self.spark.createDataFrame(arrow_schema(spec).empty_table()).select(*names)
+        reader = self.spark.read.format("headwater").option("warehouse", self.state.store.warehouse.url)
+        reader = reader.option("table", spec.full_name).option("at", str(pin)).option("columns", ",".join(names))
+        return reader.load()
+
+    def _walk(
+        self, name: str, direction: Direction, depth: int | None, influences: Iterable[InfluenceClass]
+    ) -> Answer:
+        influences = tuple(influences)
+        wanted = _of_kinds(self._walked, influences)
+        starts = self._starts(name)
+        reached = _reach(wanted, starts, direction, depth)
+        left = reached if depth is None else reached.at(f.col("step") < depth)
+        steps = _steps(_leaving(_of_kinds(self._edges, influences), left, direction))
+        cut = depth is not None and _is_cut(wanted, reached, direction, depth)
+        return Answer(_sorted_nodes(starts.frame), _distance(reached.frame), steps, direction, cut)
+
+    def _starts(self, name: str) -> _Nodes:
+        """The nodes that a name means, looked for as `LineageGraph` does: exactly, in any case, as a pattern."""
+        way = f.lit(None).cast("int")
+        for number, condition in reversed(list(enumerate(_ways(name)))):
+            way = f.when(condition, number).otherwise(way)
+        ends = _ends(self._walked, "source").unionAll(_ends(self._walked, "target"))
+        found = ends.withColumn("way", way).where(f.col("way").isNotNull()).distinct().localCheckpoint()
+        best = found.agg(f.min("way")).collect()[0][0]
+        if best is None:
+            raise NotFoundError(
+                f"nothing in the graph is called `{name}`", hint="`headwater search TEXT` looks for names"
+            )
+        starts = found.where(f.col("way") == best).select(*_NODE, f.lit(0).alias("step"))
+        return _Nodes(starts, starts.count())
 
 
-def _walk(
-    edges: DataFrame, name: str, direction: Direction, *, depth: int | None, influences: tuple[InfluenceClass, ...]
-) -> Answer:
-    kinds = [kind.value for kind in Kind if kind.influence in influences]
-    starts = _starts(edges, name)
-    wanted = edges.where(f.col("kind").isin(kinds))
-    distance = dict.fromkeys(starts, 0)
-    taken: dict[Step, None] = {}
-    frontier, step, cut = starts, 0, False
-    while frontier:
-        leaving = dict.fromkeys(_leaving(wanted, frontier, direction))
-        new = [each for each in leaving if each not in taken]
-        if depth is not None and step >= depth:
-            cut = bool(new)
-            break
-        taken |= dict.fromkeys(new)
+def _reach(edges: DataFrame, starts: _Nodes, direction: Direction, depth: int | None) -> _Nodes:
+    """Every node that is reached in at most `depth` steps, with the number of steps to it."""
+    reached = frontier = starts
+    step = 0
+    while depth is None or step < depth:
         step += 1
-        ends = sorted({each.source if direction is Direction.UPSTREAM else each.target for each in new})
-        frontier = [node for node in ends if node not in distance]
-        distance |= dict.fromkeys(frontier, step)
-    ordered = dict(sorted(distance.items(), key=lambda item: (item[1], item[0])))
-    return Answer(tuple(starts), ordered, tuple(sorted(taken, key=_in_order)), direction, cut)
+        end = "source" if direction is Direction.UPSTREAM else "target"
+        ends = _ends(_leaving(edges, frontier, direction), end).distinct()
+        seen = f.broadcast(reached.frame) if reached.count <= _BROADCAST else reached.frame
+        new = ends.join(seen, list(_NODE), "left_anti").select(*_NODE, f.lit(step).alias("step")).localCheckpoint()
+        frontier = _Nodes(new, new.count())
+        if not frontier.count:
+            break
+        together = reached.frame.unionAll(new)
+        if step % _STEPS_APART == 0:  # else the plans of deep walks grow with every step
+            together = together.localCheckpoint()
+        reached = _Nodes(together, reached.count + frontier.count)
+    return reached
 
 
-def _starts(edges: DataFrame, name: str) -> list[Node]:
-    """The nodes that a name means, looked for as `LineageGraph` does: exactly, in any case, as a pattern."""
-    ends = [edges.select(f.col(one).alias("dataset"), f.col(other).alias("column")) for one, other in _ENDS]
-    nodes = reduce(DataFrame.unionAll, ends).distinct()
-    for condition in _ways(name):
-        found = sorted(Node(row[0], row[1]) for row in nodes.where(condition).collect())
-        if found:
-            return found
-    raise NotFoundError(f"nothing in the graph is called `{name}`", hint="`headwater search TEXT` looks for names")
+def _is_cut(edges: DataFrame, reached: _Nodes, direction: Direction, depth: int) -> bool:
+    """Whether edges lead on from the nodes at the depth that ended a walk."""
+    beyond = _leaving(edges, reached.at(f.col("step") == depth), direction)
+    return not _leaving(beyond, reached.at(f.col("step") < depth), direction, how="left_anti").isEmpty()
+
+
+def _leaving(edges: DataFrame, nodes: _Nodes, direction: Direction, *, how: str = "left_semi") -> DataFrame:
+    """The edges that a walk takes from some nodes, or with `left_anti` those that it does not take."""
+    here = nodes.frame.select(f.col("dataset").alias("at_dataset"), f.col("column").alias("at_column"))
+    upstream = direction is Direction.UPSTREAM
+    end = "target" if upstream else "source"
+    column, at = f.col(f"{end}_column"), f.col("at_column")
+    near = (column == at) | _inside(column, at) | _inside(at, column)
+    if upstream:
+        near = near | (column == WHOLE)
+    else:
+        near = near | (at == WHOLE) | ((column == WHOLE) & f.col("kind").isin(_VALUES))
+    if nodes.count <= _BROADCAST:
+        here = f.broadcast(here)
+    return edges.join(here, (f.col(end) == f.col("at_dataset")) & near, how)
+
+
+def _inside(inner: Column, outer: Column) -> Column:
+    """Whether a column is a field inside another."""
+    return inner.startswith(f.concat(outer, f.lit("."))) | inner.startswith(f.concat(outer, f.lit("[")))
+
+
+def _ends(edges: DataFrame, end: str) -> DataFrame:
+    return edges.select(f.col(end).alias("dataset"), f.col(f"{end}_column").alias("column"))
+
+
+def _of_kinds(edges: DataFrame, influences: Iterable[InfluenceClass]) -> DataFrame:
+    wanted = set(influences)
+    return edges.where(f.col("kind").isin([kind.value for kind in Kind if kind.influence in wanted]))
 
 
 def _ways(name: str) -> Iterator[Column]:
+    """The conditions under which a name means a node; the first that some node meets counts."""
     dataset, column = f.col("dataset"), f.col("column")
     yield dataset == name
     before, _, after = name.rpartition(".")
@@ -96,46 +214,35 @@ def _ways(name: str) -> Iterator[Column]:
     whole = f.concat(dataset, f.lit("."), column)
     yield (f.lower(dataset) == name.lower()) | (f.lower(whole) == name.lower())
     if any(char in name for char in "*?["):
-        yield whole.rlike(f"(?i)^{translate(name)}")
+        yield whole.rlike(f"(?iu){_regex(name)}")
 
 
-_ENDS = (("source", "source_column"), ("target", "target_column"))
+def _regex(pattern: str) -> str:
+    """A file pattern as a regular expression of Java's for the whole of a text."""
+    return f"^{translate(pattern)}"
 
 
-def _leaving(edges: DataFrame, nodes: list[Node], direction: Direction) -> list[Step]:
-    """The edges that a walk takes from some nodes."""
-    spark = edges.sparkSession
-    rows = [(node.dataset, node.column) for node in nodes]
-    here = spark.createDataFrame(rows, "at_dataset string, at_column string")
-    upstream = direction is Direction.UPSTREAM
-    dataset, column = (
-        f.col("target" if upstream else "source"),
-        f.col("target_column" if upstream else "source_column"),
-    )
-    at = f.col("at_column")
-    near = (column == at) | _inside(column, at) | _inside(at, column)
-    if upstream:
-        near = near | (column == WHOLE)
-    else:
-        values = [kind.value for kind in Kind if kind.influence is InfluenceClass.VALUE]
-        near = near | (at == WHOLE) | ((column == WHOLE) & f.col("kind").isin(values))
-    joined = edges.join(f.broadcast(here), (dataset == f.col("at_dataset")) & near, "left_semi")
-    return [
-        Step(
-            source=Node(row["source"], row["source_column"]),
-            target=Node(row["target"], row["target_column"]),
-            kind=Kind(row["kind"]),
-            **{each: row[each] for each in _CARRIED},
+def _collected(frame: DataFrame) -> list[dict[str, Any]]:
+    """The rows of an answer. RAISES: MemoryLimitError when there are more than are shown."""
+    rows: list[dict[str, Any]] = frame.limit(MOST_ROWS + 1).toArrow().to_pylist()
+    if len(rows) > MOST_ROWS:
+        raise MemoryLimitError(
+            f"the answer has more than {MOST_ROWS:,} rows",
+            hint="ask for a column instead of a table, with --depth, --influence or --like, or query lineage.edges",
         )
-        for row in joined.collect()
-    ]
+    return rows
 
 
-def _inside(inner: Column, outer: Column) -> Column:
-    """Whether a column is a field inside another."""
-    return inner.startswith(f.concat(outer, f.lit("."))) | inner.startswith(f.concat(outer, f.lit("[")))
+def _sorted_nodes(frame: DataFrame) -> tuple[Node, ...]:
+    return tuple(sorted(Node(row["dataset"], row["column"]) for row in _collected(frame.select(*_NODE))))
 
 
-def _in_order(step: Step) -> tuple[str, ...]:
-    ends = step.target.dataset, step.target.column, step.source.dataset, step.source.column
-    return step.statement, *ends, step.kind.value
+def _distance(reached: DataFrame) -> dict[Node, int]:
+    found = {Node(row["dataset"], row["column"]): row["step"] for row in _collected(reached)}
+    return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
+
+
+def _steps(edges: DataFrame) -> tuple[Step, ...]:
+    """Edges as the steps of an answer, in the order of their keys."""
+    rows = sorted(_collected(edges), key=lambda row: tuple(row[name] for name in EDGES.key))
+    return tuple(map(step_of, rows))

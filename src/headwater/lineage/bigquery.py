@@ -1,7 +1,5 @@
 """Schemas as BigQuery's own tools write them: `bq show`, `bq show --schema`, and the tables of its REST API.
-
-A field has a name, a type, a mode (REPEATED makes it an array) and, if it is a record, fields of its own.
-"""
+A field has a name, a type, a mode (REPEATED makes it an array) and, if it is a record, fields of its own."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -41,10 +39,7 @@ def schema_of_bigquery(tables: Iterable[Mapping[str, Any]]) -> SchemaMetadata:
 
 
 def table_of_bigquery(table: Mapping[str, Any]) -> SchemaTable:
-    """One table of BigQuery's API.
-
-    RAISES: SchemaError when it is not a table.
-    """
+    """One table of BigQuery's API. RAISES: SchemaError when it is not a table."""
     reference = table.get("tableReference")
     if not isinstance(reference, Mapping) or not reference.get("tableId"):
         raise SchemaError("a BigQuery table must have a tableReference with a tableId")
@@ -65,10 +60,7 @@ def _text(part: object) -> str | None:
 
 
 def columns_of_bigquery(fields: Iterable[Mapping[str, Any]]) -> tuple[ColumnSchema, ...]:
-    """The columns of a list of fields.
-
-    RAISES: SchemaError when one of them has no name or type.
-    """
+    """The columns of a list of fields. RAISES: SchemaError when one of them has no name or type."""
     return tuple(ColumnSchema(name=_name(field), data_type=_type(field, 0)) for field in fields)
 
 

@@ -1,8 +1,6 @@
 """Who makes which column: the definitions of a statement's columns and the conditions on its rows.
-
 One walk over the relations, not over the expressions: a subquery inside an expression is bound when it is first
-looked at. Everything is keyed by column id, so order does not matter and a recursive CTE needs no special care.
-"""
+looked at. Everything is keyed by column id, so order does not matter and a recursive CTE needs no special care."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -107,7 +105,7 @@ class Bindings:
                 reached.update(below.ctes)
 
     def followed(self, expression: Expression) -> Expression | None:
-        """What a name stands for, through names of names; None when that is a stored column."""
+        """Return the definition that a name stands for, through names of names; None when that is a stored column."""
         for _ in range(1000):  # a longer chain is not worth following
             if not isinstance(expression, Ref):
                 return expression

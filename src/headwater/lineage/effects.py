@@ -1,8 +1,5 @@
-"""What a statement does to the schema, as plain facts.
-
-Every front end can give them, and `SchemaResolver.apply` is the only one that acts on them, in the order of the
-statements. Names are as written; the resolver qualifies them.
-"""
+"""What a statement does to the schema, as plain facts. Every front end can give them, and `SchemaResolver.apply` is
+the only one that acts on them, in the order of the statements. Names are as written; the resolver qualifies them."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

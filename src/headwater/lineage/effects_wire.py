@@ -23,9 +23,7 @@ def encode_effects(effects: Iterable[SchemaEffect]) -> bytes:
 
 def decode_effects(data: bytes) -> tuple[SchemaEffect, ...]:
     """The effects that `encode_effects` was given.
-
-    RAISES: CorruptFileError when they are damaged, or of a kind that only a later Headwater knows.
-    """
+    RAISES: CorruptFileError when they are damaged, or of a kind that only a later Headwater knows."""
     try:
         pairs = msgspec.msgpack.decode(data, type=list[tuple[str, msgspec.Raw]])
         return tuple(msgspec.msgpack.decode(raw, type=_KINDS[name]) for name, raw in pairs)

@@ -1,9 +1,7 @@
 """What lineage has to know about functions: the one table of it.
-
 Most functions need no entry: every argument is part of the value, and what is inside a struct argument cannot be told
 apart. Names are lower case, in any dialect's spelling; a name that means different things in two dialects has the
-rule that is right for both.
-"""
+rule that is right for both."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -19,11 +17,9 @@ class Passing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FunctionRule:
-    """How one function uses its arguments.
-
-    `conditions` are the positions that choose rather than make the value (negative ones count from the end), the rest
-    are values. `masks` says that the value cannot be told from the result. `passing` concerns paths into the result.
-    """
+    """How one function uses its arguments. `conditions` are the positions that choose rather than make the value
+    (negative ones count from the end), the rest are values. `masks` says that the value cannot be told from the
+    result. `passing` concerns paths into the result."""
 
     conditions: tuple[int, ...] = ()
     masks: bool = False

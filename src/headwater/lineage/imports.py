@@ -1,7 +1,5 @@
 """Schemas from the forms in which people have them: JSON, dumps of `information_schema`, plain dictionaries.
-
-DDL files need a parser and are read by `headwater.sql`.
-"""
+DDL files need a parser and are read by `headwater.sql`."""
 
 import csv
 import io
@@ -89,9 +87,7 @@ def _columns(table: str, value: Any) -> tuple[ColumnSchema, ...]:
 
 def schema_of_rows(rows: Iterable[Mapping[str, Any]]) -> SchemaMetadata:
     """A schema from the rows of `information_schema.columns`; the case of their keys does not matter.
-
-    RAISES: SchemaError when a row has no table or column name.
-    """
+    RAISES: SchemaError when a row has no table or column name."""
     tables: dict[tuple[str, ...], list[tuple[float, ColumnSchema]]] = {}
     for number, row in enumerate(rows, start=1):
         cells = {str(key).lower(): value for key, value in row.items()}
@@ -115,9 +111,7 @@ def schema_of_rows(rows: Iterable[Mapping[str, Any]]) -> SchemaMetadata:
 
 def schema_of_csv(text: str) -> SchemaMetadata:
     """A schema from a CSV dump of `information_schema.columns`, with a header line.
-
-    RAISES: SchemaError when it is not one.
-    """
+    RAISES: SchemaError when it is not one."""
     try:
         reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=None))
         header, rows = [name.lower() for name in reader.fieldnames or ()], list(reader)
@@ -134,9 +128,7 @@ def schema_of_csv(text: str) -> SchemaMetadata:
 def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetadata:
     """A schema from JSON: the wire format, rows of `information_schema.columns`, a dictionary of tables, or what
     BigQuery's `bq show` writes. `name` is that of the table in a file with the fields of one (`bq show --schema`).
-
-    RAISES: SchemaError when it is none of them.
-    """
+    RAISES: SchemaError when it is none of them."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
@@ -146,29 +138,23 @@ def schema_of_json(text: str | bytes, *, name: str | None = None) -> SchemaMetad
 
 def schema_of_value(value: Any, *, name: str | None = None) -> SchemaMetadata:
     """A schema from decoded JSON of the forms that `schema_of_json` reads.
-
-    RAISES: SchemaError when it is none of them.
-    """
+    RAISES: SchemaError when it is none of them."""
     if is_bigquery_table(value):
         return schema_of_bigquery([value])
     if isinstance(value, list):
         if value and all(map(is_bigquery_table, value)):
             return schema_of_bigquery(value)
         if is_bigquery_fields(value):
-            return _schema_of_fields(value, name)
+            if name is None:
+                raise SchemaError(
+                    "the fields of a BigQuery table do not say which table it is",
+                    hint='name the file project.dataset.table.json, or write {"dataset.table": [fields]}',
+                )
+            return SchemaMetadata(tables=(_table(_parts(name), columns_of_bigquery(value)),))
         if not all(isinstance(row, dict) for row in value):
             raise SchemaError("a JSON list must hold the rows of information_schema.columns, as objects")
         return schema_of_rows(value)
     return schema_of_mapping(value) if isinstance(value, dict) else convert_schema(value)
-
-
-def _schema_of_fields(fields: list[dict[str, Any]], name: str | None) -> SchemaMetadata:
-    if name is None:
-        raise SchemaError(
-            "the fields of a BigQuery table do not say which table it is",
-            hint='name the file project.dataset.table.json, or write {"dataset.table": [fields]}',
-        )
-    return SchemaMetadata(tables=(_table(_parts(name), columns_of_bigquery(fields)),))
 
 
 _WORDS = frozenset(SchemaMetadata.__struct_encode_fields__)
@@ -177,11 +163,8 @@ _BOTH = f'the request form: {FORM}; a dictionary of tables: {{"shop.orders": {{"
 
 def is_wire_schema(value: Mapping[str, Any]) -> bool:
     """Return whether an object is the request form rather than a dictionary of tables.
-
     A word of the request form whose value is an object names a table, or a schema, of a dictionary of tables.
-
-    RAISES: SchemaError when it may be either.
-    """
+    RAISES: SchemaError when it may be either."""
     words = [name for name in value if name in _WORDS and not isinstance(value[name], Mapping)]
     if not words:
         return not value

@@ -21,12 +21,9 @@ from headwater.model.types import parse_type
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """A table and what is known of its columns.
-
-    `complete` False means there may be columns beside those listed. `doubts` maps a column's name to the reason why
-    edges from it are approximate; `disputed` are columns that only the losing account has: they are no part of `*`,
-    but can be referred to.
-    """
+    """A table and what is known of its columns. `complete` False means there may be columns beside those listed.
+    `doubts` maps a column's name to the reason why edges from it are approximate; `disputed` are columns that only
+    the losing account has: they are no part of `*`, but can be referred to."""
 
     name: TableName
     columns: tuple[ColumnDefinition, ...] = ()

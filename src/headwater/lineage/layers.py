@@ -21,9 +21,7 @@ ABSENT = Absent.ABSENT
 
 class Layer(MutableMapping[Key, Value], Generic[Value]):
     """`base` with changes, which it never sees; `looked_up` is where lookups that reach it are noted, if given.
-
-    A key that is not there is noted as well: that, too, an answer may depend on.
-    """
+    A key that is not there is noted as well: that, too, an answer may depend on."""
 
     def __init__(
         self, base: Mapping[Key, Value], looked_up: dict[Key, Value | Absent] | None = None, *, indexed: bool = False
@@ -94,9 +92,7 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
 
     def changed(self, words: Iterable[str] | None) -> Iterator[tuple[Key, Value]]:
         """The changed entries whose names begin with one of some words; all of them for None.
-
-        REQUIRES: it is indexed.
-        """
+        REQUIRES: it is indexed."""
         assert self.words is not None
         for word in self.words if words is None else words:
             for key in self.words.get(word, ()):

@@ -1,10 +1,8 @@
 """Tables and columns that get another name: RENAME, SWAP, EXCHANGE.
-
 Rows do not change, only what they are called. So the new name has a column for each of the old one's, and an IDENTITY
 edge leads from old to new: after `CREATE TABLE t_new AS …; ALTER TABLE t_new RENAME TO t`, the columns of `t` descend
 from the sources of `t_new`. Two tables that change names have edges in both directions. A renamed column is an edge
-inside its table.
-"""
+inside its table."""
 
 from headwater.errors import Issue
 from headwater.lineage.effects import AlterColumns, RenameTable, SchemaEffect, SwapTables, UseColumns

@@ -19,18 +19,7 @@ from typing import Self, assert_never
 import msgspec
 
 from headwater.errors import Issue, IssueCode, Severity
-from headwater.lineage.effects import (
-    AlterColumns,
-    ColumnDefinition,
-    CopyTable,
-    CreateTable,
-    DropTable,
-    RenameTable,
-    SchemaEffect,
-    SwapTables,
-    UseColumns,
-    UseNamespace,
-)
+from headwater.lineage import effects
 from headwater.lineage.known import KnownTable, alter_columns, compare, on_the_wire
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
 from headwater.model.names import FOLDS, CaseRule, TableName, is_path, renamed
@@ -90,9 +79,7 @@ class SchemaResolver:
 
     def resolve(self, name: TableName, *, quoted: tuple[bool, ...] = ()) -> KnownTable:
         """The table that a name means here. Always an answer: an unknown table has resolution UNKNOWN.
-
-        `quoted` says which parts were quoted; leaving it out means none.
-        """
+        `quoted` says which parts were quoted; leaving it out means none."""
         for key in self._candidates(name, quoted):
             if key in self._moved:
                 moved = self._moved[key]
@@ -108,6 +95,10 @@ class SchemaResolver:
         qualified = self._qualify(name)
         key = self._fold(qualified.parts[: len(qualified.parts) - len(name.parts)]) + self._fold(name.parts, quoted)
         return KnownTable(self._spelled.setdefault(key, qualified))
+
+    def belongs_to_session(self, name: TableName) -> bool:
+        """Return whether a table is a temporary one of this script, or a variable that holds rows."""
+        return self._fold(name.parts) in self._temporary or (self._home == "dbo" and name.name.startswith("@"))
 
     def function(self, name: TableName) -> KnownTable | None:
         """The rows of a function that is given in the schema, as a table; None when no function has this name."""
@@ -156,20 +147,20 @@ class SchemaResolver:
 
     # ------------------------------------------------------------------------------------------- effects
 
-    def apply(self, effect: SchemaEffect, *, statement_index: int | None = None) -> list[Issue]:
+    def apply(self, effect: effects.SchemaEffect, *, statement_index: int | None = None) -> list[Issue]:
         """Let a statement change the schema; returns the conflicts this brings to light."""
-        if isinstance(effect, UseNamespace):
+        if isinstance(effect, effects.UseNamespace):
             self._use_namespace(effect)
             return []
         if not self.schema.allow_implied:
             return []
         match effect:
-            case CreateTable():
+            case effects.CreateTable():
                 return self._create(effect, statement_index)
-            case CopyTable():
+            case effects.CopyTable():
                 original = self.resolve(effect.original)
                 return self._create(
-                    CreateTable(
+                    effects.CreateTable(
                         effect.name,
                         original.columns,
                         temporary=effect.temporary,
@@ -180,23 +171,23 @@ class SchemaResolver:
                     ),
                     statement_index,
                 )
-            case DropTable():
+            case effects.DropTable():
                 self._forget(effect.name)
-            case RenameTable():
+            case effects.RenameTable():
                 self._rename(effect, statement_index)
-            case SwapTables():
+            case effects.SwapTables():
                 one, other = self.resolve(effect.one), self.resolve(effect.other)
                 self._move(one, other.name, statement_index)
                 self._move(other, one.name, statement_index)
-            case AlterColumns():
+            case effects.AlterColumns():
                 return self._alter(effect, statement_index)
-            case UseColumns():
+            case effects.UseColumns():
                 self._use(effect, statement_index)
             case _:
                 assert_never(effect)
         return []
 
-    def _create(self, effect: CreateTable, statement_index: int | None) -> list[Issue]:
+    def _create(self, effect: effects.CreateTable, statement_index: int | None) -> list[Issue]:
         name = effect.name if effect.temporary else self._qualify(effect.name)
         key = self._fold(name.parts)
         given = self._moved[key] if key in self._moved else self._imported.get(key)
@@ -222,24 +213,30 @@ class SchemaResolver:
             self._put(made)
         return []
 
-    def _conflict(self, given: KnownTable, columns: tuple[ColumnDefinition, ...], span: Span | None) -> list[Issue]:
+    def _conflict(
+        self, given: KnownTable, columns: tuple[effects.ColumnDefinition, ...], span: Span | None
+    ) -> list[Issue]:
         difference = compare(given, columns, self.case.columns)
         if difference is None:
             return []
-        self._replace(
-            given,
-            dataclasses.replace(
-                given, doubts=dict(given.doubts) | difference.doubts, disputed=given.disputed + difference.disputed
-            ),
+        new = dataclasses.replace(
+            given, doubts=dict(given.doubts) | difference.doubts, disputed=given.disputed + difference.disputed
         )
+        for key in [key for key, table in self._imported.items() if table is given]:
+            self._imported[key] = new
+        for key in [key for key, table in self._moved.items() if table is given]:
+            self._moved[key] = new
         message = f"the given schema of `{given.name}` won over the DDL: {difference.message}"
         return [Issue(IssueCode.SCHEMA_CONFLICT, Severity.WARNING, message, span)]
 
-    def _alter(self, effect: AlterColumns, statement_index: int | None) -> list[Issue]:
+    def _alter(self, effect: effects.AlterColumns, statement_index: int | None) -> list[Issue]:
         table = self.resolve(effect.name)
         changed = alter_columns(table.columns, effect, self.case.columns)
         if table.resolution is Resolution.IMPORTED:
-            return self._alter_imported(table, changed, effect)
+            # the given schema may describe the table before or after the ALTER; else it conflicts
+            touched = {*effect.drop, *(old for old, _ in effect.rename)}
+            after = not any(table.column(name, self.case.columns) for name in touched)
+            return [] if after and changed == table.columns else self._conflict(table, changed, effect.span)
         altered = dataclasses.replace(table, columns=changed, statement_index=statement_index, updated_at=self._now())
         self._put(altered)
         return []
@@ -252,15 +249,7 @@ class SchemaResolver:
         else:
             self._implied[key] = table
 
-    def _alter_imported(
-        self, table: KnownTable, changed: tuple[ColumnDefinition, ...], effect: AlterColumns
-    ) -> list[Issue]:
-        """The given schema may describe the table before or after an ALTER: both are in order, else it conflicts."""
-        touched = {*effect.drop, *(old for old, _ in effect.rename)}
-        after = not any(table.column(name, self.case.columns) for name in touched)
-        return [] if after and changed == table.columns else self._conflict(table, changed, effect.span)
-
-    def _rename(self, effect: RenameTable, statement_index: int | None) -> None:
+    def _rename(self, effect: effects.RenameTable, statement_index: int | None) -> None:
         table = self.resolve(effect.name)
         self._forget(table.name)
         if table.resolution is Resolution.IMPORTED:
@@ -277,7 +266,7 @@ class SchemaResolver:
         else:
             self._implied[key] = moved
 
-    def _use(self, effect: UseColumns, statement_index: int | None) -> None:
+    def _use(self, effect: effects.UseColumns, statement_index: int | None) -> None:
         table = self.resolve(effect.name)
         if table.complete:
             return
@@ -286,13 +275,13 @@ class SchemaResolver:
             return
         used = dataclasses.replace(
             table,
-            columns=table.columns + tuple(ColumnDefinition(name) for name in wanted),
+            columns=table.columns + tuple(effects.ColumnDefinition(name) for name in wanted),
             statement_index=statement_index if table.statement_index is None else table.statement_index,
             updated_at=self._now(),
         )
         self._put(used)
 
-    def _use_namespace(self, effect: UseNamespace) -> None:
+    def _use_namespace(self, effect: effects.UseNamespace) -> None:
         changes = {"default_schema": effect.schema} if effect.schema else {}
         if effect.catalog:
             changes["default_catalog"] = effect.catalog
@@ -306,12 +295,6 @@ class SchemaResolver:
                 return
             if self._implied.pop(key, None) is not None:
                 return
-
-    def _replace(self, old: KnownTable, new: KnownTable) -> None:
-        for key in [key for key, table in self._imported.items() if table is old]:
-            self._imported[key] = new
-        for key in [key for key, table in self._moved.items() if table is old]:
-            self._moved[key] = new
 
     # --------------------------------------------------------------------------------------------- names
 
@@ -333,7 +316,7 @@ class SchemaResolver:
 
     def _import(self, table: SchemaTable) -> Iterator[tuple[TableKey, KnownTable]]:
         columns = tuple(
-            ColumnDefinition(
+            effects.ColumnDefinition(
                 column.name,
                 column.data_type,
                 bool(column.is_primary_key),

@@ -8,8 +8,7 @@ from typing import Any, Literal, get_args
 from headwater.errors import Issue, Severity
 from headwater.lineage import wire
 from headwater.lineage.formats import openlineage, picture, rows, tree
-from headwater.lineage.formats.choice import in_format
-from headwater.lineage.formats.html import html
+from headwater.lineage.formats.rows import html, in_format
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ResolvedSchemaMetadata

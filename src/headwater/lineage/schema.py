@@ -1,8 +1,6 @@
 """What is known about tables, as it is given (imported) and as it is reported (resolved).
-
 The classes are the wire format: Python spells the names in snake_case, JSON in camelCase. Optional values that are
-not there are left out of the JSON.
-"""
+not there are left out of the JSON."""
 
 from enum import Enum
 from typing import Any
@@ -54,6 +52,7 @@ class ColumnSchema(Wire, frozen=True, kw_only=True):
     data_type: str | None = None
     is_primary_key: bool | None = None
     foreign_key: ForeignKey | None = None
+    description: str | None = None
 
 
 class SchemaTable(Wire, frozen=True, kw_only=True):
@@ -159,25 +158,8 @@ class ResolvedSchemaMetadata(Wire, frozen=True, kw_only=True):
     tables: tuple[ResolvedSchemaTable, ...] = ()
 
 
-def decode_schema(data: bytes | str) -> SchemaMetadata:
-    """Read a schema from its JSON.
-
-    >>> decode_schema('{"defaultSchema": "shop", "tables": [{"name": "t"}]}').default_schema
-    'shop'
-
-    RAISES: SchemaError saying what is wrong and where.
-    """
-    try:
-        return msgspec.json.decode(data, type=SchemaMetadata)
-    except msgspec.DecodeError as err:
-        raise SchemaError(f"the schema is not of the expected form: {err}", hint=FORM) from err
-
-
 def convert_schema(value: Any) -> SchemaMetadata:
-    """Read a schema from JSON already decoded.
-
-    RAISES: SchemaError saying what is wrong and where.
-    """
+    """Read a schema from JSON already decoded. RAISES: SchemaError saying what is wrong and where."""
     try:
         return msgspec.convert(value, SchemaMetadata)
     except msgspec.ValidationError as err:

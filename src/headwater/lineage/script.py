@@ -1,7 +1,5 @@
 """Scripts: statements in order, each seeing the schema that those before it have left.
-
-A front end turns text into statements and a statement into relation trees; everything else is the same for all.
-"""
+A front end turns text into statements and a statement into relation trees; everything else is the same for all."""
 
 import dataclasses
 import traceback
@@ -35,10 +33,8 @@ TIME_LIMIT = 30.0
 @dataclass(frozen=True, slots=True)
 class Lowered:
     """A statement as a front end understood it.
-
-    Usually one write; none for statements that only change the schema, several for a multi-table insert.
-    `table_only` says that the writes have tables but no columns; `approximate`, why it is not certain as a whole.
-    """
+    Usually one write; none for statements that only change the schema, several for a multi-table insert. `table_only`
+    says that the writes have tables but no columns; `approximate`, why it is not certain as a whole."""
 
     statement_type: str
     writes: tuple[Write, ...] = ()
@@ -83,13 +79,9 @@ def analyze_script(
     output: TableName | None = None,
     time_limit: float = TIME_LIMIT,
 ) -> Iterator[StatementLineage]:
-    """The lineage of each statement of a script, in order; `output` names the target of bare SELECTs.
-
-    A statement with several writes gives several results with the same index. A statement that makes Headwater fail
-    is one result with an issue.
-
-    RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
-    """
+    """The lineage of each statement of a script, in order; `output` names the target of bare SELECTs. A statement
+    with several writes gives several results with the same index. A statement that makes Headwater fail is one result
+    with an issue. RAISES: EngineError or MissingDependencyError when an engine cannot be used at all."""
     for index, statement in enumerate(_pieces(front_end, source)):
         if isinstance(statement, StatementLineage):
             yield _placed(statement, index, source.span(0, len(source.text)), (), source.name)  # its place is its own
@@ -104,8 +96,16 @@ def analyze_script(
         except Exception as err:
             lineages = [failure_of(err, statement.span)]
         for lineage in lineages:
-            yield _placed(lineage, index, statement.span, issues, source.name)
+            yield _placed(_with_session_tables(lineage, resolver), index, statement.span, issues, source.name)
             issues = ()  # said once, with the first
+
+
+def _with_session_tables(lineage: StatementLineage, resolver: SchemaResolver) -> StatementLineage:
+    names = {table.name for table in lineage.sources}
+    if lineage.target is not None:
+        names.add(lineage.target)
+    own = frozenset(name for name in names if resolver.belongs_to_session(name))
+    return dataclasses.replace(lineage, session_tables=own) if own else lineage
 
 
 def _pieces(front_end: FrontEnd[StatementT], source: Source) -> Iterator[StatementT | StatementLineage]:
@@ -123,9 +123,7 @@ def _pieces(front_end: FrontEnd[StatementT], source: Source) -> Iterator[Stateme
 
 def failure_of(err: Exception, span: Span | None = None) -> StatementLineage:
     """A statement that made Headwater fail, at a place: one issue that names the fault, no lineage.
-
-    RAISES: the error, when it concerns more than the statement: memory has run out, or an engine cannot be used.
-    """
+    RAISES: the error, when it concerns more than the statement: memory has run out, or an engine cannot be used."""
     unusable = isinstance(err, EngineError) and not isinstance(err, EngineCrashError | TimeLimitError)
     if unusable or isinstance(err, MissingDependencyError | MemoryError):
         raise err

@@ -1,10 +1,8 @@
 """The part of a schema that a piece of SQL sees: cut out, taken elsewhere, and compared with what is true later.
-
-A statement sees the schema only through a resolver. So it can be analysed anywhere with a slice of the schema, out
-of order and beside others: the resolver notes what it was asked for (`Sight`) and told (its effects). When the
-schema at the statement's place, worked out by replaying the effects of all before it, fits the sight, the analysis
-is the one that a reader of the scripts in order would have made; when not, it is made again.
-"""
+A statement sees the schema only through a resolver. So it can be analysed anywhere with a slice of the schema, out of
+order and beside others: the resolver notes what it was asked for (`Sight`) and told (its effects). When the schema at
+the statement's place, worked out by replaying the effects of all before it, fits the sight, the analysis is the one
+that a reader of the scripts in order would have made; when not, it is made again."""
 
 import hashlib
 from collections.abc import Iterable, MutableMapping, Set
@@ -94,9 +92,7 @@ _MOST_KEPT = 100_000
 
 class Hashes:
     """The hashes of tables, each worked out once.
-
-    Replaying makes the same tables anew, of the same columns: so a table is known by what it is made of.
-    """
+    Replaying makes the same tables anew, of the same columns: so a table is known by what it is made of."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], tuple[KnownTable, str]] = {}
@@ -157,6 +153,7 @@ class WatchedResolver(SchemaResolver):
         self._implied = Layer(implied, self._lookups["implied"])
         self._moved = Layer(moved, self._lookups["moved"])
         self._spelled = Layer({key: TableName(name) for key, name in part.spelled}, self._spellings)
+        self._temporary = {key for key, table in implied.items() if table.temporary}
         self._namespace = part.namespace
         self.schema = in_namespace(self.schema, part.namespace)
 

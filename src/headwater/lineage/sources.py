@@ -1,9 +1,7 @@
 """Sets of stored columns that something depends on, and how they combine.
-
 `Sources` maps (stored column, kind) to a `Way`: how certain it is, whether it hides the value, and where in the text
 the column is named. These dictionaries are shared between columns and never changed once they have been returned.
-Kinds are small integers here, in the order of `Kind`: this is the innermost loop of the analysis.
-"""
+Kinds are small integers here, in the order of `Kind`: this is the innermost loop of the analysis."""
 
 from typing import TypeAlias
 

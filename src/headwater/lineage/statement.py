@@ -1,6 +1,7 @@
 """The lineage of one statement, as every front end gives it and every reader takes it."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -44,11 +45,9 @@ class OutputColumn:
 @dataclass(frozen=True, slots=True)
 class StatementLineage:
     """What one statement reads, writes, and how the two hang together.
-
     Edges are in the order of the output columns; row influence, which concerns all columns alike, comes last, once,
     with the whole table as target (`ColumnRef.column` is None). Filters inside a scalar subquery concern one column
-    only and have that column as target.
-    """
+    only and have that column as target."""
 
     statement_type: str
     target: TableName | None = None
@@ -61,6 +60,7 @@ class StatementLineage:
     source_name: str | None = None
     span: Span | None = None
     target_span: Span | None = None
+    session_tables: frozenset[TableName] = frozenset()  # those of its tables that no other script has
 
     @property
     def approximate(self) -> bool:
@@ -82,13 +82,36 @@ def renamed(lineage: StatementLineage, target: TableName) -> StatementLineage:
     return dataclasses.replace(lineage, target=target, edges=edges)
 
 
+def with_tables(lineage: StatementLineage, names: Mapping[TableName, TableName]) -> StatementLineage:
+    """The same lineage with other names for some tables."""
+
+    def ref(column: ColumnRef) -> ColumnRef:
+        new = names.get(column.table)
+        return column if new is None else ColumnRef(new, column.column, column.path)
+
+    return dataclasses.replace(
+        lineage,
+        target=names.get(lineage.target, lineage.target) if lineage.target is not None else None,
+        sources=tuple(
+            dataclasses.replace(table, name=names.get(table.name, table.name)) for table in lineage.sources
+        ),
+        edges=tuple(
+            dataclasses.replace(edge, source=ref(edge.source), target=ref(edge.target)) for edge in lineage.edges
+        ),
+    )
+
+
 def settle_status(lineage: StatementLineage) -> StatementLineage:
     """The same lineage with the status that its edges, sources and issues give it."""
     if any(issue.severity is Severity.ERROR for issue in lineage.issues):
         status = Status.ERROR
     elif lineage.status is Status.TABLE_ONLY:
         status = Status.TABLE_ONLY
-    elif _is_doubtful(lineage):
+    elif (
+        any(edge.approximate for edge in lineage.edges)
+        or any(table.approximate for table in lineage.sources)
+        or any(issue.code in _DOUBTS for issue in lineage.issues)
+    ):
         status = Status.APPROXIMATE
     else:
         status = lineage.status
@@ -96,12 +119,3 @@ def settle_status(lineage: StatementLineage) -> StatementLineage:
 
 
 _DOUBTS = {IssueCode.UNKNOWN_COLUMN, IssueCode.AMBIGUOUS_COLUMN, IssueCode.APPROXIMATE_LINEAGE}
-
-
-def _is_doubtful(lineage: StatementLineage) -> bool:
-    """Return whether edges are in doubt, or missing because a name could not be resolved."""
-    return (
-        any(edge.approximate for edge in lineage.edges)
-        or any(table.approximate for table in lineage.sources)
-        or any(issue.code in _DOUBTS for issue in lineage.issues)
-    )

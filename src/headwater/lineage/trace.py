@@ -11,21 +11,9 @@ from headwater.lineage.sources import CODES, KINDS, Leaf, Sources, Way, add, add
 from headwater.lineage.statement import RESULT, OutputColumn, SourceTable, StatementLineage, Status, settle_status
 from headwater.lineage.values import OutOfTime, Path, Values
 from headwater.lineage.walk import subqueries_of
+from headwater.model import relation as rel
 from headwater.model.edges import ELEMENT, ColumnRef, Edge
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    WILDCARD,
-    Assignment,
-    Call,
-    Expression,
-    MakeStruct,
-    Ref,
-    Resolution,
-    Scan,
-    Subquery,
-    SubqueryKind,
-    Write,
-)
 from headwater.text import Span
 
 
@@ -42,7 +30,7 @@ class Written(Protocol):
 
 
 def trace(
-    write: Write,
+    write: rel.Write,
     *,
     source: Written | None = None,
     output: TableName | None = None,
@@ -51,12 +39,10 @@ def trace(
     places: bool = False,
 ) -> StatementLineage:
     """The lineage of a lowered statement.
-
     `source` gives the text of expressions, `output` names the target of a bare SELECT, `issues` are those the front
     end has found, `deadline` is the `time.monotonic()` at which to give up, `places` puts the place of expressions on
     edges (where they come from many texts). Never raises for the sake of the statement: one that is nested too deeply
-    or takes too long comes back with its tables only and an issue.
-    """
+    or takes too long comes back with its tables only and an issue."""
     if output is not None and write.target is None:
         write = dataclasses.replace(write, target=output)
     tracer = _Tracer(write, source, deadline, places)
@@ -90,10 +76,10 @@ def given_up(stop: Exception) -> Issue:
     return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message)
 
 
-def _output_columns(assignments: tuple[Assignment, ...]) -> tuple[OutputColumn, ...]:
+def _output_columns(assignments: tuple[rel.Assignment, ...]) -> tuple[OutputColumn, ...]:
     columns: dict[str, OutputColumn] = {}
     for assignment in assignments:
-        if assignment.column != WILDCARD:
+        if assignment.column != rel.WILDCARD:
             columns.setdefault(assignment.column, OutputColumn(assignment.column, assignment.target_span))
     return tuple(columns.values())
 
@@ -101,7 +87,7 @@ def _output_columns(assignments: tuple[Assignment, ...]) -> tuple[OutputColumn, 
 class _Tracer:
     """One statement being traced."""
 
-    def __init__(self, write: Write, source: Written | None, deadline: float | None, places: bool) -> None:
+    def __init__(self, write: rel.Write, source: Written | None, deadline: float | None, places: bool) -> None:
         self.write = write
         self.source = source
         self.places = places
@@ -116,19 +102,21 @@ class _Tracer:
     # --------------------------------------------------------------------------------------------- edges
 
     def edges(self) -> Iterator[Edge]:
-        targets: dict[tuple[str, Path], dict[Leaf, list[tuple[int, Way, Assignment]]]] = {}
+        targets: dict[tuple[str, Path], dict[Leaf, list[tuple[int, Way, rel.Assignment]]]] = {}
         for assignment in self.write.assignments:
             for path, sources in self._leaves(assignment.expression, assignment.path):
                 into = targets.setdefault((assignment.column, path), {})
                 for (leaf, code), way in strongest(sources).items():
                     into.setdefault(leaf, []).append((code, way, assignment))
         for (column, path), leaves in targets.items():
-            target = ColumnRef(self.target, None if column == WILDCARD else column, path)
+            target = ColumnRef(self.target, None if column == rel.WILDCARD else column, path)
             for leaf, uses in leaves.items():
                 yield from self._column_edges(leaf, target, uses)
         yield from self._row_edges()
 
-    def _column_edges(self, leaf: Leaf, target: ColumnRef, uses: list[tuple[int, Way, Assignment]]) -> Iterator[Edge]:
+    def _column_edges(
+        self, leaf: Leaf, target: ColumnRef, uses: list[tuple[int, Way, rel.Assignment]]
+    ) -> Iterator[Edge]:
         done: set[int] = set()
         for code, (masking, doubt, span), assignment in uses:
             if code in done:
@@ -170,12 +158,10 @@ class _Tracer:
                 place=self._written_at(span),
             )
 
-    def _leaves(self, expression: Expression, path: Path) -> Iterator[tuple[Path, Sources]]:
+    def _leaves(self, expression: rel.Expression, path: Path) -> Iterator[tuple[Path, Sources]]:
         """The parts of an output: one per field of a struct that is built here, else the whole.
-
-        What is inside an array is told apart only if every item is built the same way.
-        """
-        pending: list[tuple[Expression, Path]] = [(expression, path)]
+        What is inside an array is told apart only if every item is built the same way."""
+        pending: list[tuple[rel.Expression, Path]] = [(expression, path)]
         whole: dict[Path, Sources] = {}
         while pending:
             part, place = pending.pop()
@@ -190,39 +176,39 @@ class _Tracer:
                     add(whole.setdefault(inner, {}), rest)
         yield from whole.items()
 
-    def _built_struct(self, expression: Expression, path: Path) -> tuple[MakeStruct, Path, Sources] | None:
+    def _built_struct(self, expression: rel.Expression, path: Path) -> tuple[rel.MakeStruct, Path, Sources] | None:
         rest: Sources = {}
         for _ in range(1000):  # a chain of names; a longer one is not worth following
-            if isinstance(expression, MakeStruct) and expression.fields:
+            if isinstance(expression, rel.MakeStruct) and expression.fields:
                 return expression, path, rest
-            if isinstance(expression, Ref):
+            if isinstance(expression, rel.Ref):
                 below = self.bindings.definitions.get(expression.column)
                 if below is None or isinstance(below, Stored):
                     return None
                 self.values.seen.add(expression.column)
                 expression = below
-            elif isinstance(expression, Subquery) and expression.column is not None:
-                if expression.kind is SubqueryKind.ARRAY:
+            elif isinstance(expression, rel.Subquery) and expression.column is not None:
+                if expression.kind is rel.SubqueryKind.ARRAY:
                     path = (*path, ELEMENT)
-                elif expression.kind is not SubqueryKind.SCALAR:
+                elif expression.kind is not rel.SubqueryKind.SCALAR:
                     return None
                 add(rest, self.values.rows_of(expression))
-                expression = Ref(expression.column)
+                expression = rel.Ref(expression.column)
             else:
                 return None
         return None
 
-    def _gathered(self, expression: Expression) -> list[Path]:
+    def _gathered(self, expression: rel.Expression) -> list[Path]:
         """The fields of the elements of an array that an aggregate gathers: ARRAY_AGG(STRUCT(…)); else none."""
         call = self.bindings.followed(expression)
-        if not isinstance(call, Call) or not call.args or rule_of(call.function).passing is not Passing.ELEMENTS:
+        if not isinstance(call, rel.Call) or not call.args or rule_of(call.function).passing is not Passing.ELEMENTS:
             return []
         fields: list[Path] = []
-        pending: list[tuple[Expression, Path]] = [(call.args[0], (ELEMENT,))]
+        pending: list[tuple[rel.Expression, Path]] = [(call.args[0], (ELEMENT,))]
         while pending:
             part, path = pending.pop()
             struct = self.bindings.followed(part)
-            if isinstance(struct, MakeStruct) and struct.fields:
+            if isinstance(struct, rel.MakeStruct) and struct.fields:
                 pending.extend((value, (*path, name)) for name, value in reversed(struct.fields))
             elif len(path) > 1:
                 fields.append(path)
@@ -230,10 +216,10 @@ class _Tracer:
 
     # --------------------------------------------------------------------------------------------- texts
 
-    def _expression_span(self, assignment: Assignment) -> Span | None:
+    def _expression_span(self, assignment: rel.Assignment) -> Span | None:
         """The span of the expression that made a value: through plain names, to where it was computed."""
         span, expression, steps = assignment.span, assignment.expression, 0
-        while isinstance(expression, Ref) and steps < 1000:
+        while isinstance(expression, rel.Ref) and steps < 1000:
             below = self.bindings.definitions.get(expression.column)
             if below is None or isinstance(below, Stored):
                 break
@@ -258,13 +244,13 @@ class _Tracer:
         """Every table that is read, in the order of the text; also where no output depends on it."""
         self._bind_unseen()
         tables: dict[TableName, SourceTable] = {}
-        for scan in sorted(self.bindings.scans, key=_place):
+        for scan in sorted(self.bindings.scans, key=lambda scan: scan.span.start if scan.span else -1):
             if scan is self.write.target_scan:
                 continue
             known = tables.get(scan.table)
             spans = (*(known.spans if known else ()), *([scan.span] if scan.span else ()))
             resolution = (
-                scan.resolution if known is None or known.resolution is Resolution.UNKNOWN else known.resolution
+                scan.resolution if known is None or known.resolution is rel.Resolution.UNKNOWN else known.resolution
             )
             doubt = scan.approximate if known is None else known.approximate or scan.approximate
             tables[scan.table] = SourceTable(scan.table, resolution, spans, doubt)
@@ -288,7 +274,3 @@ class _Tracer:
                 if not isinstance(definition, Stored):
                     for subquery in subqueries_of(definition):
                         self.values.rows_scope(subquery)
-
-
-def _place(scan: Scan) -> int:
-    return scan.span.start if scan.span else -1

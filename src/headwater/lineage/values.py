@@ -29,24 +29,9 @@ from headwater.lineage.sources import (
     add_as,
     add_value,
 )
+from headwater.model import relation as rel
 from headwater.model.edges import ELEMENT, ColumnRef
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    Call,
-    Case,
-    Element,
-    Expression,
-    GetField,
-    Let,
-    Literal,
-    MakeArray,
-    MakeStruct,
-    OneOf,
-    Ref,
-    Subquery,
-    SubqueryKind,
-    Window,
-)
 
 Path: TypeAlias = tuple[str, ...]
 _Key: TypeAlias = tuple[int, Path]
@@ -68,9 +53,7 @@ class OutOfTime(Exception):
 
 class Values:
     """The sources of expressions of one statement.
-
-    REQUIRES: every column an expression refers to is bound, or belongs to a subquery or Let inside it.
-    """
+    REQUIRES: every column an expression refers to is bound, or belongs to a subquery or Let inside it."""
 
     def __init__(self, bindings: Bindings, deadline: float | None = None) -> None:
         self.bindings = bindings
@@ -85,9 +68,9 @@ class Values:
         self._steps = 0
         self._lowest = _CERTAIN  # the outermost open column the current answer leans on
         self._cte_rows: dict[int, Sources] = {}
-        self._subqueries: dict[int, tuple[Subquery, RowScope]] = {}
+        self._subqueries: dict[int, tuple[rel.Subquery, RowScope]] = {}
 
-    def of(self, expression: Expression, path: Path = ()) -> Sources:
+    def of(self, expression: rel.Expression, path: Path = ()) -> Sources:
         """The sources of an expression, or of what `path` leads to inside it."""
         pending: list[_Key] = []
         while True:
@@ -103,14 +86,14 @@ class Values:
                     self._hops *= 2
                 pending.append(deep.key)
 
-    def rows_scope(self, subquery: Subquery) -> RowScope:
+    def rows_scope(self, subquery: rel.Subquery) -> RowScope:
         """What decides the rows of a subquery; binds its columns when it is first met."""
         held = self._subqueries.get(id(subquery))
         if held is None:  # the subquery is kept, so that its id stays its own
             held = self._subqueries[id(subquery)] = (subquery, self.bindings.bind(subquery.relation))
         return held[1]
 
-    def rows_of(self, subquery: Subquery) -> Sources:
+    def rows_of(self, subquery: rel.Subquery) -> Sources:
         """The sources of everything that decides which rows a subquery has."""
         result: Sources = {}
         for kind, expression, _ in self.bindings.conditions(self.rows_scope(subquery)):
@@ -170,7 +153,7 @@ class Values:
             if self._lowest != depth or sources == self._assumed.get(key, NONE):
                 break
             self._assumed[key] = sources  # it leans on itself: try again with what is known now
-            self._forget_tentative(depth)
+            self._tentative = {key: held for key, held in self._tentative.items() if held[1] < depth}
         del self._open[key]
         if self._lowest >= depth:
             self._known[key] = sources
@@ -180,9 +163,6 @@ class Values:
             self._tentative[key] = (sources, self._lowest)
             self._lowest = min(outer, self._lowest)
         return sources
-
-    def _forget_tentative(self, depth: int) -> None:
-        self._tentative = {key: held for key, held in self._tentative.items() if held[1] < depth}
 
     def _keep_tentative(self, depth: int) -> None:
         if not self._tentative:
@@ -194,20 +174,20 @@ class Values:
 
     # --------------------------------------------------------------------------------------- expressions
 
-    def _expression(self, expression: Expression, path: Path) -> Sources:
+    def _expression(self, expression: rel.Expression, path: Path) -> Sources:
         return _BY_TYPE[type(expression)](self, expression, path)
 
-    def _ref(self, ref: Ref, path: Path) -> Sources:
+    def _ref(self, ref: rel.Ref, path: Path) -> Sources:
         sources = self._column(ref.column, path)
         if ref.span is None or len(sources) != 1:
             return sources
         ((key, way),) = sources.items()
         return sources if way[2] is not None else {key: (way[0], way[1], ref.span)}
 
-    def _literal(self, _: Literal, __: Path) -> Sources:
+    def _literal(self, _: rel.Literal, __: Path) -> Sources:
         return NONE
 
-    def _call(self, call: Call, path: Path) -> Sources:
+    def _call(self, call: rel.Call, path: Path) -> Sources:
         result: Sources = {}
         rule = rule_of(call.function)
         floor = AGGREGATION if call.aggregate else TRANSFORMATION
@@ -233,7 +213,7 @@ class Values:
             add_as(result, self._expression(key, ()), WINDOW)
         return result
 
-    def _case(self, case: Case, path: Path) -> Sources:
+    def _case(self, case: rel.Case, path: Path) -> Sources:
         result: Sources = {}
         for _, value in case.branches:
             add_value(result, self._expression(value, path), floor=TRANSFORMATION)
@@ -245,14 +225,14 @@ class Values:
             add_as(result, self._expression(condition, ()), CONDITIONAL)
         return result
 
-    def _window(self, window: Window, path: Path) -> Sources:
+    def _window(self, window: rel.Window, path: Path) -> Sources:
         result: Sources = {}
         add(result, self._expression(window.function, path))
         for key in window.keys:
             add_as(result, self._expression(key, ()), WINDOW)
         return result
 
-    def _make_struct(self, struct: MakeStruct, path: Path) -> Sources:
+    def _make_struct(self, struct: rel.MakeStruct, path: Path) -> Sources:
         if path:
             wanted = path[0].lower()
             for name, value in struct.fields:
@@ -263,10 +243,10 @@ class Values:
             add_value(result, self._expression(value, ()), floor=TRANSFORMATION)
         return result
 
-    def _get_field(self, field: GetField, path: Path) -> Sources:
+    def _get_field(self, field: rel.GetField, path: Path) -> Sources:
         return self._expression(field.operand, (field.name, *path))
 
-    def _make_array(self, array: MakeArray, path: Path) -> Sources:
+    def _make_array(self, array: rel.MakeArray, path: Path) -> Sources:
         result: Sources = {}
         for item in array.items:
             if path and path[0] == ELEMENT:
@@ -275,7 +255,7 @@ class Values:
                 add_value(result, self._expression(item, ()), floor=TRANSFORMATION)
         return result
 
-    def _element(self, element: Element, path: Path) -> Sources:
+    def _element(self, element: rel.Element, path: Path) -> Sources:
         item = self._item_at(element)
         if item is not None:
             return self._expression(item, path)
@@ -289,17 +269,17 @@ class Values:
         add_as(result, chosen_by, CONDITIONAL)
         return result
 
-    def _item_at(self, element: Element) -> Expression | None:
+    def _item_at(self, element: rel.Element) -> rel.Expression | None:
         """The item that a constant position chooses from an array written item by item; None for any other."""
         array = self.bindings.followed(element.operand)
-        if isinstance(array, Element):
+        if isinstance(array, rel.Element):
             inner = self._item_at(array)
             array = None if inner is None else self.bindings.followed(inner)
-        if element.position is None or not isinstance(array, MakeArray) or element.position >= len(array.items):
+        if element.position is None or not isinstance(array, rel.MakeArray) or element.position >= len(array.items):
             return None
         return array.items[element.position]
 
-    def _one_of(self, choice: OneOf, path: Path) -> Sources:
+    def _one_of(self, choice: rel.OneOf, path: Path) -> Sources:
         if len(choice.options) == 1 and choice.uncertain is None:
             return self._expression(choice.options[0], path)
         result: Sources = {}
@@ -307,17 +287,17 @@ class Values:
             add_value(result, self._expression(option, path), floor=IDENTITY, doubt=choice.uncertain)
         return result
 
-    def _let(self, let: Let, path: Path) -> Sources:
+    def _let(self, let: rel.Let, path: Path) -> Sources:
         self.bindings.bind_computed(let.bindings)
         return self._expression(let.body, path)
 
-    def _subquery(self, subquery: Subquery, path: Path) -> Sources:
+    def _subquery(self, subquery: rel.Subquery, path: Path) -> Sources:
         scope = self.rows_scope(subquery)
         result: Sources = {}
         if subquery.column is not None:
-            array = subquery.kind is SubqueryKind.ARRAY
+            array = subquery.kind is rel.SubqueryKind.ARRAY
             inner = path[1:] if array and path[:1] == (ELEMENT,) else () if array else path
-            whole = subquery.kind is not SubqueryKind.SCALAR and not (array and path)
+            whole = subquery.kind is not rel.SubqueryKind.SCALAR and not (array and path)
             floor = TRANSFORMATION if whole else IDENTITY
             add_value(result, self._column(subquery.column, inner), floor=floor)
         if subquery.operand is not None:
@@ -335,16 +315,16 @@ class Values:
 
 
 _BY_TYPE: dict[type, Callable[[Values, Any, Path], Sources]] = {
-    Ref: Values._ref,
-    Literal: Values._literal,
-    Call: Values._call,
-    Case: Values._case,
-    Window: Values._window,
-    MakeStruct: Values._make_struct,
-    GetField: Values._get_field,
-    MakeArray: Values._make_array,
-    Element: Values._element,
-    OneOf: Values._one_of,
-    Let: Values._let,
-    Subquery: Values._subquery,
+    rel.Ref: Values._ref,
+    rel.Literal: Values._literal,
+    rel.Call: Values._call,
+    rel.Case: Values._case,
+    rel.Window: Values._window,
+    rel.MakeStruct: Values._make_struct,
+    rel.GetField: Values._get_field,
+    rel.MakeArray: Values._make_array,
+    rel.Element: Values._element,
+    rel.OneOf: Values._one_of,
+    rel.Let: Values._let,
+    rel.Subquery: Values._subquery,
 }

@@ -1,8 +1,6 @@
 """The wire format: lineage as JSON, camelCase, with a published JSON Schema (`docs/reference/lineage.schema.json`).
-
 The structs below are the format: a field added here appears in the JSON and in the schema. Fields that have their
-default are left out. `FORMAT` changes when a reader of the old format would be misled by the new one.
-"""
+default are left out. `FORMAT` changes when a reader of the old format would be misled by the new one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal

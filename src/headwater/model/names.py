@@ -128,8 +128,6 @@ def fold(name: str, case: Case, *, quoted: bool = False) -> str:
 
 
 _PART = re.compile(r'\s*(?:`([^`]*)`|"((?:[^"]|"")*)"|\[([^\]]*)\]|([^.`"\[\s]+))\s*(?:(\.)|$)')
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
-_QUOTES = {"bigquery": "`", "mysql": "`", "spark": "`", "hive": "`", "databricks": "`", "tsql": "["}
 
 
 def parse_parts(text: str) -> tuple[str, ...]:
@@ -158,17 +156,3 @@ def parse_table_name(text: str) -> TableName:
     ('shop.orders', 1)
     """
     return TableName((text,)) if "://" in text else TableName(parse_parts(text))
-
-
-def quote(name: str, dialect: str | None = None) -> str:
-    """Write one identifier so that the dialect reads it back as it is.
-
-    >>> quote("plain"), quote("two words"), quote("two words", "bigquery")
-    ('plain', '"two words"', '`two words`')
-    """
-    if _PLAIN.match(name):
-        return name
-    mark = _QUOTES.get(dialect or "", '"')
-    if mark == "[":
-        return f"[{name.replace(']', ']]')}]"
-    return mark + name.replace(mark, mark * 2) + mark

@@ -95,9 +95,7 @@ class MakeArray(msgspec.Struct, frozen=True):
 
 class Element(msgspec.Struct, frozen=True):
     """Some element of an array or map; `index` is the expression that chose it.
-
-    `position` is the place of the element in an array, from 0, where that is a constant.
-    """
+    `position` is the place of the element in an array, from 0, where that is a constant."""
 
     operand: "Expression"
     index: "Expression | None" = None
@@ -106,9 +104,7 @@ class Element(msgspec.Struct, frozen=True):
 
 class OneOf(msgspec.Struct, frozen=True):
     """The value of one of several expressions: UNPIVOT, COALESCE-like merges, an ambiguous name.
-
-    `uncertain` holds the reason when we could not tell which; lineage through it is then approximate.
-    """
+    `uncertain` holds the reason when we could not tell which; lineage through it is then approximate."""
 
     options: tuple["Expression", ...]
     uncertain: str | None = None
@@ -172,10 +168,8 @@ class Resolution(Enum):
 
 class Scan(msgspec.Struct, frozen=True):
     """A read of a stored table: the leaf where lineage ends.
-
     `approximate` gives the reason when the column list is partial, guessed or in conflict; attributes named in
-    `doubtful` are those it concerns (all, when empty and `approximate` is set).
-    """
+    `doubtful` are those it concerns (all, when empty and `approximate` is set)."""
 
     table: TableName
     attributes: tuple[Attribute, ...]
@@ -209,9 +203,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 class Join(msgspec.Struct, frozen=True):
     """Two inputs side by side (the right one may refer to the left one's columns: LATERAL).
-
-    `merged` are the columns USING or NATURAL make of two; `condition` then compares the two sides.
-    """
+    `merged` are the columns USING or NATURAL make of two; `condition` then compares the two sides."""
 
     left: "Relation"
     right: "Relation"
@@ -244,10 +236,8 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class SetOp(msgspec.Struct, frozen=True):
-    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch.
-
-    `compares` says that whole rows are compared, so that each column decides which rows there are: all but UNION ALL.
-    """
+    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch. `compares` says that whole rows are
+    compared, so that each column decides which rows there are: all but UNION ALL."""
 
     operator: str
     attributes: tuple[Attribute, ...]
@@ -257,9 +247,7 @@ class SetOp(msgspec.Struct, frozen=True):
 
 class Generate(msgspec.Struct, frozen=True):
     """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone.
-
-    `expanded` are the arrays, maps, documents and bounds whose value decides how many rows there are.
-    """
+    `expanded` are the arrays, maps, documents and bounds whose value decides how many rows there are."""
 
     input: "Relation | None"
     columns: tuple[Computed, ...]
@@ -293,10 +281,8 @@ class With(msgspec.Struct, frozen=True):
 
 class CteRef(msgspec.Struct, frozen=True):
     """A use of a CTE: attribute i is its column i, under a new id.
-
     A front end that refers to the columns of the CTE by their own ids leaves `attributes` empty; the node is still
-    needed, because what decides the rows of the CTE decides the rows here.
-    """
+    needed, because what decides the rows of the CTE decides the rows here."""
 
     cte: int
     attributes: tuple[Attribute, ...]
@@ -331,11 +317,9 @@ class Influence:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A statement lowered: which values go into which columns of which table.
-
-    A bare SELECT is a write without a target. `relations` are all inputs, in the order of the text. `target_scan` is
-    the target as UPDATE, DELETE and MERGE read it: its columns can be referred to, but it is not one of the sources.
-    """
+    """A statement lowered: which values go into which columns of which table. A bare SELECT is a write without a
+    target. `relations` are all inputs, in the order of the text. `target_scan` is the target as UPDATE, DELETE and
+    MERGE read it: its columns can be referred to, but it is not one of the sources."""
 
     statement_type: str
     target: TableName | None

@@ -1,8 +1,6 @@
 """The schema of a table, by field id.
-
-A field keeps its id for life: renaming changes the name only, a dropped id is never given again, and data files
-refer to ids. The names of the attributes are those of the schema files (`docs/spec`).
-"""
+A field keeps its id for life: renaming changes the name only, a dropped id is never given again, and data files refer
+to ids. The names of the attributes are those of the schema files (`docs/spec`)."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -47,10 +45,7 @@ class Schema:
         return {field.name: field for field in reversed(self.fields)}
 
     def field(self, name: str) -> Field:
-        """The field of that name.
-
-        RAISES: SchemaError with the nearest name when there is none.
-        """
+        """The field of that name. RAISES: SchemaError with the nearest name when there is none."""
         found = self._by_name.get(name)
         if found is not None:
             return found
@@ -63,10 +58,8 @@ class Schema:
 
 def check_schema(schema: Schema) -> Schema:
     """Return the schema with `highest_field_id` filled in, if it is sound.
-
     RAISES: SchemaError naming the first rule it breaks: no columns, a name or id twice, a key column that is missing,
-    nullable or of a type that has no order.
-    """
+    nullable or of a type that has no order."""
     if not schema.fields:
         raise SchemaError("a table needs at least one column")
     _refuse_twice("column", list(schema.names))

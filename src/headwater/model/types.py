@@ -1,7 +1,5 @@
 """Data types: those of the lake, and a carrier for types of other engines.
-
-Text ↔ value is here; Arrow, Spark and ZetaSQL types are mapped where those libraries are used.
-"""
+Text ↔ value is here; Arrow, Spark and ZetaSQL types are mapped where those libraries are used."""
 
 import re
 from dataclasses import dataclass
@@ -162,10 +160,6 @@ class _Parser:
     def __init__(self, text: str, foreign: bool) -> None:
         self.text = text
         self.foreign = foreign
-        self.tokens = self._tokenize(text)
-        self.at = 0
-
-    def _tokenize(self, text: str) -> list[str]:
         tokens, at = [], 0
         text = text.rstrip()
         while at < len(text):
@@ -174,7 +168,8 @@ class _Parser:
                 raise self.error(f"`{text[at]}` has no meaning here")
             tokens.append(match.group(1))
             at = match.end()
-        return tokens
+        self.tokens = tokens
+        self.at = 0
 
     def error(self, detail: str, hint: str | None = None) -> SchemaError:
         return SchemaError(f"`{self.text}` is not a type: {detail}", hint=hint)
@@ -208,13 +203,7 @@ class _Parser:
             return Map(key, value)
         if name in ("STRUCT", "ROW") and self.peek() in ("<", "("):
             return self.struct(depth)
-        while self.peek().isalpha() and self.peek().upper() in (
-            "PRECISION",
-            "WITH",
-            "WITHOUT",
-            "TIME",
-            "ZONE",
-        ):
+        while self.peek().isalpha() and self.peek().upper() in ("PRECISION", "WITH", "WITHOUT", "TIME", "ZONE"):
             name += " " + self.take().upper()
         return self.plain(name.removesuffix(" WITHOUT TIME ZONE"), self.parameters())
 
@@ -270,3 +259,38 @@ class _Parser:
         if not 1 <= result.precision <= 38 or result.scale > result.precision:
             raise self.error("precision goes from 1 to 38, scale from 0 to the precision")
         return result
+
+
+_GOOGLE_SQL = {
+    "BOOLEAN": "BOOL",
+    "TINYINT": "INT64",
+    "SMALLINT": "INT64",
+    "INT": "INT64",
+    "BIGINT": "INT64",
+    "FLOAT": "FLOAT64",
+    "DOUBLE": "FLOAT64",
+    "BINARY": "BYTES",
+    "TIMESTAMP": "DATETIME",
+    "TIMESTAMP_LTZ": "TIMESTAMP",
+}
+
+
+def google_type(type: DataType) -> str:
+    """A type as GoogleSQL spells it; a map, which it does not have, is an array of pairs.
+
+    >>> google_type(Array(Primitive("DOUBLE")))
+    'ARRAY<FLOAT64>'
+    """
+    match type:
+        case Primitive(name):
+            return _GOOGLE_SQL.get(name, name)
+        case Decimal(precision, scale):
+            return "NUMERIC" if precision - scale <= 29 and scale <= 9 else "BIGNUMERIC"
+        case Array(element):
+            return f"ARRAY<{google_type(element)}>"
+        case Map(key, value):
+            return f"ARRAY<STRUCT<key {google_type(key)}, value {google_type(value)}>>"
+        case Struct(members):
+            return f"STRUCT<{', '.join(f'`{member.name}` {google_type(member.type)}' for member in members)}>"
+        case _:
+            return str(type)

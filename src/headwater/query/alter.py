@@ -1,22 +1,14 @@
-"""ALTER TABLE, COMMENT ON and DROP."""
+"""ALTER TABLE (its tags too), COMMENT ON and DROP."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from sqlglot import exp
 
-from headwater.lake.metadata.evolution import (
-    AddColumn,
-    DescribeColumn,
-    DropColumn,
-    MoveColumn,
-    RelaxColumn,
-    RenameColumn,
-    SchemaChange,
-    SetComment,
-    SetOption,
-    WidenColumn,
-)
+from headwater.errors import AlreadyExistsError, NotFoundError
+from headwater.lake.metadata import evolution
+from headwater.lake.tables import Table
 from headwater.lake.tables.names import TableName
 from headwater.query.create import option_name, option_value, read_column
 from headwater.query.names import Pinned, find_field
@@ -24,8 +16,42 @@ from headwater.query.parse import Node
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
 from headwater.query.statements import unknown_statement
-from headwater.query.tags import alter_tag
 from headwater.query.types import column_type
+
+_NAME = r"""(?P<tag>"[^"]+"|'[^']+'|\S+)"""
+_MOMENT = r"(?:version\s+as\s+of|timestamp\s+as\s+of|as\s+of(?:\s+version|\s+timestamp)?)"
+_CREATE = re.compile(
+    rf"create\s+tag\s+(?P<quietly>if\s+not\s+exists\s+)?{_NAME}(?:\s+{_MOMENT}\s+(?P<at>\d+|'[^']+'))?", re.IGNORECASE
+)
+_DROP = re.compile(rf"drop\s+tag\s+(?P<quietly>if\s+exists\s+)?{_NAME}", re.IGNORECASE)
+
+
+def alter_tag(table: Table, action: str) -> Result | None:
+    """Carry out a CREATE TAG or DROP TAG; None if the action is neither.
+    RAISES: AlreadyExistsError, NotFoundError."""
+    if create := _CREATE.fullmatch(action):
+        name, at = _plain(create["tag"]), create["at"]
+        if create["quietly"] and name in table.tags():
+            return done(f"tag {name} of {table.name} is there already")
+        try:
+            moment = int(at) if at and at.isdigit() else _plain(at) if at else None
+            snapshot = table.create_tag(name, moment)
+        except AlreadyExistsError as err:
+            raise AlreadyExistsError(f"{table.name} has a tag `{name}` already", hint="DROP TAG it first") from err
+        return done(f"tag {name} of {table.name} is snapshot {snapshot.snapshot_id}")
+    if drop := _DROP.fullmatch(action):
+        name = _plain(drop["tag"])
+        try:
+            table.delete_tag(name)
+        except NotFoundError:
+            if not drop["quietly"]:
+                raise
+        return done(f"tag {name} of {table.name} dropped")
+    return None
+
+
+def _plain(text: str) -> str:
+    return text.strip("\"'")
 
 
 def alter(run: Execution) -> Result:
@@ -38,67 +64,61 @@ def alter(run: Execution) -> Result:
     pinned = run.names.pin(tree.this)
     actions = tree.args["actions"]
     if len(actions) == 1 and isinstance(actions[0], exp.AlterRename):
-        return _rename(run, pinned, actions[0].this)
+        node = actions[0].this
+        database = node.args.get("db")
+        new = TableName(database.name if database else pinned.name.database, node.name)
+        run.names.warehouse.rename_table(pinned.name, new)
+        return done(f"table {pinned.name} is now {new}")
     changes = [change for action in actions for change in _changes(action, pinned, run)]
     pinned.table.alter(*changes)
     return done(f"table {pinned.name} altered (schema {pinned.table.schema.id})")
 
 
-def _rename(run: Execution, pinned: Pinned, node: Node) -> Result:
-    database = node.args.get("db")
-    new = TableName(database.name if database else pinned.name.database, node.name)
-    run.names.warehouse.rename_table(pinned.name, new)
-    return done(f"table {pinned.name} is now {new}")
-
-
-def _changes(action: Node, pinned: Pinned, run: Execution) -> list[SchemaChange]:
+def _changes(action: Node, pinned: Pinned, run: Execution) -> list[evolution.SchemaChange]:
     match action:
         case exp.ColumnDef():
             return [_added(action, pinned, run)]
         case exp.Schema():
             return [_added(each, pinned, run) for each in action.expressions]
         case exp.Drop():
-            return [DropColumn(_column(each, pinned, run)) for each in action.args["tables"]]
+            return [evolution.DropColumn(_column(each, pinned, run)) for each in action.args["tables"]]
         case exp.RenameColumn():
-            return [RenameColumn(_column(action.this, pinned, run), action.args["to"].name)]
+            return [evolution.RenameColumn(_column(action.this, pinned, run), action.args["to"].name)]
         case exp.AlterColumn():
             return [_altered(action, pinned, run)]
         case exp.AlterSet():
-            return [SetOption(name, value) for name, value in _options(action)]
+            return [evolution.SetOption(name, value) for name, value in _options(action)]
     raise run.statement.error("this change of a table is not known", action, hint="ADD, DROP, RENAME, ALTER, SET")
 
 
-def _added(definition: Node, pinned: Pinned, run: Execution) -> AddColumn:
+def _added(definition: Node, pinned: Pinned, run: Execution) -> evolution.AddColumn:
     field = read_column(definition, 0, run)
     position = definition.args.get("position")
     after = None
     if position is not None:
         first = (position.args.get("position") or "").upper() == "FIRST"
         after = "" if first else _column(position.this, pinned, run)
-    return AddColumn(field.name, field.type, field.nullable, field.default, field.description, after)
+    return evolution.AddColumn(field.name, field.type, field.nullable, field.default, field.description, after)
 
 
-def _altered(action: Node, pinned: Pinned, run: Execution) -> SchemaChange:
+def _altered(action: Node, pinned: Pinned, run: Execution) -> evolution.SchemaChange:
     name = _column(action.this, pinned, run)
     if action.args.get("dtype") is not None:
-        return WidenColumn(name, column_type(action.args["dtype"], run.statement, action.this))
+        return evolution.WidenColumn(name, column_type(action.args["dtype"], run.statement, action.this))
     if action.args.get("comment") is not None:
-        return DescribeColumn(name, action.args["comment"].name)
+        return evolution.DescribeColumn(name, action.args["comment"].name)
     if action.args.get("drop") and action.args.get("allow_null"):
-        return RelaxColumn(name)
+        return evolution.RelaxColumn(name)
     raise run.statement.error(
         f"column `{name}` cannot be altered so", action, hint="TYPE …, DROP NOT NULL, COMMENT '…', FIRST, AFTER …"
     )
 
 
-def _options(action: Node) -> list[tuple[str, str | None]]:
-    found: list[tuple[str, str | None]] = []
+def _options(action: Node) -> Iterator[tuple[str, str | None]]:
     for each in action.expressions:
-        pairs = each.expressions if isinstance(each, exp.Properties) else [each]
-        for pair in pairs:
+        for pair in each.expressions if isinstance(each, exp.Properties) else [each]:
             value = pair.args.get("value") or pair.args.get("expression")
-            found.append((option_name(pair.this), option_value(value) if value is not None else None))
-    return found
+            yield option_name(pair.this), option_value(value) if value is not None else None
 
 
 def _column(node: Node, pinned: Pinned, run: Execution) -> str:
@@ -121,12 +141,12 @@ def alter_more(run: Execution) -> Result:
     done_with_tags = alter_tag(pinned.table, match[2].strip())
     if done_with_tags is not None:
         return done_with_tags
-    change: list[SchemaChange]
+    change: list[evolution.SchemaChange]
     if move := _MOVE.fullmatch(match[2].strip()):
         after = find_field(pinned.schema, _name(move[3]), statement, pinned.name) if move[3] else ""
-        change = [MoveColumn(find_field(pinned.schema, _name(move[1]), statement, pinned.name), after)]
+        change = [evolution.MoveColumn(find_field(pinned.schema, _name(move[1]), statement, pinned.name), after)]
     elif unset := _UNSET.fullmatch(match[2].strip()):
-        change = [SetOption(name.strip().strip("'\""), None) for name in unset[1].split(",")]
+        change = [evolution.SetOption(name.strip().strip("'\""), None) for name in unset[1].split(",")]
     else:
         raise statement.error(
             "this ALTER cannot be read", hint="ADD, DROP, RENAME, ALTER COLUMN, SET, UNSET, CREATE TAG, DROP TAG"
@@ -147,11 +167,11 @@ def comment(run: Execution) -> Result:
     kind = str(tree.args.get("kind")).upper()
     if kind == "TABLE":
         pinned = run.names.pin(tree.this)
-        pinned.table.alter(SetComment(text))
+        pinned.table.alter(evolution.SetComment(text))
     elif kind == "COLUMN" and tree.this.args.get("table") is not None:
         node = exp.Table(this=tree.this.args["table"].copy(), db=tree.this.args.get("db"))
         pinned = run.names.pin(node)
-        pinned.table.alter(DescribeColumn(_column(tree.this.this, pinned, run), text))
+        pinned.table.alter(evolution.DescribeColumn(_column(tree.this.this, pinned, run), text))
     else:
         raise statement.error("COMMENT ON TABLE t, or ON COLUMN t.c")
     return done(f"comment on {pinned.name} set")

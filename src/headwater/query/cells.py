@@ -1,8 +1,6 @@
 """The values of a result in Python, and as text where Python has none.
-
 Python's dates end with the year 9999, and its times before 24:00; DuckDB's go on, back before Christ, and to
-infinity. Such a value comes as the text that DuckDB writes for it.
-"""
+infinity. Such a value comes as the text that DuckDB writes for it."""
 
 from collections.abc import Callable
 from typing import Any

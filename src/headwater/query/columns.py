@@ -1,11 +1,8 @@
 """Columns that were read whole, kept for the next query.
-
 A snapshot never changes, so a column of it can be kept as long as there is room. The rows of a snapshot come in one
 order, so columns that were read at different times fit together.
-
 Room is judged in memory, where a column can take a hundred times what it takes on disk: reading ends as soon as the
-rows so far say that all of them would not fit.
-"""
+rows so far say that all of them would not fit."""
 
 import os
 from collections import OrderedDict
@@ -52,9 +49,7 @@ class ColumnCache:
 
     def batches(self, pinned: Pinned, names: Sequence[str]) -> Iterator[pa.RecordBatch] | None:
         """All rows of a table in some columns, which are kept; None if they are too large and nothing was read.
-
-        Columns that prove too large are given all the same, and not kept.
-        """
+        Columns that prove too large are given all the same, and not kept."""
         keys = [_key(pinned, name) for name in names]
         with self._lock:
             found = {key: self._columns[key] for key in keys if key in self._columns}
@@ -94,7 +89,14 @@ class ColumnCache:
                 return chain(_taken(batches), reading)
         table = pa.Table.from_batches(batches, result_schema(pinned.state.shape, names))
         fresh = dict(zip(keys, table.columns))
-        self._keep(fresh)
+        with self._lock:
+            for key, column in fresh.items():
+                if key not in self._columns:
+                    self._size += column.nbytes
+                self._columns[key] = column
+            while self._size > self.capacity and self._columns:
+                _, gone = self._columns.popitem(last=False)
+                self._size -= gone.nbytes
         found |= fresh
         return None
 
@@ -104,16 +106,6 @@ class ColumnCache:
             self._columns.clear()
             self._too_large.clear()
             self._size = 0
-
-    def _keep(self, columns: dict[_Key, pa.ChunkedArray]) -> None:
-        with self._lock:
-            for key, column in columns.items():
-                if key not in self._columns:
-                    self._size += column.nbytes
-                self._columns[key] = column
-            while self._size > self.capacity and self._columns:
-                _, gone = self._columns.popitem(last=False)
-                self._size -= gone.nbytes
 
 
 def _taken(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

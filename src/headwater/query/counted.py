@@ -47,9 +47,7 @@ class Count:
 
 def find_count(run: Execution) -> Count | None:
     """The count that a statement asks for, if that is all it asks for.
-
-    RAISES: NotFoundError at the name of a table that is not there.
-    """
+    RAISES: NotFoundError at the name of a table that is not there."""
     select = run.statement.tree
     if not isinstance(select, exp.Select) or not {part for part, value in select.args.items() if value} <= _PARTS:
         return None

@@ -81,9 +81,7 @@ def _make(
     run: Execution, name: TableName, schema: Schema, fill: Callable[[Table], Snapshot | None]
 ) -> Snapshot | None:
     """Make a table and fill it, and give it its name when that is done: nobody sees it half full.
-
-    With OR REPLACE the name passes from the old table to the new one in one step.
-    """
+    With OR REPLACE the name passes from the old table to the new one in one step."""
     warehouse = run.names.warehouse
     if name.table in warehouse.views.list(name.database):
         raise run.statement.error(f"there is a view {name} already", hint="DROP VIEW it first")
@@ -98,10 +96,7 @@ def _make(
 
 
 def read_schema(run: Execution) -> Schema:
-    """The schema that a CREATE TABLE describes.
-
-    RAISES: SqlError at the column or key that does not fit.
-    """
+    """The schema that a CREATE TABLE describes. RAISES: SqlError at the column or key that does not fit."""
     tree, statement = run.statement.tree, run.statement
     definitions = [each for each in tree.this.expressions if isinstance(each, exp.ColumnDef)]
     keys = _primary_key(tree.this, statement)
@@ -111,8 +106,17 @@ def read_schema(run: Execution) -> Schema:
             raise statement.error(f"column `{definition.name}` is there twice", definition.this)
         field = read_column(definition, len(fields), run)
         fields.append(replace(field, nullable=field.nullable and field.name not in keys))
-    partitions = partition_columns(tree, fields)
-    _check_keys([*keys.items(), *partitions.items()], [field.name for field in fields], statement)
+    return _schema_of(fields, keys, statement)
+
+
+def _schema_of(fields: list[Field], keys: dict[str, Node], statement: Statement) -> Schema:
+    """Columns as a schema, with the partitions, options and comment of the statement."""
+    tree, names = statement.tree, [field.name for field in fields]
+    partitions = partition_columns(tree)
+    for name, node in [*keys.items(), *partitions.items()]:
+        if name not in names:
+            hint = f"columns: {', '.join(names)}"
+            raise statement.error(f"key column `{name}` is not a column of the table", node, hint=hint)
     return Schema(
         tuple(fields),
         tuple(keys),
@@ -175,7 +179,7 @@ def _primary_key(body: Node, statement: Statement) -> dict[str, Node]:
     return found
 
 
-def partition_columns(tree: Node, fields: list[Field]) -> dict[str, Node]:
+def partition_columns(tree: Node) -> dict[str, Node]:
     """The columns of PARTITIONED BY; one with a type is a column of its own, as Hive has it."""
     properties = tree.args.get("properties")
     for each in properties.expressions if properties is not None else ():
@@ -189,13 +193,6 @@ def _plain(node: Node) -> Node:
     while isinstance(node, exp.Ordered | exp.Column):
         node = node.this
     return node
-
-
-def _check_keys(named: list[tuple[str, Node]], columns: list[str], statement: Statement) -> None:
-    for name, node in named:
-        if name not in columns:
-            hint = f"columns: {', '.join(columns)}"
-            raise statement.error(f"key column `{name}` is not a column of the table", node, hint=hint)
 
 
 def table_options(tree: Node) -> dict[str, str]:
@@ -254,9 +251,7 @@ def prepare_tail(run: Execution, tree: Node) -> Query:
 
 def query_start(statement: Statement) -> int:
     """Where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside parentheses.
-
-    A query in parentheses begins at the last one that opens before it.
-    """
+    A query in parentheses begins at the last one that opens before it."""
     depth, opened, before = 0, -1, ""
     words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
     after = False
@@ -289,17 +284,8 @@ def _schema_of_rows(run: Execution, rows: pa.Table) -> Schema:
         names.append(name)
     body = tree.this if isinstance(tree.this, exp.Schema) else exp.Schema(expressions=[])
     keys = _primary_key(body, statement)
-    fields = tuple(
+    fields = [
         Field(at, field.name, model_type(field.type), nullable=field.name not in keys)
         for at, field in enumerate(rows.schema)
-    )
-    partitions = partition_columns(tree, list(fields))
-    _check_keys([*keys.items(), *partitions.items()], names, statement)
-    return Schema(
-        fields,
-        tuple(keys),
-        tuple(partitions),
-        options=table_options(tree),
-        comment=table_comment(tree),
-        highest_field_id=len(fields) - 1,
-    )
+    ]
+    return _schema_of(fields, keys, statement)

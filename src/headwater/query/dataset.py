@@ -35,10 +35,8 @@ class Reading:
 
 
 class LakeTable(pa.Table):  # type: ignore[misc]
-    """One reference to a table in a query.
-
-    Of an Arrow table it has what DuckDB asks for and nothing else: anything else would read memory that is not there.
-    """
+    """One reference to a table in a query. Of an Arrow table it has what DuckDB asks for and nothing else: anything
+    else would read memory that is not there."""
 
     def __init__(
         self,
@@ -51,9 +49,7 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         top: Top | None = None,
     ) -> None:
         """DuckDB may read files itself when there are `readers` to check them.
-
-        It will take no more than the `first_rows` that come, or those in the order of `top`.
-        """
+        It will take no more than the `first_rows` that come, or those in the order of `top`."""
         self.pinned = pinned
         self.where = tuple(where)
         self.reading = Reading()
@@ -67,15 +63,9 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         """What a scan of some columns reads."""
         return plan_scan(self.pinned.table.store, self.pinned.state, columns, self.where)
 
-    def source(self, mentioned: Collection[str] | None) -> "LakeTable | ParquetView":
-        """Return the source that DuckDB reads: the files of the table if they need no merge, or this.
-
-        `mentioned` has the names in the query, folded; None stands for all columns.
-        """
-        return self.view(mentioned) or self
-
     def view(self, mentioned: Collection[str] | None) -> ParquetView | None:
-        """The files of the table, where DuckDB reads them itself."""
+        """The files of the table, where DuckDB reads them itself: those that need no merge.
+        `mentioned` has the names in the query, folded; None stands for all columns."""
         if self._readers is None or self._first_rows:
             return None
         return hand_over(self.pinned, self._whole_plan, mentioned, self._readers)
@@ -113,7 +103,9 @@ class LakeTable(pa.Table):  # type: ignore[misc]
 
     def _batches(self, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
         if plan.is_whole and not self._first_rows:
-            bound = self._bound()
+            column = self._cache.column(self.pinned, self._top.column) if self._top is not None else None
+            # a condition that all rows meet which are taken
+            bound = None if self._top is None or column is None else self._top.bound(column)
             if bound is not None:
                 plan = plan_scan(self.pinned.table.store, self.pinned.state, plan.columns, (*self.where, bound))
             kept = self._cache.batches(self.pinned, plan.columns) if bound is None else None
@@ -121,11 +113,6 @@ class LakeTable(pa.Table):  # type: ignore[misc]
                 yield from kept
                 return
         yield from read_plan(self.pinned.table.store, plan, self.pinned.state, past=self.pinned.is_past)
-
-    def _bound(self) -> Predicate | None:
-        """A condition that all rows meet which are taken. REQUIRES: every file is read."""
-        column = self._cache.column(self.pinned, self._top.column) if self._top is not None else None
-        return None if self._top is None or column is None else self._top.bound(column)
 
     def _noted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches, counted; what fails in them is kept."""

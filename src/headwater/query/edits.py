@@ -1,8 +1,5 @@
-"""Replacing pieces of a text and finding the way back.
-
-A query goes to DuckDB as it was written, but for the names of tables; so what DuckDB says about a place in its text
-can be said about the place in the user's.
-"""
+"""Replacing pieces of a text and finding the way back. A query goes to DuckDB as it was written, but for the names of
+tables; so what DuckDB says about a place in its text can be said about the place in the user's."""
 
 from dataclasses import dataclass
 

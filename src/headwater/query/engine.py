@@ -25,10 +25,8 @@ _PROGRESS = "enable_progress_bar"  # on stdout, which is for data
 
 
 class Engine:
-    """One DuckDB in memory. It holds no tables: those of a query are registered while it runs.
-
-    Views over files stay, since making one costs more than a small query; SQL cannot name them but through a table.
-    """
+    """One DuckDB in memory. It holds no tables: those of a query are registered while it runs. Views over files stay,
+    since making one costs more than a small query; SQL cannot name them but through a table."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds
@@ -55,9 +53,7 @@ class Engine:
         shown: bool = False,
     ) -> pa.Table:
         """Run a query over some tables. For rows that are `shown`, values that Arrow does not have come as text.
-
-        RAISES: SqlError at the place in the user's text.
-        """
+        RAISES: SqlError at the place in the user's text."""
         with self._lock:
             try:
                 for name, table in tables.items():
@@ -67,7 +63,8 @@ class Engine:
                 raise _suggesting(self._told(err, query, statement), tables) from err
             finally:
                 for name, table in tables.items():
-                    self._forget(name, table)
+                    if not isinstance(table, ParquetView):
+                        self._connection.unregister(name)
 
     def _name(self, name: str, table: Any) -> None:
         """Let SQL see a table by a name."""
@@ -78,10 +75,6 @@ class Engine:
         elif self._views.get(name) != table.text:
             self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {table.text}").fetchall()
             self._views[name] = table.text
-
-    def _forget(self, name: str, table: Any) -> None:
-        if not isinstance(table, ParquetView):
-            self._connection.unregister(name)
 
     def _bounded(self, text: str, parameters: Any, *, shown: bool) -> pa.Table:
         """Run a query, not longer and for not more rows than the bounds say. RAISES: TimeLimitError."""

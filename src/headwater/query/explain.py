@@ -18,10 +18,7 @@ _PREFIX = "EXPLAIN (FORMAT json) "
 
 
 def explain(run: Execution) -> Result:
-    """Say how a query would be run.
-
-    RAISES: SqlError for a statement that is not a query.
-    """
+    """Say how a query would be run. RAISES: SqlError for a statement that is not a query."""
     statement = run.statement
     if not isinstance(statement.tree, exp.Query):
         raise statement.error("EXPLAIN is for queries", hint="explain the SELECT of the statement")
@@ -76,10 +73,8 @@ def _scan_lines(name: str, dataset: LakeTable, columns: tuple[str, ...] | None, 
 
 def _scanned_columns(plan: list[dict[str, Any]], query: Query) -> dict[str, tuple[str, ...]]:
     """Registered name → the columns that DuckDB will ask it for.
-
     The plan does not say which scan is whose, so each is given to a table that has its columns, the most particular
-    first; between references to one table it makes no difference.
-    """
+    first; between references to one table it makes no difference."""
     scans = [_columns_of(node.get("extra_info") or {}) for node in _scans(plan)]
     names = {name: set(table.schema.names) for name, table in query.tables.items()}
     found: dict[str, tuple[str, ...]] = {}

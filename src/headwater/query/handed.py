@@ -1,8 +1,6 @@
 """Tables that DuckDB reads itself: those whose files are local Parquet and need no merge.
-
 A query gets a view over the files that its plan leaves, with their columns found by field id. DuckDB takes the bytes
-of a file as they are, so what a query can read of it is compared with our checksums first, once in a session.
-"""
+of a file as they are, so what a query can read of it is compared with our checksums first, once in a session."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -21,20 +19,8 @@ from headwater.lake.engine.opened import Readers, open_data
 from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.plan import ScanPlan
 from headwater.lake.tables.read import result_schema
+from headwater.model import types as dt
 from headwater.model.schema import Field
-from headwater.model.types import (
-    BIGINT,
-    BOOLEAN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TINYINT,
-    DataType,
-    Decimal,
-    Primitive,
-)
 from headwater.query.names import Pinned
 from headwater.query.parse import quoted
 from headwater.query.types import duckdb_type
@@ -42,14 +28,14 @@ from headwater.query.values import default_text
 
 MOST_OPEN = 512
 _PATTERN = frozenset("*?[]{}\0")  # that DuckDB would take for a pattern of file names
-_WRITTEN: dict[DataType, type] = {
-    BOOLEAN: bool,
-    TINYINT: int,
-    SMALLINT: int,
-    INT: int,
-    BIGINT: int,
-    DOUBLE: float,
-    STRING: str,
+_WRITTEN: dict[dt.DataType, type] = {
+    dt.BOOLEAN: bool,
+    dt.TINYINT: int,
+    dt.SMALLINT: int,
+    dt.INT: int,
+    dt.BIGINT: int,
+    dt.DOUBLE: float,
+    dt.STRING: str,
 }
 _STEP = 10.0  # seconds between two looks at the lease of a long query
 
@@ -120,10 +106,8 @@ def hand_over(
     pinned: Pinned, plan: ScanPlan, mentioned: Collection[str] | None, readers: Readers
 ) -> ParquetView | None:
     """A view over the files of a plan; None if DuckDB cannot read them as we would.
-
-    `mentioned` has the names in the query, folded; None stands for all columns.
-    RAISES: NotFoundError, CorruptFileError when a file is missing, or damaged where the query reads it.
-    """
+    `mentioned` has the names in the query, folded; None stands for all columns. RAISES: NotFoundError,
+    CorruptFileError when a file is missing, or damaged where the query reads it."""
     files = tuple(file for split in plan.splits for file in split.files)
     store = pinned.table.store
     if not files or not _are_plain(pinned, files):
@@ -157,11 +141,11 @@ def _are_plain(pinned: Pinned, files: Sequence[DataFile]) -> bool:
 def _can_have_nan(files: Sequence[DataFile], written: dict[int, Field]) -> bool:
     """Return whether a number may be NaN, which statistics of Parquet leave out, and DuckDB then would."""
     for field in written.values():
-        if field.type in (FLOAT, DOUBLE):
+        if field.type in (dt.FLOAT, dt.DOUBLE):
             known = [(file.stats.get(field.name), file.rows) for file in files]
             if any(stats is None or (stats.max is None and stats.nulls < rows) for stats, rows in known):
                 return True
-        elif not isinstance(field.type, Primitive | Decimal):
+        elif not isinstance(field.type, dt.Primitive | dt.Decimal):
             return True
     return False
 
@@ -189,13 +173,12 @@ def _projection(wanted: Sequence[Field], written: dict[int, Field]) -> list[str]
         old = written.get(field.id)
         name = quoted(field.name)
         if old is None:
-            plain = field.default is None or type(field.default) is _WRITTEN.get(field.type)
-            if not plain:
+            if field.default is not None and type(field.default) is not _WRITTEN.get(field.type):
                 return None
             columns.append(f"{default_text(field)} AS {name}")
         elif old.type == field.type:
             columns.append(name if old.name == field.name else f"{quoted(old.name)} AS {name}")
-        elif isinstance(old.type, Primitive | Decimal) and isinstance(field.type, Primitive | Decimal):
+        elif isinstance(old.type, dt.Primitive | dt.Decimal) and isinstance(field.type, dt.Primitive | dt.Decimal):
             columns.append(f"CAST({quoted(old.name)} AS {duckdb_type(field.type)}) AS {name}")
         else:
             return None

@@ -18,7 +18,7 @@ from headwater.query.result import Result, done
 from headwater.query.select import Execution, Query
 from headwater.query.types import duckdb_type
 from headwater.query.values import Cell, default_text, value_cells
-from headwater.text import counted
+from headwater.text import Span, counted
 
 _SOURCE = "inserted"
 
@@ -38,19 +38,24 @@ def insert(run: Execution) -> Result:
     """Carry out an INSERT."""
     wanted = _read(run)
     rows = _converted(run, wanted)
-    _check_nulls(rows, wanted, run.statement)
+    for field in wanted.target.schema.fields:
+        column = rows.column(field.name)
+        if field.nullable or not column.null_count:
+            continue
+        span = run.statement.place(wanted.node)
+        if wanted.cells and field in wanted.columns:
+            first = column.to_pylist().index(None)
+            span = wanted.cells[first][wanted.columns.index(field)].span
+        raise run.statement.error(f"column `{field.name}` of `{wanted.target.name}` may not be null", span)
     schema = wanted.target.schema
     origin = origin_of(run.statement, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
-    table = wanted.target.table
+    table, name, count = wanted.target.table, wanted.target.name, counted(rows.num_rows, "row")
     if run.statement.tree.args.get("overwrite"):
         snapshot = table.overwrite(rows, _partitions(run, wanted), origin=origin)
-        verb = "overwritten with"
+        message = f"{name} overwritten with {count}"
     else:
         snapshot = table.write(rows, origin=origin, operation=Operation.INSERT)
-        verb = "inserted into"
-    count = counted(rows.num_rows, "row")
-    name = wanted.target.name
-    message = f"{count} {verb} {name}" if verb == "inserted into" else f"{name} {verb} {count}"
+        message = f"{count} inserted into {name}"
     return done(f"{message} (snapshot {snapshot.snapshot_id})", rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
 
 
@@ -66,7 +71,10 @@ def _read(run: Execution) -> Insert:
         raise statement.error("INSERT needs VALUES or a query")
     fields = _columns(named, target, statement)
     cells = value_cells(statement) if isinstance(tree.expression, exp.Values) else []
-    _check_arity(cells, fields, target, statement)
+    for row in cells:
+        if len(row) != len(fields):
+            span = row[0].span.cover(row[-1].span) if row else statement.span
+            raise _arity_error(len(row), fields, target, statement, span)
     query = _prepared(run, cells, fields)
     return Insert(target, node, fields, query, cells)
 
@@ -109,61 +117,43 @@ def _columns(named: list[Node], target: Pinned, statement: Statement) -> tuple[F
     return tuple(found)
 
 
-def _check_arity(cells: list[list[Cell]], fields: tuple[Field, ...], target: Pinned, statement: Statement) -> None:
-    for row in cells:
-        if len(row) != len(fields):
-            span = row[0].span.cover(row[-1].span) if row else statement.span
-            raise _arity_error(len(row), fields, target, statement.error, span)
-
-
-def _arity_error(given: int, fields: tuple[Field, ...], target: Pinned, error: Any, at: Any) -> SqlError:
-    names = ", ".join(field.name for field in fields)
-    wrong: SqlError = error(
-        f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`",
-        at,
-        hint=f"columns: {names}",
-    )
-    return wrong
+def _arity_error(given: int, fields: tuple[Field, ...], target: Pinned, statement: Statement, at: Span) -> SqlError:
+    message = f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`"
+    return statement.error(message, at, hint=f"columns: {', '.join(field.name for field in fields)}")
 
 
 def _converted(run: Execution, wanted: Insert) -> pa.Table:
     """The rows in the columns and types of the table, defaults filled in."""
     fields, statement = wanted.columns, run.statement
-    tree = statement.tree
+    if statement.tree.args.get("by_name"):
+        return _by_name(run, wanted)
     given = (
         len(wanted.cells[0])
         if wanted.cells
         else len(run.engine.columns(wanted.query.text, wanted.query.tables, statement, run.parameters))
     )
-    by_name = bool(tree.args.get("by_name"))
-    if by_name:
-        return _by_name(run, wanted)
     if given != len(fields):
         span = statement.source.span(query_start(statement), statement.span.end)
-        raise _arity_error(given, fields, wanted.target, statement.error, span)
+        raise _arity_error(given, fields, wanted.target, statement, span)
     letters = [f"c{at}" for at in range(len(fields))]
-    names = ", ".join(letters)
-    casts = dict(zip((field.name for field in fields), letters))
-    selected = ", ".join(_selected(field, casts.get(field.name)) for field in wanted.target.schema.fields)
-    return _wrapped(run, wanted, f"SELECT {selected} FROM (", f") AS {_SOURCE}({names})")
+    return _selected(run, wanted, dict(zip((field.name for field in fields), letters)), f"({', '.join(letters)})")
 
 
 def _by_name(run: Execution, wanted: Insert) -> pa.Table:
     columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement, run.parameters)
     nodes = [exp.to_identifier(name) for name, _ in columns]
     known = [find_field(wanted.target.schema, node, run.statement, wanted.target.name) for node in nodes]
-    given = dict(zip(known, (quoted(name) for name, _ in columns)))
-    selected = ", ".join(_selected(field, given.get(field.name)) for field in wanted.target.schema.fields)
-    return _wrapped(run, wanted, f"SELECT {selected} FROM (", f") AS {_SOURCE}")
+    return _selected(run, wanted, dict(zip(known, (quoted(name) for name, _ in columns))))
 
 
-def _selected(field: Field, given: str | None) -> str:
-    value = given if given is not None else default_text(field)
-    return f"CAST({value} AS {duckdb_type(field.type)}) AS {quoted(field.name)}"
-
-
-def _wrapped(run: Execution, wanted: Insert, before: str, after: str) -> pa.Table:
-    text = wanted.query.text
+def _selected(run: Execution, wanted: Insert, given: dict[str, str], names: str = "") -> pa.Table:
+    """The rows with all columns of the table, those that are `given` by these expressions, cast to their types."""
+    casts = [
+        f"CAST({given.get(field.name) or default_text(field)} AS {duckdb_type(field.type)}) AS {quoted(field.name)}"
+        for field in wanted.target.schema.fields
+    ]
+    text, before = wanted.query.text, f"SELECT {', '.join(casts)} FROM ("
+    after = f") AS {_SOURCE}{names}"
     whole = Edited(before + text.text + after, text.begin, (Edit(text.begin, text.begin, before), *text.edits))
     try:
         return run.engine.rows(whole, wanted.query.tables, run.statement, run.parameters)
@@ -185,18 +175,6 @@ def _bad_cell(run: Execution, wanted: Insert) -> SqlError | None:
                     f"{text} is not a value for column `{field.name}`, which is {field.type}", cell.span
                 )
     return None
-
-
-def _check_nulls(rows: pa.Table, wanted: Insert, statement: Statement) -> None:
-    for field in wanted.target.schema.fields:
-        column = rows.column(field.name)
-        if field.nullable or not column.null_count:
-            continue
-        span = statement.place(wanted.node)
-        if wanted.cells and field in wanted.columns:
-            first = column.to_pylist().index(None)
-            span = wanted.cells[first][wanted.columns.index(field)].span
-        raise statement.error(f"column `{field.name}` of `{wanted.target.name}` may not be null", span)
 
 
 def _partitions(run: Execution, wanted: Insert) -> Any:

@@ -1,8 +1,6 @@
 """MERGE INTO: rows of a source matched with rows of a table, and what to do with each.
-
 One join decides everything. Every row of it gets the number of the first WHEN that holds for it, and the values that
-this WHEN gives to the columns of the target.
-"""
+this WHEN gives to the columns of the target."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -45,9 +43,7 @@ class When:
 
 def merge(run: Execution) -> Result:
     """Carry out a MERGE.
-
-    RAISES: SqlError when a row of the target is matched by several rows that would change it.
-    """
+    RAISES: SqlError when a row of the target is matched by several rows that would change it."""
     tree, statement = run.statement.tree, run.statement
     refs = run.names.refs(tree)
     ref = next((each for each in refs if each.node is tree.this), None)
@@ -57,7 +53,8 @@ def merge(run: Execution) -> Result:
     origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
-    columns = _source_columns(run, tables)
+    source = run.statement.tree.args["using"].sql(dialect=DIALECT)
+    columns = list(run.generated(f"SELECT * FROM {source} LIMIT 0", tables).column_names)
     whens = [_when(each, target, columns, run) for each in tree.args["whens"].expressions]
     joined = run.generated(_join(run, target, whens, own_prefix([*target.pinned.schema.names, *columns])), tables)
     return _carry_out(run, target, whens, joined, origin)
@@ -78,7 +75,10 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
     if not joined.num_rows:
         return done(f"{target.pinned.name} merged: nothing to do")
     fresh = key_changed(written, target) if target.is_keyed else pa.repeat(True, rows.num_rows)
-    gone = touched if not target.is_keyed else _gone(joined, deleted, target)
+    gone = touched
+    if target.is_keyed:  # the old key must go of rows that are deleted, and of those that get another key
+        leaves = pc.or_(deleted, key_changed(joined, target))
+        gone = joined.filter(pc.and_(leaves, pc.is_valid(first))).select(target.identity)
     snapshot = put_back(target, rows, gone, Operation.MERGE, origin, fresh=fresh)
     new = sum(when.inserts * pc.sum(pc.equal(action, at)).as_py() for at, when in enumerate(whens))
     removed = pc.sum(deleted).as_py() or 0
@@ -87,17 +87,6 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
         f"{removed:,} deleted (snapshot {snapshot.snapshot_id})"
     )
     return done(message, rows=joined.num_rows, snapshot_id=snapshot.snapshot_id)
-
-
-def _gone(joined: pa.Table, deleted: pa.ChunkedArray, target: Target) -> pa.Table:
-    """The rows of a table with a key whose old key must go: those deleted, and those that get another key."""
-    leaves = pc.or_(deleted, key_changed(joined, target))
-    return joined.filter(pc.and_(leaves, pc.is_valid(joined.column(target.identity[0])))).select(target.identity)
-
-
-def _source_columns(run: Execution, tables: dict[str, Any]) -> list[str]:
-    source = run.statement.tree.args["using"].sql(dialect=DIALECT)
-    return list(run.generated(f"SELECT * FROM {source} LIMIT 0", tables).column_names)
 
 
 def _when(node: Node, target: Target, columns: list[str], run: Execution) -> When:
@@ -153,9 +142,7 @@ def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, st
 
 def _join(run: Execution, target: Target, whens: list[When], prefix: str) -> str:
     """The query that says for every row what becomes of it: first the number of its WHEN, then identity and values.
-
-    The columns that are ours have names that begin with `prefix`, which no other name does.
-    """
+    The columns that are ours have names that begin with `prefix`, which no other name does."""
     tree, mark = run.statement.tree, prefix + "source"
     using = tree.args["using"]
     source = quoted(using.alias_or_name)
@@ -179,7 +166,8 @@ def _join(run: Execution, target: Target, whens: list[When], prefix: str) -> str
 
 def _holds(when: When, target: Target, there: str) -> str:
     """The condition under which a WHEN concerns a row of the join."""
-    in_target = target.is_there(negated=when.kind == "new")
+    row = quoted(target.identity[0].removeprefix(target.old))
+    in_target = f"{quoted(target.ref.alias)}.{row} IS {'NULL' if when.kind == 'new' else 'NOT NULL'}"
     in_source = f"{there} IS {'NULL' if when.kind == 'left' else 'NOT NULL'}"
     more = f" AND ({when.condition})" if when.condition else ""
     return f"({in_target} AND {in_source}{more})"

@@ -30,8 +30,13 @@ def update(run: Execution) -> Result:
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
     alias = quoted(target.ref.alias)
-    columns = [_new_value(field, assigned, alias) for field in target.pinned.schema.fields]
-    found = _matching(run, [*target.selected(), *columns], (tree.args.get("from_"), None), tables)
+    columns = [
+        f"{assigned_text(field, assigned[field.name][1])} AS {quoted(field.name)}"
+        if field.name in assigned
+        else f"{alias}.{quoted(field.name)}"
+        for field in target.pinned.schema.fields
+    ]
+    found = _matching(run, [*target.selected(), *columns], tables)
     identities, rows = found.select(target.identity), found.drop_columns(target.identity)
     if twice(identities):
         raise statement.error("a row would be updated by more than one row of FROM", tree.args["from_"])
@@ -51,7 +56,7 @@ def delete(run: Execution) -> Result:
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
     distinct = f"DISTINCT {', '.join(target.selected())}"
-    found = _matching(run, [distinct], (None, tree.args.get("using")), tables)
+    found = _matching(run, [distinct], tables)
     if not found.num_rows:
         return done(f"0 rows of {target.pinned.name} deleted")
     nothing = target.pinned.table.arrow_schema.empty_table()
@@ -71,21 +76,18 @@ def truncate(run: Execution) -> Result:
 def assignments(pairs: list[Node], pinned: Pinned, run: Execution) -> dict[str, tuple[Node, Node]]:
     """Column → where it is assigned, and the expression. RAISES: SqlError for a column twice or not there."""
     found: dict[str, tuple[Node, Node]] = {}
+    targets = (pinned.name.table.casefold(), run.statement.tree.this.alias_or_name.casefold())
     for pair in pairs:
         if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column):
             raise run.statement.error("SET needs `column = value`", pair)
         column = pair.this
-        if column.table and column.table.casefold() not in (pinned.name.table.casefold(), _alias(run).casefold()):
+        if column.table and column.table.casefold() not in targets:
             raise run.statement.error(f"`{column.sql(dialect=DIALECT)}` is not a column of the target", column)
         name = find_field(pinned.schema, column.this, run.statement, pinned.name)
         if name in found:
             raise run.statement.error(f"column `{name}` is assigned twice", column)
         found[name] = (column.copy(), pair.expression)
     return found
-
-
-def _alias(run: Execution) -> str:
-    return str(run.statement.tree.this.alias_or_name)
 
 
 def assigned_text(field: Field, value: Node) -> str:
@@ -118,21 +120,12 @@ def _targeted(run: Execution, node: Node) -> tuple[list[TableRef], Target]:
     raise run.statement.error("this is not a table that can be changed", node)
 
 
-def _new_value(field: Field, assigned: dict[str, tuple[Node, Node]], alias: str) -> str:
-    if field.name not in assigned:
-        return f"{alias}.{quoted(field.name)}"
-    return f"{assigned_text(field, assigned[field.name][1])} AS {quoted(field.name)}"
-
-
-def _matching(
-    run: Execution, columns: list[str], sources: tuple[Node | None, list[Node] | None], tables: dict[str, Any]
-) -> pa.Table:
+def _matching(run: Execution, columns: list[str], tables: dict[str, Any]) -> pa.Table:
     """Columns of the target's rows that satisfy the condition, joined with FROM or USING."""
     tree = run.statement.tree
-    source, using = sources
-    froms = [tree.this.sql(dialect=DIALECT)]
-    froms += [source.this.sql(dialect=DIALECT)] if source is not None else []
-    froms += [each.sql(dialect=DIALECT) for each in using or ()]
+    source = tree.args.get("from_")
+    others = [source.this] if source is not None else tree.args.get("using") or ()
+    froms = [each.sql(dialect=DIALECT) for each in (tree.this, *others)]
     where = tree.args.get("where")
     clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
     text = f"{clause}SELECT {', '.join(columns)} FROM {', '.join(froms)}"

@@ -1,20 +1,19 @@
 """Which tables a statement names, and which state of each it sees.
-
 A table is looked up once per statement and pinned to a snapshot there and then: what is read, what is explained and
-what is written into the origin of a commit are the same state by construction.
-"""
+what is written into the origin of a commit are the same state by construction."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from headwater.errors import HeadwaterError, NotFoundError, SqlError, UsageError
+from headwater.errors import HeadwaterError, NotFoundError, UsageError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.known import KnownTables
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.lake.tables.state import TableState
+from headwater.lake.tables.warehouse import KnownTables
 from headwater.model.schema import Schema
 from headwater.query.parse import Node, Statement, Version
 from headwater.text import Span, nearest
@@ -84,7 +83,9 @@ class Names:
             raise self.statement.error("a table has a name and a database, no catalog", node)
         database = node.args.get("db")
         wanted = TableName(database.name if database else self.database, node.name)
-        known = self._tables(wanted.database)
+        known: list[str] = []
+        with suppress(NotFoundError, UsageError):
+            known = self.warehouse.list_tables(wanted.database)
         if wanted.table in known:
             return wanted
         same = [name for name in known if name.casefold() == wanted.table.casefold()]
@@ -92,16 +93,17 @@ class Names:
 
     def pin(self, node: Node, version: Version | None = None) -> Pinned:
         """The table that a node names, at the state it has now or had at the version.
-
-        RAISES: NotFoundError at the place of the name.
-        """
+        RAISES: NotFoundError at the place of the name."""
         name = self.table_name(node)
         key = (name, version.at if version else None)
         if key not in self._pins:
             try:
                 self._pins[key] = self._pinned(name, version)
             except (NotFoundError, UsageError) as err:
-                span = self.statement.place(name_part(node))
+                # a table's name without its alias, for its place
+                span = self.statement.place(
+                    exp.Table(this=node.this.copy(), db=node.args["db"].copy() if node.args.get("db") else None)
+                )
                 if version is not None and err.__cause__ is not None and "table" not in err.message:
                     span = self.statement.source.span(version.start, version.end)
                 raise type(err)(err.message, hint=err.hint, span=span, source=self.statement.source) from err
@@ -149,19 +151,6 @@ class Names:
                 span = self.statement.source.span(version.start, version.end)
                 raise self.statement.error("the past cannot be changed", span)
 
-    def require_database(self, name: str, node: Node) -> None:
-        """RAISES: NotFoundError at the place of the name."""
-        if name == DEFAULT_DATABASE:
-            self.warehouse.create_database(name, if_not_exists=True)
-        else:
-            self.database_name(node.args["db"] if node.args.get("db") else exp.to_identifier(name))
-
-    def _tables(self, database: str) -> list[str]:
-        try:
-            return self.warehouse.list_tables(database)
-        except (NotFoundError, UsageError):
-            return []
-
     def database_name(self, node: Node) -> str:
         """RAISES: NotFoundError when there is no database of that name."""
         name = str(node.name)
@@ -178,11 +167,6 @@ class Names:
         )
 
 
-def name_part(node: Node) -> Node:
-    """A table's name without its alias, for its place."""
-    return exp.Table(this=node.this.copy(), db=node.args["db"].copy() if node.args.get("db") else None)
-
-
 def bounds(node: Node) -> tuple[int, int]:
     """Where the name of a table begins and ends in the text."""
     parts = [part for part in (node.args.get("db"), node.this) if part is not None]
@@ -197,19 +181,19 @@ def is_cte(node: Node) -> bool:
     """Return whether a table's name is that of a common table expression in sight."""
     if node.args.get("db"):
         return False
+    inside: Node = None
     parent = node.parent
     while parent is not None:
         clause = parent.args.get("with_")
-        if clause is not None and node.name.casefold() in _visible(clause, node):
+        if clause is not None and node.name.casefold() in _visible(clause, inside):
             return True
+        inside = parent if isinstance(parent, exp.CTE) else inside
         parent = parent.parent
     return False
 
 
-def _visible(clause: Node, node: Node) -> Iterator[str]:
+def _visible(clause: Node, inside: Node) -> Iterator[str]:
     """The names of a WITH clause that a node beneath it sees: all, or those before the one it is part of."""
-    above = list(_ancestors(node))
-    inside: Node = next((cte for cte in clause.expressions if any(each is cte for each in above)), None)
     for cte in clause.expressions:
         if cte is inside:
             if clause.args.get("recursive"):
@@ -218,32 +202,16 @@ def _visible(clause: Node, node: Node) -> Iterator[str]:
         yield cte.alias.casefold()
 
 
-def _ancestors(node: Node) -> Iterator[Node]:
-    while node is not None:
-        yield node
-        node = node.parent
-
-
 def find_field(schema: Schema, node: Node, statement: Statement, table: object) -> str:
-    """The column that an identifier names, whatever its case.
-
-    RAISES: SqlError with the nearest name.
-    """
+    """The column that an identifier names, whatever its case. RAISES: SqlError with the nearest name."""
     name = str(node.name)
-    for known in schema.names:
-        if known == name:
-            return known
+    if name in schema.names:
+        return name
     same = [known for known in schema.names if known.casefold() == name.casefold()]
     if len(same) == 1:
         return same[0]
-    raise unknown_column(name, schema.names, statement=statement, at=statement.place(node), table=table)
-
-
-def unknown_column(
-    name: str, known: tuple[str, ...], *, statement: Statement, at: Span, table: object = None
-) -> SqlError:
-    """The error for a column that is not there."""
-    close = nearest(name, known)
+    at = statement.place(node)
+    close = nearest(name, schema.names)
     hint = f"did you mean `{close}`?  " if close else ""
     of = f" of `{table}`" if table is not None else ""
-    return statement.error(f"`{name}` is not a column{of}", at, hint=f"{hint}columns: {', '.join(known)}")
+    raise statement.error(f"`{name}` is not a column{of}", at, hint=f"{hint}columns: {', '.join(schema.names)}")

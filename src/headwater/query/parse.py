@@ -1,9 +1,7 @@
 """From text to statements.
-
 The language is DuckDB's, with the clauses of a lake added (`docs/reference/sql.md`). sqlglot parses; the time travel
 clauses are taken out of the tokens first, so that they mean the same wherever a table may stand, and every other
-position stays what it was in the text.
-"""
+position stays what it was in the text."""
 
 import datetime
 import re
@@ -59,9 +57,7 @@ class Statement:
 
 def parse_statements(source: Source) -> Iterator[Statement]:
     """The statements of a text, each parsed when it is asked for, so that those before it have been done.
-
-    RAISES: SqlError at the place that cannot be read.
-    """
+    RAISES: SqlError at the place that cannot be read."""
     for piece in split_statements(source, DIALECT):
         yield _parse(piece, source)
 

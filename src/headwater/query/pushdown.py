@@ -42,7 +42,9 @@ def pushed_predicates(refs: list[TableRef], evaluate: Evaluate) -> dict[int, tup
         select = _select_of(ref)
         if ref.system is None and select is not None and select.args.get("where") is not None:
             scope = [each for each in refs if _select_of(each) is select]
-            found = _predicates(select.args["where"].this, ref, scope, evaluate, _is_filled(ref, select))
+            joins = select.args.get("joins") or ()
+            filled = any(join.args.get("side") for join in joins)  # nulls may be in the place of rows of this table
+            found = _predicates(select.args["where"].this, ref, scope, evaluate, filled)
             pushed[index] = tuple(found)
     return pushed
 
@@ -71,23 +73,13 @@ def _select_of(ref: TableRef) -> Node | None:
         return None
     if isinstance(parent, exp.From | exp.Join) and isinstance(parent.parent, exp.Select):
         select = parent.parent
-        return select if all(map(_is_plain, select.args.get("joins") or ())) and not _is_odd(select) else None
+        is_odd = any(select.args.get(part) for part in ("sample", "laterals", "match", "pivots"))
+        for join in select.args.get("joins") or ():
+            is_odd |= bool(join.args.get("method")) or (join.args.get("kind") or "").upper() not in _PLAIN_JOINS
+        return None if is_odd else select
     if isinstance(parent, exp.From) and isinstance(parent.parent, exp.Update):
         return parent.parent
     return parent if isinstance(parent, exp.Update | exp.Delete) else None
-
-
-def _is_odd(select: Node) -> bool:
-    return any(select.args.get(part) for part in ("sample", "laterals", "match", "pivots"))
-
-
-def _is_plain(join: Node) -> bool:
-    return not join.args.get("method") and (join.args.get("kind") or "").upper() in _PLAIN_JOINS
-
-
-def _is_filled(ref: TableRef, select: Node) -> bool:
-    """Whether a join may put nulls in the place of rows of this table."""
-    return any((join.args.get("side") or "") for join in select.args.get("joins") or ())
 
 
 def _predicates(
@@ -98,7 +90,12 @@ def _predicates(
         if predicate is not None and not (filled and isinstance(predicate, IsNull) and not predicate.negated):
             yield predicate
         if isinstance(conjunct, exp.Between):
-            yield from _between(conjunct, ref, scope, evaluate)
+            field = _field(conjunct.this, ref, scope)
+            if field is not None and not conjunct.args.get("symmetric"):
+                for op, bound in ((">=", conjunct.args["low"]), ("<=", conjunct.args["high"])):
+                    value = _value(bound, field, op, evaluate)
+                    if value is not None:
+                        yield Compare(field.name, op, value)
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:
@@ -127,7 +124,9 @@ def _predicate(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evalu
         return In(field.name, tuple(values)) if field and all(value is not None for value in values) else None
     if isinstance(node, exp.Like) and isinstance(node.expression, exp.Literal) and node.expression.is_string:
         field = _field(node.this, ref, scope)
-        prefix = _prefix(node.expression.this)
+        # the text before the wildcards of a pattern that is nothing but a prefix, empty if it is not
+        body = node.expression.this.removesuffix("%")
+        prefix = body if node.expression.this.endswith("%") and not set(body) & set("%_\\") else ""
         return StartsWith(field.name, prefix) if field and field.type == STRING and prefix else None
     return None
 
@@ -140,21 +139,6 @@ def _comparison(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Eval
             value = _value(constant, field, way, evaluate)
             return Compare(field.name, way, value) if value is not None else None
     return None
-
-
-def _between(node: Node, ref: TableRef, scope: list[TableRef], evaluate: Evaluate) -> Iterator[Predicate]:
-    field = _field(node.this, ref, scope)
-    if field is not None and not node.args.get("symmetric"):
-        for op, bound in ((">=", node.args["low"]), ("<=", node.args["high"])):
-            value = _value(bound, field, op, evaluate)
-            if value is not None:
-                yield Compare(field.name, op, value)
-
-
-def _prefix(pattern: str) -> str:
-    """The text before the wildcards of a pattern that is nothing but a prefix, empty if it is not."""
-    body = pattern.removesuffix("%")
-    return body if pattern.endswith("%") and not set(body) & set("%_\\") else ""
 
 
 def _field(node: Node, ref: TableRef, scope: list[TableRef]) -> Field | None:
@@ -191,9 +175,15 @@ def _value(node: Node, field: Field, op: str, evaluate: Evaluate) -> Any:
         case t if t == TIMESTAMP:
             return _timestamp(value)
         case t if t in (TINYINT, SMALLINT, INT, BIGINT):
-            return _integer(value)
+            if isinstance(value, decimal.Decimal) and value == value.to_integral_value():
+                return int(value)
+            return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31 else None
         case Decimal(_, scale):
-            return _decimal(value, scale)
+            if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
+                return None
+            exact = decimal.Decimal(value).normalize(EXACT)
+            places = -int(exact.as_tuple().exponent)
+            return exact if places <= scale and abs(exact) < 10**9 else None
         case t if t == DOUBLE and op in _WITHOUT_NAN:
             return float(value) if isinstance(value, int | float | decimal.Decimal) and value == value else None
     return None
@@ -229,17 +219,3 @@ def _timestamp(value: Any) -> datetime.datetime | None:
     if isinstance(value, datetime.datetime):
         return value if value.tzinfo is None else None
     return datetime.datetime(value.year, value.month, value.day) if isinstance(value, datetime.date) else None
-
-
-def _integer(value: Any) -> int | None:
-    if isinstance(value, decimal.Decimal) and value == value.to_integral_value():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31 else None
-
-
-def _decimal(value: Any, scale: int) -> decimal.Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
-        return None
-    exact = decimal.Decimal(value).normalize(EXACT)
-    places = -int(exact.as_tuple().exponent)
-    return exact if places <= scale and abs(exact) < 10**9 else None

@@ -49,11 +49,9 @@ class Result:
 
     def scalar(self) -> Any:
         """The first value of the first row, None if there is no row."""
-        return (
-            python_values(self.table.column(0).slice(0, 1))[0]
-            if self.table.num_rows and self.table.num_columns
-            else None
-        )
+        if not self.table.num_rows or not self.table.num_columns:
+            return None
+        return python_values(self.table.column(0).slice(0, 1))[0]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.fetchall())

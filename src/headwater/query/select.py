@@ -14,13 +14,53 @@ from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.engine import Engine
 from headwater.query.handed import ParquetView
-from headwater.query.mentioned import mentioned_names, takes_first_rows
 from headwater.query.names import Names, TableRef
 from headwater.query.parse import Node, Statement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
 from headwater.query.top import asked_top
 from headwater.text import Span
+
+_ALL_COLUMNS = (exp.Columns, exp.Pivot, exp.Summarize, exp.Describe, exp.PositionalColumn)
+_NEEDS_ALL_ROWS = (
+    "where",
+    "group",
+    "having",
+    "order",
+    "distinct",
+    "windows",
+    "qualify",
+    "joins",
+    "laterals",
+    "sample",
+)
+
+
+def mentioned_names(tree: Node, refs: list[TableRef]) -> frozenset[str] | None:
+    """Every name in a query, folded: columns that are not among them are not read. None if any column may be."""
+    if any(ref.renames_columns for ref in refs):
+        return None
+    tables = {ref.alias.casefold() for ref in refs}
+    for node in tree.walk():
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            return None
+        if isinstance(node, _ALL_COLUMNS) or (isinstance(node, exp.Join) and node.args.get("method")):
+            return None
+        if isinstance(node, exp.With) and node.args.get("recursive"):  # DuckDB then reads more than it needs
+            return None
+        if isinstance(node, exp.Column) and node.name.casefold() in tables:  # a whole row as a value
+            return None
+    return frozenset(node.name.casefold() for node in tree.find_all(exp.Identifier))
+
+
+def takes_first_rows(ref: TableRef) -> bool:
+    """Return whether a query takes the first rows of a table and leaves the others: LIMIT and nothing else."""
+    select = ref.node.parent.parent if isinstance(ref.node.parent, exp.From) else None
+    if not isinstance(select, exp.Select) or select.args.get("limit") is None:
+        return False
+    return not any(select.args.get(part) for part in _NEEDS_ALL_ROWS) and not any(
+        isinstance(node, exp.AggFunc | exp.Window | exp.Anonymous) for node in select.walk()
+    )
 
 
 @dataclass(frozen=True)
@@ -50,9 +90,7 @@ class Execution:
 
     def prepare(self, tree: Node, begin: int, end: int, more: tuple[Edit, ...] = ()) -> Query:
         """The query that stands from `begin` to `end` in the text, with its tables pinned.
-
-        RAISES: NotFoundError at the name of a table that is not there.
-        """
+        RAISES: NotFoundError at the name of a table that is not there."""
         refs = [
             ref
             for ref in self.names.refs(tree)
@@ -92,10 +130,8 @@ class Execution:
 
     def _rows(self, text: Edited, tables: dict[str, Any], statement: Statement, *, shown: bool = False) -> pa.Table:
         """The rows of a query; files that DuckDB reads itself are kept while it does.
-
         RAISES: what failed in a scan, rather than what DuckDB makes of it; NotFoundError and CorruptFileError when
-        DuckDB fails because of a file.
-        """
+        DuckDB fails because of a file."""
         views = [table for table in tables.values() if isinstance(table, ParquetView)]
         try:
             with ExitStack() as held:
@@ -113,13 +149,10 @@ class Execution:
     def generated(self, text: str, tables: dict[str, Any]) -> pa.Table:
         """The rows of a query that was put together here; an error is placed by the name it speaks of."""
         try:
-            return self._rows(Edited(text, 0, ()), _sources(tables, None), self._nowhere())
+            nowhere = replace(self.statement, span=Span(0, 0, 1, 1))  # places in this text are not taken for ours
+            return self._rows(Edited(text, 0, ()), _sources(tables, None), nowhere)
         except SqlError as err:
             raise self.statement.error(err.message, self._named(err.message), hint=err.hint) from err
-
-    def _nowhere(self) -> Statement:
-        """The statement with a span that no place is in, so that places in generated text are not taken for ours."""
-        return replace(self.statement, span=Span(0, 0, 1, 1))
 
     def _named(self, message: str) -> Span:
         """The first place of a name that a message has in quotes."""
@@ -134,7 +167,9 @@ _ALONE = re.compile(r"\b(summarize|table)\s+$", re.IGNORECASE)  # words that tak
 
 
 def _sources(tables: dict[str, Any], mentioned: frozenset[str] | None) -> dict[str, Any]:
-    return {name: each.source(mentioned) if isinstance(each, LakeTable) else each for name, each in tables.items()}
+    """The sources that DuckDB reads: of a table its files, where it can, else our scan of it."""
+    lake = {name: each.view(mentioned) or each for name, each in tables.items() if isinstance(each, LakeTable)}
+    return tables | lake
 
 
 def _told_as_written(column: str, query: Query) -> str:

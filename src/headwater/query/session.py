@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.known import KnownTables
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.warehouse import KnownTables
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.bounds import Bounds
 from headwater.query.columns import ColumnCache, capacity
@@ -23,7 +23,7 @@ from headwater.query.parse import Node, Statement, parse_statements
 from headwater.query.result import Result, done
 from headwater.query.select import Execution
 from headwater.query.statements import unknown_statement
-from headwater.query.views import expand_views, too_deep
+from headwater.query.views import expand_views
 from headwater.text import Source
 
 ATTEMPTS = 20
@@ -111,7 +111,7 @@ class Session:
             if expanded is None:
                 raise
         if depth == _DEEPEST:
-            raise too_deep(statement)
+            raise statement.error("views refer to each other without end")
         try:
             return self._carried_out(expanded.statement, parameters, depth + 1)
         except HeadwaterError as err:

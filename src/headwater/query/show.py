@@ -34,14 +34,11 @@ def show(run: Execution) -> Result:
     if what in ("databases", "schemas"):
         names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})
         return listing({"database": _like(names, match["like"])})
-    if what == "tables":
-        named = match["name"]
+    if what in ("tables", "views"):
+        named, warehouse = match["name"], run.names.warehouse
         database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
-        return listing({"table": _like(run.names.warehouse.list_tables(database), match["like"])})
-    if what == "views":
-        named = match["name"]
-        database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
-        return listing({"view": _like(run.names.warehouse.views.list(database), match["like"])})
+        found = warehouse.list_tables(database) if what == "tables" else warehouse.views.list(database)
+        return listing({what.removesuffix("s"): _like(found, match["like"])})
     if not match["name"]:
         raise run.statement.error(f"SHOW {what.upper()} of which table?")
     node = exp.to_table(match["name"], dialect="duckdb")

@@ -1,12 +1,10 @@
 """The table that an UPDATE, DELETE or MERGE changes: how its rows are told apart, and how they are replaced.
-
 With a primary key, rows are told apart by it: changed rows are written over the old ones, keys are deleted, and only
 those rows are ever held. Without one, rows are numbered, the files that hold changed rows are written anew and the
 others stay. Either way it is one commit, made from the state that was read; if others have changed the same rows in
-between it is refused, and the session carries the statement out again on the new state.
-"""
+between it is refused, and the session carries the statement out again on the new state."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,11 +68,6 @@ class Target:
         alias = quoted(self.ref.alias)
         return [f"{alias}.{quoted(name.removeprefix(self.old))} AS {quoted(name)}" for name in self.identity]
 
-    def is_there(self, *, negated: bool = False) -> str:
-        """The condition that a row of a join has a row of the target."""
-        column = quoted(self.identity[0].removeprefix(self.old))
-        return f"{quoted(self.ref.alias)}.{column} IS {'NULL' if negated else 'NOT NULL'}"
-
 
 def row_column(pinned: Pinned) -> str:
     """The name of the column with the number of a row, in a table without a key."""
@@ -83,9 +76,7 @@ def row_column(pinned: Pinned) -> str:
 
 def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()) -> Target:
     """What a statement may change; of a table without a key it is read.
-
-    RAISES: SqlError for a system table, and for a table whose rows are made of several.
-    """
+    RAISES: SqlError for a system table, and for a table whose rows are made of several."""
     statement, pinned = run.statement, ref.pinned
     if ref.system is not None:
         raise statement.error("system tables are read only", ref.span)
@@ -111,11 +102,8 @@ def put_back(
     target: Target, changed: pa.Table, gone: pa.Table, operation: Operation, origin: Origin, *, fresh: pa.Array
 ) -> Snapshot:
     """Commit: the rows with the identities `gone` are removed, `changed` rows are added.
-
-    `fresh` says of each changed row whether it has a key that it did not have before.
-    RAISES: CommitConflictError when others changed one of these rows since they were read, SchemaError when two rows
-    would have one key.
-    """
+    `fresh` says of each changed row whether it has a key that it did not have before. RAISES: CommitConflictError
+    when others changed one of these rows since they were read, SchemaError when two rows would have one key."""
     if target.is_keyed:
         store, state = target.pinned.table.store, target.pinned.state
         keys = gone.rename_columns([name.removeprefix(target.old) for name in target.identity])
@@ -132,9 +120,7 @@ def put_back(
 
 def key_changed(rows: pa.Table, target: Target) -> pa.Array:
     """Say of each row whether it has a key that it did not have before; a row of no old key is new.
-
-    REQUIRES: the identity and all columns of a target with a key.
-    """
+    REQUIRES: the identity and all columns of a target with a key."""
     changed = pa.array([False] * rows.num_rows)
     for name in target.pinned.schema.primary_keys:
         same = pc.equal(rows.column(target.old + name), rows.column(name))
@@ -154,20 +140,15 @@ def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Ori
             discard(store, added)
             raise
     facts = CommitFacts(operation, origin)
+    read = target.plan.splits if target.plan is not None else ()
     change = Change(
         *(facts.operation, facts.user, facts.id, shape.schema.id),
         added=tuple(added),
-        removed=tuple(_placed(target.plan)) if target.plan is not None else (),
+        removed=tuple(PlacedFile(file, split.bucket, split.partition) for split in read for file in split.files),
         base=pinned.state.snapshot_id if pinned.snapshot is not None else None,
         origin=origin,
     )
     return commit(store, change)
-
-
-def _placed(plan: ScanPlan) -> Iterator[PlacedFile]:
-    for split in plan.splits:
-        for file in split.files:
-            yield PlacedFile(file, split.bucket, split.partition)
 
 
 def twice(identities: pa.Table) -> bool:

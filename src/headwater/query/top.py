@@ -1,8 +1,6 @@
 """`SELECT … FROM t ORDER BY a LIMIT n`: a bound on `a` that only the rows of the answer meet, and few others.
-
 The column of the order is read first. Its n-th value in the order is the bound: most blocks have no row that meets
-it, and their other columns are never read. DuckDB orders what is left all the same.
-"""
+it, and their other columns are never read. DuckDB orders what is left all the same."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -81,7 +79,9 @@ def asked_top(ref: TableRef) -> Top | None:
     count = _count(select)
     order = select.args.get("order")
     first = order.expressions[0] if order is not None else None
-    if count is None or not isinstance(first, exp.Ordered) or not _is_plain(select):
+    # each row of the table becomes one row of the answer
+    is_plain = all(isinstance(node, _PLAIN) for each in select.expressions for node in each.walk())
+    if count is None or not isinstance(first, exp.Ordered) or not is_plain:
         return None
     name = _column(first.this, ref, select)
     if name is None:
@@ -101,11 +101,6 @@ def _count(select: Node) -> int | None:
             return None
         total += int(number.this)
     return total if 0 < total <= MOST else None
-
-
-def _is_plain(select: Node) -> bool:
-    """Return whether each row of the table becomes one row of the answer."""
-    return all(isinstance(node, _PLAIN) for each in select.expressions for node in each.walk())
 
 
 def _column(node: Node, ref: TableRef, select: Node) -> str | None:

@@ -37,18 +37,15 @@ def value_cells(statement: Statement) -> list[list[Cell]]:
                 first = at + 1
         elif kind in _CLOSE or (kind == "COMMA" and depth == 1):
             if depth == 1 and at > first:
-                rows[-1].append(_cell(statement, tokens[first], tokens[at - 1], at - first))
+                count = at - first
+                start, end = tokens[first].start, tokens[at - 1].end + 1
+                span = statement.source.span(start, end)
+                rows[-1].append(Cell(span, count == 1 and statement.source.excerpt(span).upper() == "DEFAULT"))
             if kind in _CLOSE:
                 depth -= 1
             else:
                 first = at + 1
     return rows
-
-
-def _cell(statement: Statement, first: object, last: object, count: int) -> Cell:
-    start, end = first.start, last.end + 1  # type: ignore[attr-defined]
-    span = statement.source.span(start, end)
-    return Cell(span, count == 1 and statement.source.excerpt(span).upper() == "DEFAULT")
 
 
 def default_text(field: Field) -> str:

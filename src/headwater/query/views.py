@@ -1,16 +1,14 @@
 """CREATE VIEW and DROP VIEW, and what a view stands for in a statement.
-
 A view is written out where it is named, `(its query) AS v`, and the statement is read anew: so whatever is done with
 it, its lineage included, is done with the tables behind it. The place of an error is found back in the text as it was
-written; one inside a view is that of its name.
-"""
+written; one inside a view is that of its name."""
 
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from headwater.errors import AlreadyExistsError, HeadwaterError, SqlError
-from headwater.lake.tables.names import TableName
+from headwater.errors import AlreadyExistsError, HeadwaterError
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
 from headwater.lake.tables.views import View
 from headwater.query.create import prepare_tail, query_start, refuse_clauses, table_comment
 from headwater.query.edits import Edit, Edited, apply_edits
@@ -56,7 +54,10 @@ def create_view(run: Execution) -> Result:
     edits = [_full_name(ref, statement) for ref in query.refs]
     text = apply_edits(statement.source.text, begin, statement.span.end, edits).text
     view = View(sql=text.strip().rstrip(";"), columns=columns, comment=table_comment(tree))
-    run.names.require_database(name.database, node)
+    if name.database == DEFAULT_DATABASE:
+        warehouse.create_database(name.database, if_not_exists=True)
+    else:
+        run.names.database_name(node.args.get("db") or exp.to_identifier(name.database))  # raises if it is not there
     try:
         warehouse.views.create(name, view, replace=bool(tree.args.get("replace")))
     except AlreadyExistsError as err:
@@ -78,9 +79,7 @@ def drop_view(run: Execution) -> Result:
 
 def expand_views(statement: Statement, names: Names) -> Expanded | None:
     """The statement with its views written out; None if it names none.
-
-    RAISES: SqlError for a view that is to be changed, or read as of a moment.
-    """
+    RAISES: SqlError for a view that is to be changed, or read as of a moment."""
     edits = []
     for node in statement.tree.find_all(exp.Table):
         name = _view_name(node, names)
@@ -102,14 +101,10 @@ def _view_name(node: Node, names: Names) -> TableName | None:
     name = names.table_name(node)
     if names.warehouse.has_table(name):
         return None
-    return next(
-        (
-            TableName(name.database, each)
-            for each in names.warehouse.views.list(name.database)
-            if each.casefold() == name.table.casefold()
-        ),
-        None,
-    )
+    for each in names.warehouse.views.list(name.database):
+        if each.casefold() == name.table.casefold():
+            return TableName(name.database, each)
+    return None
 
 
 def _refuse(node: Node, name: TableName, statement: Statement) -> None:
@@ -139,8 +134,3 @@ def _full_name(ref: TableRef, statement: Statement) -> Edit:
     table = ref.pinned.name.table + (f"${ref.system}" if ref.system else "")
     alias = "" if ref.has_alias else f" AS {quoted(ref.node.name)}"
     return Edit(ref.span.start, ref.span.end, f"{quoted(ref.pinned.name.database)}.{quoted(table)}{moment}{alias}")
-
-
-def too_deep(statement: Statement) -> SqlError:
-    """The error for views that stand for themselves."""
-    return statement.error("views refer to each other without end")

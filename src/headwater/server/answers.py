@@ -1,7 +1,5 @@
 """What the API answers, as types: the OpenAPI document follows from them, and mypy holds the endpoints to them.
-
-They are dictionaries, because that is what rows of a lake table and the formats of the graph are.
-"""
+They are dictionaries, because that is what rows of a lake table and the formats of the graph are."""
 
 from datetime import datetime
 from typing import NotRequired, TypedDict

@@ -52,13 +52,6 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
     """The server as an ASGI application, and what is to run beside it."""
     service = Service(options)
     known = endpoints()
-    document = json_response(openapi_document(known)).body
-
-    async def openapi(request: Request) -> Response:
-        return Response(bytes(document), media_type="application/json")
-
-    async def health(request: Request) -> Response:
-        return PlainTextResponse("ok")
 
     async def live(request: Request) -> Response:
         if service.live.is_full:
@@ -82,15 +75,16 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         for each in reversed(parts):
             await run_sync(each.stop)
 
+    style = Response(STYLE, media_type="text/css", headers={"Cache-Control": "no-cache"})
     routes = [
         *(route_of(each, service, seconds=options.limits.seconds) for each in known),
         *event_routes(service),
         Route("/api/v1/live", live),
-        Route("/api/v1/openapi.json", openapi),
-        Route("/healthz", health),
+        Route("/api/v1/openapi.json", json_response(openapi_document(known)), methods=["GET"]),
+        Route("/healthz", PlainTextResponse("ok"), methods=["GET"]),
         Route(LOGIN, login, methods=["GET", "POST"]),
-        Route("/assets/picture.css", _picture_style),
-        Route("/assets/{name}", _page_asset),
+        Route("/assets/picture.css", style, methods=["GET"]),
+        Route("/assets/{name}", _page),
         *(Route(place, _page) for place in _PLACES),
     ]
     guard = Guard(Starlette(routes=routes, lifespan=lifespan), options)
@@ -99,15 +93,7 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
 
 
 async def _page(request: Request) -> Response:
-    return _asset("index.html")
-
-
-async def _page_asset(request: Request) -> Response:
-    return _asset(request.path_params["name"])
-
-
-async def _picture_style(request: Request) -> Response:
-    return Response(STYLE, media_type="text/css", headers={"Cache-Control": "no-cache"})
+    return _asset(request.path_params.get("name", "index.html"))
 
 
 def _asset(name: str, status: int = 200) -> Response:

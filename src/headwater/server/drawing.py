@@ -1,17 +1,15 @@
 """A part of the graph as a picture that can be opened further.
-
 What is drawn follows from a `Look` alone, which is what an address of the page says: the same address shows the same
 picture to everybody. Boxes that were opened one after the other are laid out one after the other too, each picture
-near the one before it, so that what was there keeps its order.
-"""
+near the one before it, so that what was there keeps its order."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from headwater.errors import NotFoundError
 from headwater.graph.compare import GraphDiff
-from headwater.graph.neighbours import Neighbours
+from headwater.graph.index import Neighbours
 from headwater.graph.questions import Node, Step
 from headwater.graph.selector import parse_selector
 from headwater.graph.tables import WHOLE
@@ -53,13 +51,17 @@ class Picture:
 
 def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: int = 400) -> Picture:
     """Draw what a look says; with a difference, what it added and removed is marked.
-
-    RAISES: NotFoundError, UsageError.
-    """
+    RAISES: NotFoundError, UsageError."""
     starts, first = _chosen(known, look)
     near = known.neighbours(look.kinds)
     stages = list(accumulate(look.opened, lambda seen, each: _opened(near, seen, each), initial=first))
-    gone = _removed(diff, stages[-1])
+    # the edges that are gone and touched what is shown
+    inside = set(stages[-1])
+    gone = [
+        Step(change.source, change.target, change.kind, "", change.before)
+        for change in (diff.of("removed") if diff is not None else ())
+        if change.source.dataset in inside or change.target.dataset in inside
+    ]
     wanted = list(
         dict.fromkeys([*stages[-1], *(node.dataset for step in gone for node in (step.source, step.target))])
     )
@@ -106,16 +108,6 @@ def _opened(near: Neighbours, seen: list[str], item: str) -> list[str]:
     return list(dict.fromkeys([*seen, *sorted(found)]))
 
 
-def _removed(diff: GraphDiff | None, shown: Collection[str]) -> list[Step]:
-    """The edges that are gone and touched what is shown."""
-    inside = set(shown)
-    return [
-        Step(change.source, change.target, change.kind, "", change.before)
-        for change in (diff.of("removed") if diff is not None else ())
-        if change.source.dataset in inside or change.target.dataset in inside
-    ]
-
-
 class _Drawing:
     """One diagram in the making."""
 
@@ -150,13 +142,14 @@ class _Drawing:
         near = self.known.neighbours(self.look.kinds)
         inside = set(self.names)
         types = self.known.columns.get(name, {})
-        folded = self._shows_columns is (name in self.look.flipped)
+        few = self.look.level == "auto" and len(self.names) <= _FEW_TABLES
+        folded = (self.look.level == "column" or few) is (name in self.look.flipped)
         shown = [] if folded else self._columns(name, types)
         group, _, _ = name.rpartition(".")
         return Box(
             name,
             name,
-            tuple(Port(column, column, self._column_state(name, column)) for column in shown),
+            tuple(Port(column, column, self._state(Node(name, column))) for column in shown),
             note=f"{self.known.kinds.get(name, 'table')}, {len(types)} columns",
             kind=self.known.kinds.get(name, "table"),
             state=State.FOCUS if focus else self._state(name),
@@ -167,10 +160,6 @@ class _Drawing:
             folded=folded if types else None,
         )
 
-    @property
-    def _shows_columns(self) -> bool:
-        return self.look.level == "column" or (self.look.level == "auto" and len(self.names) <= _FEW_TABLES)
-
     def _columns(self, name: str, types: dict[str, str | None]) -> list[str]:
         """The columns that take part first, then, if all are wanted or none takes part, the others."""
         linked = self.linked.get(name, {})
@@ -180,22 +169,15 @@ class _Drawing:
             return [*ordered, *(column for column in types if column not in linked)]
         return (ordered or list(types))[:_FEW_COLUMNS]
 
-    def _state(self, name: str) -> State:
+    def _state(self, thing: str | Node) -> State:
+        """What the difference says of a dataset or a column."""
         if self.diff is None:
             return State.PLAIN
-        if name in self.diff.datasets_added:
+        if thing in self.diff.datasets_added or thing in self.diff.columns_added:
             return State.ADDED
-        if name in self.diff.datasets_removed:
+        if thing in self.diff.datasets_removed or thing in self.diff.columns_removed:
             return State.REMOVED
-        return State.CHANGED if name in self.changed else State.PLAIN
-
-    def _column_state(self, name: str, column: str) -> State:
-        node = Node(name, column)
-        if self.diff is None:
-            return State.PLAIN
-        if node in self.diff.columns_added:
-            return State.ADDED
-        return State.REMOVED if node in self.diff.columns_removed else State.PLAIN
+        return State.CHANGED if thing in self.changed else State.PLAIN
 
     def _line(self, source: End, target: End, steps: list[Step]) -> Line:
         strongest = min(steps, key=lambda step: list(InfluenceClass).index(step.kind.influence))
@@ -206,13 +188,9 @@ class _Drawing:
             target,
             _STYLES[strongest.kind.influence],
             title=f"{strongest.source} → {strongest.target}  {kinds}",
-            state=next((state for state in _CHANGES.values() if states == {state}), _mixed(states)),
+            state=next(iter(states)) if len(states) == 1 else State.CHANGED,
             doubtful=all(step.approximate for step in steps),
         )
-
-
-def _mixed(states: set[State]) -> State:
-    return State.PLAIN if states == {State.PLAIN} else State.CHANGED
 
 
 def _end(node: Node, ports: dict[str, set[str]]) -> End:

@@ -1,8 +1,6 @@
 """The receiver of OpenLineage events: `POST /api/v1/lineage`, one or many.
-
 An event is checked, kept on disk, and only then acknowledged (201); the graph has it a moment later. What is not an
-event is refused with the reason (400), and nothing of it is kept; of many, the good ones are kept.
-"""
+event is refused with the reason (400), and nothing of it is kept; of many, the good ones are kept."""
 
 import asyncio
 import zlib
@@ -47,7 +45,7 @@ async def _receive(service: Service, request: Request) -> Response:
     if failures and not many:
         return problem(400, "bad-event", failures[0][1])
     if lines:
-        await _kept(service, lines)
+        await asyncio.wrap_future(service.intake.keep(b"\n".join(lines) + b"\n"))  # they are on disk
     if not many and not request.url.path.endswith("/batch"):
         return Response(status_code=201)
     return json_response(_summary(len(parts), failures))
@@ -80,11 +78,6 @@ def _checked(parts: Sequence[bytes]) -> tuple[list[bytes], list[tuple[int, str]]
         except EventError as error:
             failures.append((number, error.message))
     return lines, failures
-
-
-async def _kept(service: Service, lines: list[bytes]) -> None:
-    """Return when the lines are on disk. RAISES: StorageError."""
-    await asyncio.wrap_future(service.intake.keep(b"\n".join(lines) + b"\n"))
 
 
 def _summary(received: int, failures: list[tuple[int, str]]) -> Received:

@@ -24,7 +24,7 @@ from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.answers import DatasetColumns, PictureAnswer, PictureBox, PictureLine, StateRow, States
 from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
-from headwater.server.service import KnownGraph, Service
+from headwater.server.service import Service
 from headwater.view.diagram import Box
 from headwater.view.layout import Place
 from headwater.view.report import to_page
@@ -111,16 +111,14 @@ class DatasetList(msgspec.Struct, frozen=True):
 def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
     """The datasets of the graph, by name."""
     known = service.graph(question.at)
-    wanted = question.like.lower()
+    wanted, near = question.like.lower(), known.neighbours()
     names = sorted(name for name in known.kinds if wanted in name.lower())
     page = names[question.offset : question.offset + question.limit]
-    return DatasetList(len(names), [_dataset_row(known, name) for name in page])
-
-
-def _dataset_row(known: KnownGraph, name: str) -> DatasetRow:
-    near = known.neighbours()
-    columns = len(known.columns.get(name, ()))
-    return DatasetRow(name, known.kinds[name], columns, len(near.upstream(name)), len(near.downstream(name)))
+    rows = []
+    for name in page:
+        counts = len(known.columns.get(name, ())), len(near.upstream(name)), len(near.downstream(name))
+        rows.append(DatasetRow(name, known.kinds[name], *counts))
+    return DatasetList(len(names), rows)
 
 
 @endpoint("GET", "/columns")
@@ -131,19 +129,15 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     found = known.columns.get(question.name, {})
     if question.name not in known.kinds:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
+    database, _, table = question.name.rpartition(".")
     return {
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
         "columns": [{"name": name, "type": type} for name, type in found.items()],
         "upstream": sorted(near.upstream(question.name)),
         "downstream": sorted(near.downstream(question.name)),
-        "in_lake": _in_lake(service, question.name),
+        "in_lake": is_name(database) and is_name(table) and service.warehouse.has_table(question.name),
     }
-
-
-def _in_lake(service: Service, name: str) -> bool:
-    database, _, table = name.rpartition(".")
-    return is_name(database) and is_name(table) and service.warehouse.has_table(name)
 
 
 @endpoint("GET", "/search")

@@ -1,12 +1,12 @@
 """Who is let in, and how much they may ask: stands before everything else the server does.
-
 A server without a token answers this machine only, and only when it is called by a local name, so that no page of the
 internet can reach it under a name of its own. With a token, programs send it as a bearer, and browsers get a cookie
 for it that scripts cannot read and that other sites' requests do not carry. Requests that come from other sites are
-refused in any case.
-"""
+refused in any case."""
 
 import hmac
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import sha256
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -17,9 +17,33 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.server.limits import Bucket
 from headwater.server.options import ServerOptions
 from headwater.server.route import problem
+
+_CLIENTS = 10_000  # remembered; the ones that were quiet longest are forgotten first
+_BURST = 4.0  # seconds' worth of requests that may come at once
+
+
+class Bucket:
+    """A bucket for each client that fills at some rate, and from which every request takes one drop."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._most = max(1.0, rate * _BURST)
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # level, when
+
+    def take(self, client: str, now: float | None = None) -> float:
+        """Take a drop: 0 when there was one, else the seconds until there is."""
+        now = time.monotonic() if now is None else now
+        level, since = self._levels.get(client, (self._most, now))
+        level = min(self._most, level + (now - since) * self._rate)
+        wait = 0.0 if level >= 1 else (1 - level) / self._rate
+        self._levels[client] = (level - 1 if not wait else level, now)
+        self._levels.move_to_end(client)
+        if len(self._levels) > _CLIENTS:
+            self._levels.popitem(last=False)
+        return wait
+
 
 COOKIE = "headwater"
 LOGIN = "/login"
@@ -44,7 +68,8 @@ class Guard:
         self._app = app
         self._options = options
         self._token = options.token.encode() if options.token is not None else None
-        self._cookie = session_of(options.token) if options.token is not None else ""
+        # a browser keeps this instead of the token itself
+        self._cookie = hmac.new(self._token, b"headwater page", sha256).hexdigest() if self._token is not None else ""
         self.ending: Callable[[], None] = lambda: None  # called when the server is told to stop
         limits = options.limits
         self._buckets = {"events": Bucket(limits.events), "sql": Bucket(limits.queries), "": Bucket(limits.reads)}
@@ -160,11 +185,6 @@ class Guard:
                         return _replayed(bytes(body), receive)
         except TimeoutError:
             return problem(408, "time-limit", "the request came too slowly")
-
-
-def session_of(token: str) -> str:
-    """What a browser keeps instead of the token itself."""
-    return hmac.new(token.encode(), b"headwater page", sha256).hexdigest()
 
 
 def _too_large(most: int) -> Response:

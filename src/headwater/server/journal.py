@@ -1,9 +1,7 @@
 """The journal of events: what was acknowledged is on disk before the answer, whatever happens next.
-
 Events wait in files of one event a line, `events-{id}.ndjson`, until they are in the graph. A process writes one file
 at a time and holds a lock on it; a file whose lock is free belongs to a process that has ended, and who comes next
-takes it over. Writes of many requests share one sync (group commit).
-"""
+takes it over. Writes of many requests share one sync (group commit)."""
 
 import fcntl
 import os
@@ -46,9 +44,7 @@ class Journal:
 
     def sealed(self) -> Iterator[Path]:
         """The files that nobody writes any more, oldest first; what was appended so far is among them.
-
-        Each is locked until the next is asked for, so that two processes do not take the same.
-        """
+        Each is locked until the next is asked for, so that two processes do not take the same."""
         with self._lock:
             if self._dirty:
                 os.close(self._file)

@@ -11,17 +11,7 @@ from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
-from headwater.server.answers import (
-    FileRow,
-    Files,
-    SnapshotRow,
-    Snapshots,
-    TableDetail,
-    TableRow,
-    Tables,
-    TableSchema,
-    TableTag,
-)
+from headwater.server import answers
 from headwater.server.graph_api import Many, Moment, Name
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
@@ -46,9 +36,9 @@ class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 @endpoint("GET", "/tables")
-def tables(service: Service, question: NoQuestion) -> Tables:
+def tables(service: Service, question: NoQuestion) -> answers.Tables:
     """The tables of the warehouse, by database; those the graph itself is kept in come last."""
-    found: list[TableRow] = []
+    found: list[answers.TableRow] = []
     for database in service.warehouse.list_databases():
         for name in service.warehouse.list_tables(database):
             table = service.warehouse.table(f"{database}.{name}")
@@ -59,7 +49,7 @@ def tables(service: Service, question: NoQuestion) -> Tables:
     }
 
 
-def _table_row(table: Table) -> TableRow:
+def _table_row(table: Table) -> answers.TableRow:
     snapshot = table.snapshot()
     schema = table.schema
     return {
@@ -76,11 +66,13 @@ def _table_row(table: Table) -> TableRow:
 
 
 @endpoint("GET", "/table")
-def table(service: Service, question: TableQuestion) -> TableDetail:
+def table(service: Service, question: TableQuestion) -> answers.TableDetail:
     """One table: its schema, options, tags, and how its files stand in levels."""
     source = service.warehouse.table(question.table)
     stats = source.stats()
-    tags: list[TableTag] = [{"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()]
+    tags: list[answers.TableTag] = [
+        {"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()
+    ]
     return {
         **_table_row(source),
         "schema": _schema_json(source.schema),
@@ -93,7 +85,7 @@ def table(service: Service, question: TableQuestion) -> TableDetail:
     }
 
 
-def _schema_json(schema: Schema) -> TableSchema:
+def _schema_json(schema: Schema) -> answers.TableSchema:
     return {
         "id": schema.id,
         "time": _time(schema.time_millis) if schema.time_millis else None,
@@ -115,20 +107,20 @@ def _schema_json(schema: Schema) -> TableSchema:
 
 
 @endpoint("GET", "/schemas")
-def schemas(service: Service, question: TableQuestion) -> list[TableSchema]:
+def schemas(service: Service, question: TableQuestion) -> list[answers.TableSchema]:
     """Every version of a table's schema, oldest first."""
     return [_schema_json(schema) for schema in service.warehouse.table(question.table).schemas()]
 
 
 @endpoint("GET", "/snapshots")
-def snapshots(service: Service, question: TableQuestion) -> Snapshots:
+def snapshots(service: Service, question: TableQuestion) -> answers.Snapshots:
     """The snapshots of a table that are kept, newest first, each with the run and the inputs it was made from."""
     kept = service.warehouse.table(question.table).snapshots()
     shown = kept[-_FEW_SNAPSHOTS:]
     return {"total": len(kept), "snapshots": [_snapshot_json(each) for each in reversed(shown)]}
 
 
-def _snapshot_json(snapshot: Snapshot) -> SnapshotRow:
+def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
     origin = snapshot.origin
     return {
         "snapshot": snapshot.snapshot_id,
@@ -148,10 +140,10 @@ def _snapshot_json(snapshot: Snapshot) -> SnapshotRow:
 
 
 @endpoint("GET", "/files")
-def files(service: Service, question: TableQuestion) -> Files:
+def files(service: Service, question: TableQuestion) -> answers.Files:
     """The live data files of a table, by level and bucket."""
     entries = service.warehouse.table(question.table).store.latest().entries
-    found: list[FileRow] = [
+    found: list[answers.FileRow] = [
         {
             "partition": [str(value) for value in entry.partition],
             "bucket": entry.bucket,

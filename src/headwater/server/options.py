@@ -23,9 +23,7 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """Where a server listens, what it serves, and whom it answers.
-
-    Without a token a server answers this machine alone.
-    """
+    Without a token a server answers this machine alone."""
 
     warehouse: str
     host: str = "127.0.0.1"

@@ -1,5 +1,6 @@
 """What stands behind the edges, over HTTP: statements, runs, findings."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, cast
 
@@ -155,9 +156,7 @@ def issues(service: Service, question: IssuesQuestion) -> Issues:
     if not service.latest():
         return {"total": 0, "counts": {}, "issues": []}
     rows = service.graph(question.at).graph.state.read(ISSUES).to_pylist()
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["code"]] = counts.get(row["code"], 0) + 1
+    counts = Counter(row["code"] for row in rows)
     found = [row for row in rows if question.severity in ("", row["severity"]) and question.code in ("", row["code"])]
     order = ("error", "warning", "info")
     found.sort(key=lambda row: (order.index(row["severity"]), row["file"] or "", row["line"] or 0, row["number"]))

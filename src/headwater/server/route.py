@@ -1,9 +1,8 @@
 """Endpoints: a function from a typed question to a typed answer.
-
 `@endpoint("GET", "/api/v1/runs")` makes a function one. Its second parameter is a msgspec struct: its fields are the
 query parameters (of a GET) or the JSON body (of a POST), checked before the function runs; its return annotation is
-what the OpenAPI document says of the answer. Functions run in threads, and errors of ours become JSON with a status.
-"""
+what the OpenAPI document says of the answer. Functions run in threads, and errors of ours become JSON with a
+status."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -18,27 +17,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headwater.errors import (
-    EngineError,
-    HeadwaterError,
-    InputError,
-    NotFoundError,
-    SqlError,
-    StorageError,
-    TimeLimitError,
-    UsageError,
-)
+from headwater import errors
 
 log = logging.getLogger("headwater.server")
 
-_STATUS: tuple[tuple[type[HeadwaterError], int], ...] = (
-    (NotFoundError, 404),
-    (UsageError, 400),
-    (InputError, 400),
-    (SqlError, 400),
-    (TimeLimitError, 408),
-    (EngineError, 422),
-    (StorageError, 503),
+_STATUS: tuple[tuple[type[errors.HeadwaterError], int], ...] = (
+    (errors.NotFoundError, 404),
+    (errors.UsageError, 400),
+    (errors.InputError, 400),
+    (errors.SqlError, 400),
+    (errors.TimeLimitError, 408),
+    (errors.EngineError, 422),
+    (errors.StorageError, 503),
 )
 _ENCODER = msgspec.json.Encoder(enc_hook=lambda value: str(value))
 
@@ -87,10 +77,18 @@ def route_of(endpoint: Endpoint, service: Any, *, seconds: float) -> Route:
 
 
 async def _asked(endpoint: Endpoint, service: Any, request: Request) -> Response:
-    if endpoint.method == "GET":
-        question = _from_query(endpoint.question, request)
-    else:
-        question = _from_body(endpoint.question, await request.body())
+    """RAISES: UsageError for a question that is none."""
+    kind = endpoint.question
+    try:
+        if endpoint.method == "GET":
+            given = request.query_params
+            several = {field.name for field in msgspec.structs.fields(kind) if _is_list(field.type)}
+            values = {name: given.getlist(name) if name in several else given[name] for name in given}
+            question = msgspec.convert(values, kind, strict=False)
+        else:
+            question = msgspec.json.decode(await request.body(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise errors.UsageError(f"the question does not fit: {err}") from err
     result = await run_sync(endpoint.function, service, question, abandon_on_cancel=True)
     return result if isinstance(result, Response) else json_response(result)
 
@@ -100,7 +98,7 @@ async def answered(work: Callable[[], Awaitable[Response]], *, seconds: float) -
     try:
         with anyio.fail_after(seconds):
             return await work()
-    except HeadwaterError as err:
+    except errors.HeadwaterError as err:
         return error_response(err)
     except TimeoutError:
         return problem(503, "time-limit", f"this took longer than {seconds:g} seconds")
@@ -113,16 +111,11 @@ def json_response(value: Any, status: int = 200) -> Response:
     return Response(_ENCODER.encode(value), status, media_type="application/json")
 
 
-def error_response(err: HeadwaterError) -> Response:
+def error_response(err: errors.HeadwaterError) -> Response:
     """An error as the API says it."""
     status = next((number for kind, number in _STATUS if isinstance(err, kind)), 500)
-    return problem(status, err.code, err.message, hint=err.hint, place=_place(err))
-
-
-def _place(err: HeadwaterError) -> dict[str, int] | None:
-    if err.span is None:
-        return None
-    return {"start": err.span.start, "end": err.span.end, "line": err.span.line, "column": err.span.column}
+    place = err.span and {name: getattr(err.span, name) for name in ("start", "end", "line", "column")}
+    return problem(status, err.code, err.message, hint=err.hint, place=place)
 
 
 def problem(status: int, code: str, message: str, **more: Any) -> Response:
@@ -130,25 +123,6 @@ def problem(status: int, code: str, message: str, **more: Any) -> Response:
     return json_response({"error": {"code": code, "message": message, **more}}, status)
 
 
-def _from_query(kind: type[msgspec.Struct], request: Request) -> Any:
-    """RAISES: UsageError."""
-    several = {field.name: _is_list(field.type) for field in msgspec.structs.fields(kind)}
-    given = request.query_params
-    values = {name: given.getlist(name) if several.get(name) else given[name] for name in given}
-    try:
-        return msgspec.convert(values, kind, strict=False)
-    except msgspec.ValidationError as err:
-        raise UsageError(f"the question does not fit: {err}") from err
-
-
 def _is_list(type: Any) -> bool:
     plain = get_args(type)[0] if get_origin(type) is Annotated else type
     return get_origin(plain) is list
-
-
-def _from_body(kind: type[msgspec.Struct], body: bytes) -> Any:
-    """RAISES: UsageError."""
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise UsageError(f"the question does not fit: {err}") from err

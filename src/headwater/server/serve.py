@@ -23,9 +23,7 @@ _CONNECTIONS = 500
 
 class TimedProtocol(H11Protocol):
     """HTTP that hangs up on clients which take too long: to send a head, the first or a later one, or to read.
-
-    uvicorn's own limit is for connections that are quiet between two requests; a single byte ends it.
-    """
+    uvicorn's own limit is for connections that are quiet between two requests; a single byte ends it."""
 
     _alarm: asyncio.TimerHandle | None = None
 
@@ -92,9 +90,7 @@ def serve(
     options: ServerOptions, *beside: Beside, started: Callable[[ServerOptions], None] = lambda options: None
 ) -> None:
     """Serve until interrupted; `started` is told where, once the address is taken.
-
-    RAISES: UsageError when the address is not to be had, NotWritableError.
-    """
+    RAISES: UsageError when the address is not to be had, NotWritableError."""
     taken = _bind(options)
     port = taken.getsockname()[1]
     config = uvicorn.Config(

@@ -41,10 +41,8 @@ class SqlWorker:
         return self._process.poll() is None
 
     def ask(self, question: Question) -> Answer:
-        """Have a question answered.
-
-        RAISES: TimeLimitError, MemoryLimitError, EngineError when the process had to be ended, or has ended itself.
-        """
+        """Have a question answered. RAISES: TimeLimitError, MemoryLimitError, EngineError when the process had to be
+        ended, or has ended itself."""
         seconds = question.bounds.seconds
         try:
             if not self._is_ready:
@@ -119,10 +117,12 @@ class SqlPool:
         worker = self._taken(question.bounds.process_bytes)
         answer = worker.ask(question)
         failure = answer.failure
-        if failure is not None and failure.code == MemoryLimitError.code:
-            worker.close()  # what it holds may not come free
-        else:
-            self._give_back(worker)
+        is_full = failure is not None and failure.code == MemoryLimitError.code  # what it holds may not come free
+        with self._lock:
+            is_kept = not is_full and not self._is_closed
+            self._free += [worker] if is_kept else []
+        if not is_kept:
+            worker.close()
         if failure is None:
             return answer.rows
         kind = next((each for each in error_classes() if each.code == failure.code), HeadwaterError)
@@ -136,13 +136,6 @@ class SqlPool:
                     return worker
                 worker.close()
         return SqlWorker(memory)
-
-    def _give_back(self, worker: SqlWorker) -> None:
-        with self._lock:
-            if not self._is_closed:
-                self._free.append(worker)
-                return
-        worker.close()
 
 
 def _busy() -> TimeLimitError:

@@ -87,9 +87,7 @@ def answer(question: Question) -> Answer:
 
 def rows_of(table: pa.Table, limit: int, *, message: str | None = None, more: bool | None = None) -> Rows:
     """The rows of a table as JSON can say them, as many as one answer holds.
-
-    `more` says whether there are others; without it, a table of `limit` rows may be a part.
-    """
+    `more` says whether there are others; without it, a table of `limit` rows may be a part."""
     cells: list[list[Any]] = []
     size = 0
     for row in python_rows(table):
@@ -117,18 +115,14 @@ def _cell(value: Any) -> Any:
     return _cell(interval_text(*value) if isinstance(value, pa.MonthDayNano) else str(value))
 
 
-def limit_memory(more: int) -> None:
-    """Let this process take so many bytes more than it has now. Systems that do not count them set no limit."""
-    with suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        used = next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
-        resource.setrlimit(resource.RLIMIT_DATA, (used + more, resource.RLIM_INFINITY))
-
-
 def main(socket: int, memory: int) -> None:
     """Answer until the other side closes the socket."""
     link = Connection(socket)
-    limit_memory(memory)
+    # let this process take so many bytes more than it has now. Systems that do not count them set no limit.
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        used = next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
+        resource.setrlimit(resource.RLIMIT_DATA, (used + memory, resource.RLIM_INFINITY))
     link.send_bytes(READY)
     with suppress(EOFError, ConnectionError):
         while True:

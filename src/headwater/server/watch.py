@@ -44,14 +44,10 @@ class Watch:
 
     def look(self) -> bool:
         """Harvest the folder if it is not as it was; returns whether it was harvested."""
-        files = {path: _stamp(path) for path in self._folder.rglob("*") if path.is_file()}
+        states = {path: path.stat() for path in self._folder.rglob("*") if path.is_file()}
+        files = {path: (state.st_mtime_ns, state.st_size) for path, state in states.items()}
         if files == self._seen:
             return False
         self._seen = files
         harvest(self._store, read_estate([str(self._folder)], self._dialect), self._options)
         return True
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size

@@ -6,9 +6,8 @@ import sys
 from headwater.spark.classes import class_options
 from headwater.spark.java import Java, find_java
 
-JAVA_OPTIONS = (
-    "SPARK_SUBMIT_OPTS"  # of the Java that is the driver; those among Spark's settings come later, and so win
-)
+# of the Java that is the driver; those among Spark's settings come later, and so win
+JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
 def spark_environment(java: Java | None = None) -> dict[str, str]:

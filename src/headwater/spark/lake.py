@@ -13,6 +13,7 @@ from headwater.lake.tables import Warehouse
 from headwater.lake.tables.at import At
 from headwater.spark.catalog.install import install_catalog
 from headwater.spark.cluster import ship_package
+from headwater.spark.source.due import start_compactor
 from headwater.spark.source.options import STORAGE, whole_url
 from headwater.spark.views import ViewLake
 
@@ -83,13 +84,14 @@ def connect(
     """Make the tables of a warehouse known to Spark as `hw.db.table`, in SQL and in DataFrames.
 
     `storage` are options of the object store; without them it is reached by what the environment says, which on a
-    cluster must be said on the executors too. Where this Spark's internals are not those we know, there is a warning,
-    and the tables are temporary views `db_table`.
+    cluster must be said on the executors too. Tasks of this Spark compact the buckets that its writes fill. Where its
+    internals are not those we know, there is a warning, and the tables are temporary views `db_table`.
     """
     url = whole_url(str(warehouse))
     options = {"warehouse": url} | {STORAGE + name: value for name, value in (storage or {}).items()}
     opened = Warehouse(url, dict(storage) if storage else None)
     ship_package(spark)
+    start_compactor(spark.sparkContext)
     make_active(spark)
     try:
         install_catalog(spark, catalog, options)

@@ -1,8 +1,6 @@
 """T-SQL, where no semicolon need stand between statements: the words that begin one are told by the grammar.
-
 Most of them are reserved, so outside brackets and CASE they begin a statement unless the statement before can hold
-them: SELECT follows INSERT, UNION or the named queries of WITH; SET follows UPDATE; UPDATE follows THEN.
-"""
+them: SELECT follows INSERT, UNION or the named queries of WITH; SET follows UPDATE; UPDATE follows THEN."""
 
 import dataclasses
 import itertools
@@ -126,18 +124,14 @@ def _begins(tokens: Sequence[Any], at: int, before: _Statement) -> bool:
     if before.first in _RIGHTS and "TO" not in before.words and "FROM" not in before.words:
         return False
     if before.is_routine:
-        return _begins_body(word, before)
+        # its body begins behind AS, or with BEGIN; a function that returns a query is one statement
+        if word == "RETURN" and "FUNCTION" in before.words:
+            return False
+        return (before.last == "AS" or word == "BEGIN") and (word in _ALWAYS or word in _RULES)
     if word in _ALWAYS:
         return True
     rule = _RULES.get(word)
     return rule is not None and rule(before, after, tokens, at)
-
-
-def _begins_body(word: str, before: _Statement) -> bool:
-    """The body of a routine begins behind AS, or with BEGIN; a function that returns a query is one statement."""
-    if word == "RETURN" and "FUNCTION" in before.words:
-        return False
-    return (before.last == "AS" or word == "BEGIN") and (word in _ALWAYS or word in _RULES)
 
 
 def _select(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:

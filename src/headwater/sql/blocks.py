@@ -1,8 +1,6 @@
 """Procedural code: the statements inside blocks, branches, loops and bodies, without what is around them.
-
 Every branch is entered, in the order of the text: lineage asks what may flow, not what will. Declarations and control
-words are dropped; a body in quotes is cut into statements of its own.
-"""
+words are dropped; a body in quotes is cut into statements of its own."""
 
 import dataclasses
 import itertools
@@ -25,11 +23,11 @@ from headwater.sql.control_flow import (
 )
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
-from headwater.sql.dialects import UNSWALLOWED
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
-from headwater.sql.tokens import as_query, token_like, word_at
+from headwater.sql.tokens import as_query, group_end, token_like, word_at
 from headwater.text import Source
 
 _JUMPS = (
@@ -56,9 +54,7 @@ _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLA
 
 def enter_blocks(pieces: Iterable[Piece], source: Source, dialect: str, code: Code | None = None) -> Iterator[Piece]:
     """The statements of a script, with those inside procedural code in the place of the code.
-
-    `code` is told of what the code declares, before the statements that follow it.
-    """
+    `code` is told of what the code declares, before the statements that follow it."""
     code = code or Code()
     for piece in _Entry(source, dialect, code).enter(pieces):
         piece = dataclasses.replace(piece, names=frozenset(code.names)) if code.names else piece
@@ -102,7 +98,7 @@ class _Entry:
         if routine is not None and piece.batch != self._batch:
             self._code.end()
         self._outside = self._branches.depth
-        if self._dialect in UNSWALLOWED:  # T-SQL has said already what is conditional
+        if self._dialect in MICROSOFT:  # T-SQL has said already what is conditional
             return piece
         self._branches.read(piece.tokens)
         if routine is not None and self._branches.depth <= self._outermost and not self._declaring:
@@ -215,6 +211,8 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             if second in TRANSACTION or len(tokens) == 1:
                 return (tokens, False) if second in TRANSACTION else ((), False)
             skipped = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
+            if second == "ATOMIC" and word_at(tokens, 2) == "WITH":
+                skipped = group_end(tokens, 3) or len(tokens)
             tokens = tokens[skipped:]
         elif first in ("END", "GO"):
             tokens = _after_end(tokens)
@@ -285,20 +283,24 @@ def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             if at + 1 < len(tokens) and tokens[at + 1].token_type is TokenType.STRING:
                 return (), False  # a body in another language, or in quotes
             if "BEGIN" not in _words(tokens[at:]):
-                return (tokens[at + 1 :], True) if dialect not in UNSWALLOWED else ((), False)
+                return (tokens[at + 1 :], True) if dialect not in MICROSOFT else ((), False)
     return (), False
+
+
+_PAIRS = ((TokenType.END, TokenType.CASE), (TokenType.R_PAREN, TokenType.L_PAREN))
 
 
 def _without_tail(tokens: Sequence[Any]) -> Sequence[Any]:
     """A statement without the END that follows it where no semicolon does (T-SQL)."""
-    opened = 0
+    opened: list[Any] = []
     for at, token in enumerate(tokens):
-        if token.token_type is TokenType.CASE:
-            opened += 1
-        elif token.token_type is TokenType.END:
-            if opened == 0:
-                return tokens[:at]
-            opened -= 1
+        kind = token.token_type
+        if kind in (TokenType.CASE, TokenType.L_PAREN):
+            opened.append(kind)
+        elif kind is TokenType.END and not opened:
+            return tokens[:at]
+        elif opened and (kind, opened[-1]) in _PAIRS:  # END in brackets without CASE: AS ROW END
+            opened.pop()
     return tokens
 
 

@@ -1,9 +1,7 @@
 """The branches and loops around each statement of procedural code.
-
 A branch is known by the IF (or loop) that it belongs to and by its number among the arms of that IF. What one arm
 assigns is seen by the statements after it in the same arm for certain, by those after the IF perhaps, and by the
-other arms never.
-"""
+other arms never."""
 
 import itertools
 from collections.abc import Sequence

@@ -6,25 +6,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from headwater.errors import IssueCode
+from headwater.model import relation as rel
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    Attribute,
-    Branch,
-    Call,
-    Computed,
-    Expression,
-    Filter,
-    Generate,
-    Let,
-    Literal,
-    MakeStruct,
-    Ref,
-    Relation,
-    SetOp,
-    Subquery,
-    SubqueryKind,
-    Values,
-)
 from headwater.sql.items import Column, DerivedItem, OpaqueItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.query_functions import QueryFunction, choose
@@ -59,8 +42,8 @@ def _unqualified(function: Node) -> Node:
 
 
 def add_call(
-    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
-) -> Relation | None:
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: rel.Relation | None
+) -> rel.Relation | None:
     """A call in FROM: the rows of the function's queries; None when the script defines no such function."""
     routine = called(lowering, function)
     if routine is None:
@@ -77,12 +60,12 @@ def add_call(
     columns = renamed(renamed(query.columns, declared), alias_names(lowering, node.args.get("alias")))
     item = DerivedItem(columns, query.below)
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
-    return beside(Generate(before, bindings) if bindings else before, query.relation)
+    return beside(rel.Generate(before, bindings) if bindings else before, query.relation)
 
 
 def _add_given(
-    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
-) -> Relation | None:
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: rel.Relation | None
+) -> rel.Relation | None:
     """A function that the schema gives: a source with columns of its own, whose rows its arguments decide."""
     if not isinstance(function, exp.Anonymous | exp.Dot):
         return None
@@ -104,10 +87,10 @@ def _add_given(
     item = DerivedItem(renamed(stored.star(), alias_names(lowering, node.args.get("alias"))))
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
     relation = beside(before, stored.scan)
-    return Filter(relation, Call(function.name.lower(), args)) if args else relation
+    return rel.Filter(relation, rel.Call(function.name.lower(), args)) if args else relation
 
 
-def lower_call(lowering: Lowering, function: Node, scope: Scope) -> Expression | None:
+def lower_call(lowering: Lowering, function: Node, scope: Scope) -> rel.Expression | None:
     """A call in an expression: the value that the function's query gives; None when it is not such a function."""
     routine = called(lowering, function)
     if routine is None or not routine.queries:
@@ -120,10 +103,10 @@ def lower_call(lowering: Lowering, function: Node, scope: Scope) -> Expression |
     if any(column.is_wildcard for column in columns):
         lowering.report(IssueCode.APPROXIMATE_LINEAGE, f"not all columns of `{routine.name}` are known")
     if len(columns) > 1:  # a row: (f(x)).a is one of its fields
-        row = MakeStruct(tuple((column.name, column.expression) for column in columns))
+        row = rel.MakeStruct(tuple((column.name, column.expression) for column in columns))
         query.columns = [Column(routine.name, routine.name, row)]
     id = query.output_id(lowering, 0)
-    return Let(bindings, Subquery(SubqueryKind.SCALAR, query.rows, id))
+    return rel.Let(bindings, rel.Subquery(rel.SubqueryKind.SCALAR, query.rows, id))
 
 
 def _declared(lowering: Lowering, routine: QueryFunction) -> _Names:
@@ -141,7 +124,7 @@ def _table(parts: Sequence[str]) -> Node:
 
 def _enter(
     lowering: Lowering, routine: QueryFunction, function: Node, scope: Scope
-) -> tuple[Query, tuple[Computed, ...]] | None:
+) -> tuple[Query, tuple[rel.Computed, ...]] | None:
     """The rows of a function's queries and the columns that hold its arguments."""
     lowering.check_time()
     inner, bindings = _bind(lowering, routine, function, scope)
@@ -160,9 +143,9 @@ def _enter(
 
 def _bind(
     lowering: Lowering, routine: QueryFunction, function: Node, scope: Scope
-) -> tuple[Scope, tuple[Computed, ...]]:
+) -> tuple[Scope, tuple[rel.Computed, ...]]:
     """A scope in which parameters are arguments, by name and by number."""
-    given: dict[str, Expression] = {}
+    given: dict[str, rel.Expression] = {}
     for at, each in enumerate(function.expressions):
         named = isinstance(each, exp.Kwarg | exp.PropertyEQ)
         key = lowering.key_of(each.this.name) if named else f"${at + 1}"
@@ -171,11 +154,11 @@ def _bind(
     bindings = []
     for at, name in enumerate(routine.parameters):
         number, key = f"${at + 1}", lowering.key_of(name)
-        value = given.get(number) or given.get(key) or Literal()
+        value = given.get(number) or given.get(key) or rel.Literal()
         id = lowering.new_id()
-        bindings.append(Computed(Attribute(id, name or number), value))
+        bindings.append(rel.Computed(rel.Attribute(id, name or number), value))
         for each in (key, number) if name else (number,):
-            inner.locals[each] = Column(name or number, each, Ref(id))
+            inner.locals[each] = Column(name or number, each, rel.Ref(id))
     return inner, tuple(bindings)
 
 
@@ -197,7 +180,7 @@ def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunctio
         by_key = {lowering.key_of(each.name): at for at, each in enumerate(listed)}
         order = [by_key.get(lowering.key_of(name)) for name in routine.columns]
         query.columns = [
-            query.columns[at] if at is not None and at < len(query.columns) else Column(name, name, Literal())
+            query.columns[at] if at is not None and at < len(query.columns) else Column(name, name, rel.Literal())
             for at, name in zip(order, routine.columns)
         ]
     return query
@@ -206,14 +189,14 @@ def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunctio
 def _united(lowering: Lowering, queries: Sequence[Query]) -> Query:
     """The rows of several queries, column by column."""
     names = queries[0].columns
-    attributes = tuple(Attribute(lowering.new_id(), column.name) for column in names)
+    attributes = tuple(rel.Attribute(lowering.new_id(), column.name) for column in names)
     branches = []
     for query in queries:
         ids: list[int | None] = [query.output_id(lowering, at) for at in range(len(query.columns))]
-        branches.append(Branch(query.rows, tuple((ids + [None] * len(names))[: len(names)])))
-    columns = [Column(column.name, column.key, Ref(each.id)) for column, each in zip(names, attributes)]
+        branches.append(rel.Branch(query.rows, tuple((ids + [None] * len(names))[: len(names)])))
+    columns = [Column(column.name, column.key, rel.Ref(each.id)) for column, each in zip(names, attributes)]
     below = tuple(query.item for query in queries if query.below)
-    return Query(SetOp("union", attributes, tuple(branches)), columns, below, merged=bool(below))
+    return Query(rel.SetOp("union", attributes, tuple(branches)), columns, below, merged=bool(below))
 
 
 # ----------------------------------------------------------------------------------------------------- RESULT_SCAN
@@ -228,8 +211,8 @@ def is_result_scan(function: Node) -> bool:
 
 
 def add_result_scan(
-    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
-) -> Relation | None:
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: rel.Relation | None
+) -> rel.Relation | None:
     """The query whose rows are meant; None when it cannot be told or is no query."""
     piece = _meant(lowering, function)
     if piece is None:
@@ -239,7 +222,9 @@ def add_result_scan(
     except Exception:  # the parser fails in many ways on what is not SQL
         return None
     if isinstance(tree, exp.Show | exp.Describe) or (isinstance(tree, exp.Command) and tree.name.upper() == "SHOW"):
-        return _add_catalog(lowering, node, scope, before)
+        # the rows that SHOW lists: they come from no table
+        scope.items.append(name_item(lowering, node, OpaqueItem(rel.Literal()), (_RESULT_SCAN,), _RESULT_SCAN))
+        return beside(before, rel.Values((), ()))
     if not isinstance(tree, exp.Query):
         return None
     with lowering.reading(piece):
@@ -260,9 +245,3 @@ def _meant(lowering: Lowering, function: Node) -> Piece | None:
     elif isinstance(given, exp.Literal) and given.name.lstrip("-").isdigit() and given.name.startswith("-"):
         steps = -int(given.name)
     return lowering.earlier[-steps] if 0 < steps <= len(lowering.earlier) else None
-
-
-def _add_catalog(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
-    """The rows that SHOW lists: they come from no table."""
-    scope.items.append(name_item(lowering, node, OpaqueItem(Literal()), (_RESULT_SCAN,), _RESULT_SCAN))
-    return beside(before, Values((), ()))

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from headwater.sql.dialects import MICROSOFT
+
 _POSTGRES = frozenset({"", "postgres", "redshift", "materialize", "risingwave"})
-_MICROSOFT = frozenset({"tsql", "fabric"})
 _DOTTED = frozenset({"teradata", "sqlite", "duckdb"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 
@@ -22,13 +23,13 @@ _SQLPLUS = (
 _LINES = {  # what a command begins with, first on its line and where no statement is open
     "oracle": _SQLPLUS,
     **dict.fromkeys(_DOTTED, r"\.[A-Za-z]"),
-    **dict.fromkeys(_MICROSOFT, r":(?:setvar|r|connect|on|out|error|listvar|xml|exit|quit)\b|!!"),
+    **dict.fromkeys(MICROSOFT, r":(?:setvar|r|connect|on|out|error|listvar|xml|exit|quit)\b|!!"),
     "snowflake": r"![a-z]",
     "hive": r"![a-z]",
 }
 _ENDS = {  # a line that ends the statement before it
     "oracle": r"/",
-    **dict.fromkeys(_MICROSOFT, r"GO(?:[ \t]+\d+)?"),
+    **dict.fromkeys(MICROSOFT, r"GO(?:[ \t]+\d+)?"),
 }
 _SKIPPED = r"--[^\n]*|/\*.*?\*/"
 _QUOTED = r"\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]\n]*\]"

@@ -50,9 +50,7 @@ def label_size(tokens: Sequence[Any]) -> int:
 
 def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
     """The conditions and loop queries that stand before the first statement of a piece, in order.
-
-    Unless `every` is asked for, only conditions with a query in them: outside GoogleSQL many are no expressions.
-    """
+    Unless `every` is asked for, only conditions with a query in them: outside GoogleSQL many are no expressions."""
     if is_routine(tokens):
         at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
         tokens = tokens[at:]

@@ -86,7 +86,12 @@ def _create_clone(lowering: Lowering, node: Node, table: Node, original: Node) -
 def _create_by_columns(lowering: Lowering, node: Node, table: Node) -> Lowered:
     target, name, span = _target(lowering, node, table)
     exists, temporary = bool(node.args.get("exists")), is_temporary(node)
-    model = model_of(node)
+    # the table that a new one is like
+    schema = node.this
+    properties = node.args.get("properties")
+    candidates = [*(schema.expressions if isinstance(schema, exp.Schema) else ())]
+    candidates += properties.expressions if properties is not None else []
+    model = next((each.this for each in candidates if isinstance(each, exp.LikeProperty)), None)
     if model is not None:
         original, _ = lowering.table_name(model)
         return Lowered(
@@ -112,7 +117,7 @@ def _create_by_columns(lowering: Lowering, node: Node, table: Node) -> Lowered:
 
 
 def is_temporary(node: Node) -> bool:
-    """Whether CREATE makes a table of the session only."""
+    """Return true if CREATE makes a table of the session only."""
     properties = node.args.get("properties")
     if properties is not None and any(
         isinstance(each, exp.TemporaryProperty | exp.VolatileProperty) for each in properties.expressions
@@ -193,12 +198,3 @@ def _referenced(lowering: Lowering, reference: Node) -> tuple[str, tuple[str, ..
     table = target.this if isinstance(target, exp.Schema) else target
     columns = target.expressions if isinstance(target, exp.Schema) else []
     return str(lowering.table_name(table)[0]), _names(columns)
-
-
-def model_of(node: Node) -> Node | None:
-    """The table that a new one is like."""
-    schema = node.this
-    properties = node.args.get("properties")
-    candidates = [*(schema.expressions if isinstance(schema, exp.Schema) else ())]
-    candidates += properties.expressions if properties is not None else []
-    return next((each.this for each in candidates if isinstance(each, exp.LikeProperty)), None)

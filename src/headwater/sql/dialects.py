@@ -58,8 +58,8 @@ def sqlglot_dialect(name: str) -> Any:
     return Dialect.get_or_raise(name or None)
 
 
-UNSWALLOWED = frozenset({"tsql", "fabric"})
-"""Dialects in which a command is cut into tokens, too: statements follow it without a semicolon."""
+MICROSOFT = frozenset({"tsql", "fabric"})
+"""The dialects of T-SQL. A command is cut into tokens there, too: statements follow it without a semicolon."""
 
 
 def tokenize(text: str, dialect: str) -> list[Any]:
@@ -67,7 +67,7 @@ def tokenize(text: str, dialect: str) -> list[Any]:
 
     RAISES: TokenError and other errors of sqlglot.
     """
-    if dialect in UNSWALLOWED:
+    if dialect in MICROSOFT:
         return tokenize_commands(text, dialect)
     tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
     return tokens

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from headwater.sql.branches import Path
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.texts import FIRST_HOLE, LONGEST, NULL, Node, Texts, Values, inlined, is_hole, reads, variable_name
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_$]*\Z")
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?(-?\d*)([A-Za-z%])")
 _TEXTS = (exp.DType.TEXT, exp.DType.CHAR, exp.DType.NCHAR, exp.DType.VARCHAR, exp.DType.NVARCHAR, exp.DType.NAME)
-_MICROSOFT = frozenset({"tsql", "fabric"})
 
 
 class Evaluation:
@@ -62,7 +62,7 @@ class Evaluation:
 
     def sum(self, node: Node) -> Values | None:
         """`+` joins texts in T-SQL; of numbers it is a sum, and that is not followed."""
-        if self._dialect not in _MICROSOFT:
+        if self._dialect not in MICROSOFT:
             return None
         parts: list[Node] = []
         while isinstance(node, exp.Add):
@@ -165,7 +165,7 @@ class Evaluation:
         if len(wanted) != 1 or not wanted[0] or any(map(_is_unsure, wanted)):
             return None
         texts = self.values(node.this)
-        if self._dialect in _MICROSOFT and any(
+        if self._dialect in MICROSOFT and any(
             each.lower().count(wanted[0].lower()) != each.count(wanted[0]) for each in texts
         ):
             return None  # whether case counts is a matter of the collation

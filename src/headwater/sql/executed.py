@@ -1,8 +1,7 @@
 """Statements that execute a string: EXEC(…), sp_executesql, EXECUTE IMMEDIATE, EXECUTE, PREPARE.
-
 And what is left of an executed string where some of it is not known. A hole in a constant does not matter, one in the
-place of a value makes the statement approximate, and one anywhere else leaves only the tables that are named whole.
-"""
+place of a value makes the statement approximate, and one anywhere else leaves only the tables that are named
+whole."""
 
 import re
 from collections.abc import Container, Iterator, Sequence
@@ -11,11 +10,11 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.texts import is_hole
 from headwater.sql.tokens import STRINGS, cut_list, group_end, read_name, token_like, word_at
 from headwater.sql.without_lineage import kind_without_lineage
 
-_MICROSOFT = frozenset({"tsql", "fabric"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
 _HOLE = re.compile(r"headwater_hole_(\d+)_")
@@ -51,19 +50,17 @@ class Executed:
 
 def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Executed | None:
     """The string that a statement executes; None when it is something else.
-
-    `inside` says that the statement stands in procedural code, where PostgreSQL's EXECUTE takes a string.
-    """
+    `inside` says that the statement stands in procedural code, where PostgreSQL's EXECUTE takes a string."""
     first, second = word_at(tokens, 0), word_at(tokens, 1)
     if first in ("EXEC", "EXECUTE"):
-        if dialect in _MICROSOFT:
+        if dialect in MICROSOFT:
             return _read_microsoft(tokens)
         if second == "IMMEDIATE":
             return _read_immediate(tokens[2:]) if word_at(tokens, 2) != "FROM" else None
         if inside and dialect not in _MYSQL and first == "EXECUTE":
             return _read_immediate(tokens[1:])
         return None
-    if dialect in _MICROSOFT and first == "INSERT":
+    if dialect in MICROSOFT and first == "INSERT":
         at = _executed_at(tokens)
         found = _read_microsoft(tokens[at:]) if at is not None else None
         return replace(found, before=tuple(tokens[:at])) if found is not None else None
@@ -122,12 +119,10 @@ class Call:
 
 def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Call | None:
     """The procedure that a statement calls; None when it is something else.
-
-    In PL/SQL a name with brackets is a call, and a name alone, if it is one of those `known`.
-    """
+    In PL/SQL a name with brackets is a call, and a name alone, if it is one of those `known`."""
     first = word_at(tokens, 0)
     before: Sequence[Any] = ()
-    if dialect in _MICROSOFT and first == "INSERT":
+    if dialect in MICROSOFT and first == "INSERT":
         at = _executed_at(tokens)
         if at is None:
             return None
@@ -211,9 +206,7 @@ def _read_using(tokens: Sequence[Any]) -> Argument:
 
 def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | None:
     """`PREPARE s FROM expression` or `PREPARE s (types) AS statement`; None for anything else.
-
-    The name, the tokens of the expression or the statement, and whether it is a statement.
-    """
+    The name, the tokens of the expression or the statement, and whether it is a statement."""
     if word_at(tokens, 0) != "PREPARE" or len(tokens) < 4:
         return None
     at = (group_end(tokens, 2) or 2) if word_at(tokens, 2) == "(" else 2
@@ -225,7 +218,7 @@ def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | 
 def set_on_the_way(tokens: Sequence[Any], dialect: str) -> Iterator[str]:
     """The variables that a statement sets besides: MySQL's `SELECT @x := 1`, T-SQL's `UPDATE t SET @x = 1`."""
     first = word_at(tokens, 0)
-    gives = ":=" if dialect in _MYSQL else "=" if dialect in _MICROSOFT and first == "UPDATE" else ""
+    gives = ":=" if dialect in _MYSQL else "=" if dialect in MICROSOFT and first == "UPDATE" else ""
     if not gives or first == "SET":
         return
     for at in range(2, len(tokens)):
@@ -292,7 +285,7 @@ def with_named_holes(text: str, dialect: str) -> str:
     """A text whose holes are names that a tokenizer can read."""
     if not any(map(is_hole, text)):
         return text
-    sign = "@" if dialect in _MICROSOFT else ""
+    sign = "@" if dialect in MICROSOFT else ""
     return "".join(f"{sign}headwater_hole_{ord(each)}_" if is_hole(each) else each for each in text)
 
 

@@ -4,26 +4,11 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from headwater.model.relation import (
-    Attribute,
-    Call,
-    Case,
-    Computed,
-    Expression,
-    Literal,
-    MakeArray,
-    MakeStruct,
-    Project,
-    Ref,
-    Relation,
-    Subquery,
-    SubqueryKind,
-    Window,
-)
+from headwater.model import relation as rel
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Query, Scope, lowers, lowers_as
 
-_NOTHING = Literal()
+_NOTHING = rel.Literal()
 
 
 @lowers(
@@ -31,7 +16,7 @@ _NOTHING = Literal()
     *(exp.SessionParameter, exp.HexString, exp.BitString, exp.ByteString, exp.RawString, exp.National),
     *(exp.JSONPath, exp.Introducer, exp.NextValueFor, exp.Pseudocolumn),
 )
-def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """What comes from no column."""
     meta = node._meta
     if meta and "start" in meta and (lowering.leftmost is None or meta["start"] < lowering.leftmost):
@@ -40,31 +25,29 @@ def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 
 
 @lowers(type(None), bool, str)
-def lower_missing(lowering: Lowering, node: object, scope: Scope) -> Expression:
+def lower_missing(lowering: Lowering, node: object, scope: Scope) -> rel.Expression:
     """An argument that is no expression: the parser accepts calls with too few, and puts None or False there."""
     return _NOTHING
 
 
 @lowers(exp.Paren, exp.Alias, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls, exp.Collate, exp.PivotAlias)
-def lower_inside(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_inside(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """What only wraps a value."""
     return lowering.expression(node.this, scope)
 
 
 @lowers(exp.Kwarg, exp.PropertyEQ)
-def lower_named_argument(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_named_argument(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     return lowering.expression(node.expression, scope)
 
 
 @lowers(exp.Binary, exp.Unary, exp.Between)
-def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """A whole tree of operators is one call over its operands: for lineage they are all alike.
-
-    This also keeps a sum of five thousand terms, which the parser nests to the left, off the stack.
-    """
+    This also keeps a sum of five thousand terms, which the parser nests to the left, off the stack."""
     if not _is_operator(type(node)):
         return lower_function(lowering, node, scope)
-    operands: list[Expression] = []
+    operands: list[rel.Expression] = []
     stack = [node]
     while stack:
         part = stack.pop()
@@ -72,7 +55,7 @@ def lower_operator(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             stack.extend(reversed([value for value in part.args.values() if isinstance(value, exp.Expr)]))
         else:
             operands.append(lowering.expression(part, scope))
-    return Call(node.key, tuple(operands))
+    return rel.Call(node.key, tuple(operands))
 
 
 _OPERATORS: dict[type, bool] = {exp.Paren: True}
@@ -80,10 +63,8 @@ _OPERATORS: dict[type, bool] = {exp.Paren: True}
 
 def _is_operator(kind: type) -> bool:
     """Return whether `lower_operator` takes a node apart.
-
     sqlglot has nodes that are operators and functions at once: `a ~ b`, `POWER(a, b)`, `a @> b`, `CORR(a, b)`. They
-    are functions here: the rules may know them by name, and some aggregate. Only AND, OR and XOR are operators.
-    """
+    are functions here: the rules may know them by name, and some aggregate. Only AND, OR and XOR are operators."""
     known = _OPERATORS.get(kind)
     if known is None:
         named = issubclass(kind, exp.Func) and not issubclass(kind, exp.Connector)
@@ -92,29 +73,30 @@ def _is_operator(kind: type) -> bool:
 
 
 @lowers(exp.Cast, exp.TryCast, exp.Convert)
-def lower_cast(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_cast(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     value = node.expression if isinstance(node.this, exp.DataType) else node.this
     operand = lowering.expression(value, scope)
-    names = _row_names(node.args.get("to"))
-    if isinstance(operand, MakeStruct) and len(names) == len(operand.fields) > 0:  # a row takes those of its new type
-        return MakeStruct(tuple((name, Call("cast", (value,))) for name, (_, value) in zip(names, operand.fields)))
-    return Call("cast", (operand,))
-
-
-def _row_names(to: Node | None) -> list[str]:
-    """The names of a row type's fields, when it has names."""
+    # the names of a row type's fields, when it has names
+    to = node.args.get("to")
     members = to.expressions if isinstance(to, exp.DataType) else []
-    return [each.name for each in members if isinstance(each, exp.ColumnDef)]
+    names = [each.name for each in members if isinstance(each, exp.ColumnDef)]
+    if (
+        isinstance(operand, rel.MakeStruct) and len(names) == len(operand.fields) > 0
+    ):  # a row takes those of its new type
+        return rel.MakeStruct(
+            tuple((name, rel.Call("cast", (value,))) for name, (_, value) in zip(names, operand.fields))
+        )
+    return rel.Call("cast", (operand,))
 
 
 @lowers(exp.Case)
-def lower_case(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_case(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     operand, default = node.args.get("this"), node.args.get("default")
     branches = tuple(
         (lowering.expression(branch.this, scope), lowering.expression(branch.args["true"], scope))
         for branch in node.args["ifs"]
     )
-    return Case(
+    return rel.Case(
         branches,
         lowering.expression(default, scope) if default is not None else None,
         lowering.expression(operand, scope) if operand is not None else None,
@@ -122,25 +104,25 @@ def lower_case(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 
 
 @lowers(exp.If)
-def lower_if(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_if(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     condition = lowering.expression(node.this, scope)
     value = lowering.expression(node.args["true"], scope)
     otherwise = node.args.get("false")
-    return Case(((condition, value),), lowering.expression(otherwise, scope) if otherwise is not None else None)
+    return rel.Case(((condition, value),), lowering.expression(otherwise, scope) if otherwise is not None else None)
 
 
 # ------------------------------------------------------------------------------------------------- functions
 
 
 @lowers(exp.Expr)
-def lower_function(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_function(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """Any function: its arguments, with what stands inside its parentheses beside them."""
     name, aggregate = _name_of(node)
     lowering.span(node)
     call = Arguments()
     for argument in _values(node):
         call.add(lowering, argument, scope)
-    return Call(name, tuple(call.args), aggregate, tuple(call.order), call.condition)
+    return rel.Call(name, tuple(call.args), aggregate, tuple(call.order), call.condition)
 
 
 class Arguments:
@@ -149,9 +131,9 @@ class Arguments:
     __slots__ = ("args", "condition", "order")
 
     def __init__(self) -> None:
-        self.args: list[Expression] = []
-        self.order: list[Expression] = []
-        self.condition: Expression | None = None
+        self.args: list[rel.Expression] = []
+        self.order: list[rel.Expression] = []
+        self.condition: rel.Expression | None = None
 
     def add(self, lowering: Lowering, node: Node, scope: Scope) -> None:
         """Take one argument: `DISTINCT a, b`, `a ORDER BY b LIMIT 3`, `a HAVING MAX b`, or a plain value."""
@@ -168,17 +150,13 @@ class Arguments:
             self.add(lowering, node.this, scope)
             self.condition = lowering.expression(node.expression, scope)
         elif isinstance(node, exp.Lambda):
-            self.args.append(lowering.expression(node.this, _with_unknown_parameters(lowering, node, scope)))
+            from_nowhere = Scope(outer=scope)
+            for parameter in node.expressions:
+                key = lowering.key(parameter)
+                from_nowhere.locals[key] = Column(parameter.name, key, _NOTHING)
+            self.args.append(lowering.expression(node.this, from_nowhere))
         else:
             self.args.append(lowering.expression(node, scope))
-
-
-def _with_unknown_parameters(lowering: Lowering, node: Node, scope: Scope) -> Scope:
-    from_nowhere = Scope(outer=scope)
-    for parameter in node.expressions:
-        key = lowering.key(parameter)
-        from_nowhere.locals[key] = Column(parameter.name, key, _NOTHING)
-    return from_nowhere
 
 
 def _values(node: Node) -> Iterator[Node]:
@@ -212,30 +190,30 @@ def _name_of(node: Node) -> tuple[str, bool]:
 
 
 @lowers(exp.WithinGroup)
-def lower_within_group(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_within_group(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """The key of an ordered-set aggregate is what it computes with; of any other, only its order."""
     call = lowering.expression(node.this, scope)
     keys = tuple(lowering.expression(each, scope) for each in node.expression.expressions)
-    if not isinstance(call, Call):
+    if not isinstance(call, rel.Call):
         return call
     if isinstance(node.this, exp.PercentileCont | exp.PercentileDisc | exp.Mode) or not call.args:
-        return Call(call.function, call.args + keys, True, call.order, call.condition)
-    return Call(call.function, call.args, True, call.order + keys, call.condition)
+        return rel.Call(call.function, call.args + keys, True, call.order, call.condition)
+    return rel.Call(call.function, call.args, True, call.order + keys, call.condition)
 
 
 @lowers(exp.Filter)
-def lower_filter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_filter(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     call = lowering.expression(node.this, scope)
     condition = lowering.expression(node.expression.this, scope)
-    if isinstance(call, Call):
-        return Call(call.function, call.args, call.aggregate, call.order, condition, call.opaque)
-    return Case(((condition, call),))
+    if isinstance(call, rel.Call):
+        return rel.Call(call.function, call.args, call.aggregate, call.order, condition, call.opaque)
+    return rel.Case(((condition, call),))
 
 
 @lowers(exp.Window)
-def lower_window(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_window(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     function = lowering.expression(node.this, scope)
-    keys: list[Expression] = []
+    keys: list[rel.Expression] = []
     seen: set[str] = set()
     window: Node | None = node
     while window is not None:  # OVER w, OVER (w ORDER BY …): the keys of the named window too
@@ -248,7 +226,7 @@ def lower_window(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             bounds = (spec.args.get("start"), spec.args.get("end"))
             keys += [lowering.expression(bound, scope) for bound in bounds if isinstance(bound, exp.Expr)]
         window = _named_window(lowering, window, scope, seen)
-    return Window(function, tuple(keys))
+    return rel.Window(function, tuple(keys))
 
 
 def _named_window(lowering: Lowering, window: Node, scope: Scope, seen: set[str]) -> Node | None:
@@ -266,27 +244,27 @@ def _named_window(lowering: Lowering, window: Node, scope: Scope, seen: set[str]
 
 
 @lowers(exp.Subquery, exp.Query)
-def lower_subquery(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    return Subquery(SubqueryKind.SCALAR, *_first_column(lowering, lowering.query(node, scope)))
+def lower_subquery(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
+    return rel.Subquery(rel.SubqueryKind.SCALAR, *_first_column(lowering, lowering.query(node, scope)))
 
 
 @lowers(exp.Exists)
-def lower_exists(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_exists(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     if not isinstance(node.this, exp.Query):
         return lower_function(lowering, node, scope)
-    return Subquery(SubqueryKind.EXISTS, lowering.query(node.this, scope).relation)
+    return rel.Subquery(rel.SubqueryKind.EXISTS, lowering.query(node.this, scope).relation)
 
 
 @lowers(exp.Any, exp.All)
-def lower_any(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_any(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     if not isinstance(node.this, exp.Query):
         return lowering.expression(node.this, scope)
     query = lowering.query(node.this, scope)
-    return Subquery(SubqueryKind.IN, *_first_column(lowering, query))
+    return rel.Subquery(rel.SubqueryKind.IN, *_first_column(lowering, query))
 
 
 @lowers(exp.In)
-def lower_in(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_in(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     operand = lowering.expression(node.this, scope)
     query = node.args.get("query")
     if query is None:
@@ -295,34 +273,30 @@ def lower_in(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         field = node.args.get("field")
         if isinstance(field, exp.Expr):
             others.append(field)
-        return Call("in", (operand, *(lowering.expression(each, scope) for each in others)))
+        return rel.Call("in", (operand, *(lowering.expression(each, scope) for each in others)))
     lowered = lowering.query(query, scope)
     relation, column = _first_column(lowering, lowered)
-    return Subquery(SubqueryKind.IN, relation, column, operand)
+    return rel.Subquery(rel.SubqueryKind.IN, relation, column, operand)
 
 
 @lowers(exp.Array)
-def lower_array(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_array(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     items = node.expressions
     if len(items) == 1 and isinstance(items[0], exp.Query):
-        return array_subquery(lowering, items[0], scope)
-    return MakeArray(tuple(lowering.expression(each, scope) for each in items))
+        # ARRAY(SELECT …)
+        query = lowering.query(items[0], scope)
+        return rel.Subquery(rel.SubqueryKind.ARRAY, *_first_column(lowering, query))
+    return rel.MakeArray(tuple(lowering.expression(each, scope) for each in items))
 
 
-def array_subquery(lowering: Lowering, node: Node, scope: Scope) -> Expression:
-    """ARRAY(SELECT …)."""
-    query = lowering.query(node, scope)
-    return Subquery(SubqueryKind.ARRAY, *_first_column(lowering, query))
-
-
-def _first_column(lowering: Lowering, query: Query) -> tuple[Relation, int | None]:
+def _first_column(lowering: Lowering, query: Query) -> tuple[rel.Relation, int | None]:
     """The rows of a query and its column; several columns are a row value: `(a, b) IN (SELECT x, y …)`."""
     if not query.columns:
         return query.relation, None
     value = query.columns[0].expression
     if len(query.columns) > 1 or query.as_struct:
-        value = MakeStruct(tuple((column.name, column.expression) for column in query.columns))
-    elif isinstance(value, Ref) and value.span is None:
+        value = rel.MakeStruct(tuple((column.name, column.expression) for column in query.columns))
+    elif isinstance(value, rel.Ref) and value.span is None:
         return query.relation, value.column
-    column = Computed(Attribute(lowering.new_id(), "value"), value)
-    return Project(query.relation, (column,)), column.attribute.id
+    column = rel.Computed(rel.Attribute(lowering.new_id(), "value"), value)
+    return rel.Project(query.relation, (column,)), column.attribute.id

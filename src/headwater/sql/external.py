@@ -2,7 +2,8 @@
 
 The language of a connection is a part of the schema (`SchemaMetadata.connections`). Tables of the query are named
 after the connection: `us.crm.public.people` is `public.people` behind the connection `us.crm`. Without a language,
-lineage ends at the connection itself.
+a query that means the same in all languages that such a database can have is followed; else lineage ends at the
+connection itself.
 """
 
 import sqlglot
@@ -29,19 +30,26 @@ def external_source(lowering: Lowering, function: Node) -> tuple[TableName, Node
 def _query(lowering: Lowering, written: str, connection: TableName, text: str) -> Node | None:
     known = {each.name.lower(): each.dialect for each in lowering.resolver.schema.connections}
     dialect = known.get(written.lower())
-    if dialect is None:
-        return None
-    try:
-        tree = sqlglot.parse_one(text, read=sqlglot_dialect(canonical_dialect(dialect)))
-    except (SqlglotError, DialectError):
-        return None
-    if not isinstance(tree, exp.Query):
+    trees = [_parsed(text, each) for each in ((dialect,) if dialect is not None else _LANGUAGES)]
+    tree = trees[0]
+    if not isinstance(tree, exp.Query) or any(other != tree for other in trees[1:]):
         return None
     own = {each.alias for each in tree.find_all(exp.CTE)}
     for table in list(tree.find_all(exp.Table)):
         if table.name not in own or table.args.get("db"):
             _put_behind(table, str(connection))
     return tree
+
+
+_LANGUAGES = ("postgres", "mysql", "bigquery")
+"""The languages of Cloud SQL, AlloyDB and Spanner."""
+
+
+def _parsed(text: str, dialect: str) -> Node | None:
+    try:
+        return sqlglot.parse_one(text, read=sqlglot_dialect(canonical_dialect(dialect)))
+    except (SqlglotError, DialectError):
+        return None
 
 
 def _put_behind(table: Node, connection: str) -> None:

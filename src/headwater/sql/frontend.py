@@ -65,11 +65,8 @@ logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # what it warns 
 
 class SqlFrontEnd:
     """Text of one dialect to relation trees, by sqlglot's parser and our own name resolution.
-
     It remembers the functions and variables of a script, so it belongs to one script at a time; `split` begins anew.
-
-    RAISES: DialectError when the dialect is not known.
-    """
+    RAISES: DialectError when the dialect is not known."""
 
     def __init__(self, dialect: str | None = None) -> None:
         self.dialect = canonical_dialect(dialect)
@@ -170,7 +167,6 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
         read = lower_move(lowering, tree, statement) or lower_stream(lowering, tree, statement)
         if read is not None:
             return _settled(lowering, read)
-    if isinstance(tree, exp.Command):
         kind = kind_without_lineage(statement.tokens)
         if kind is not None:
             return Lowered(kind)

@@ -4,24 +4,8 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from headwater.model import relation as rel
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    Attribute,
-    Branch,
-    Call,
-    Computed,
-    Element,
-    Expression,
-    Generate,
-    GetField,
-    Literal,
-    OneOf,
-    Ref,
-    Relation,
-    Resolution,
-    SetOp,
-    Values,
-)
 from headwater.model.types import Array, Struct
 from headwater.sql.calls import add_call, add_result_scan, is_result_scan
 from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
@@ -31,12 +15,12 @@ from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside
 from headwater.text import Span
 
 _Named = tuple[str, str, Span | None]
-_Generated = tuple[Sequence[str], Sequence[Expression], Sequence[Expression]]
+_Generated = tuple[Sequence[str], Sequence[rel.Expression], Sequence[rel.Expression]]
 """Default names and values of the columns made, and what decides the number of rows."""
 
 
 @adds(exp.Unnest)
-def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     arrays = [lowering.expression(each, scope) for each in node.expressions]
     alias = node.args.get("alias")
     names = alias_names(lowering, alias)
@@ -45,17 +29,17 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: Relation | 
         values += [values[-1]] * (len(names) - len(values))
     offset = node.args.get("offset")
     if isinstance(offset, exp.Identifier):
-        values.append(Literal())
+        values.append(rel.Literal())
         names = [*names[: len(values) - 1], (offset.name, lowering.key(offset), lowering.span(offset))]
     return _add_generated(lowering, node, scope, before, (names, ["unnest"], values, arrays))
 
 
-def _unnested(lowering: Lowering, array: Expression) -> list[Expression]:
+def _unnested(lowering: Lowering, array: rel.Expression) -> list[rel.Expression]:
     """What one array gives: its elements; in Trino, where an element is a row, a column for each of its fields."""
-    element = Element(array)
+    element = rel.Element(array)
     known = lowering.type_of(array) if lowering.dialect in _ROWS_TO_COLUMNS else None
     if isinstance(known, Array) and isinstance(known.element, Struct):
-        return [GetField(element, member.name) for member in known.element.members]
+        return [rel.GetField(element, member.name) for member in known.element.members]
     return [element]
 
 
@@ -63,7 +47,7 @@ _ROWS_TO_COLUMNS = frozenset({"trino", "presto", "athena"})
 
 
 @adds(exp.Lateral, exp.TableFromRows)
-def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     inner = node.this
     if isinstance(inner, exp.Query):
         query = lowering.query(inner, scope)
@@ -78,14 +62,14 @@ def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: Relation |
 
 
 @adds(exp.Stream, exp.Final)
-def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     """STREAM(t), t FINAL: the table."""
     inner = node.this.this if isinstance(node, exp.Stream) and isinstance(node.this, exp.Subquery) else node.this
     return add_item(lowering, inner, scope, before)
 
 
 @adds(exp.Func)
-def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def _add_function(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:
         function = function.expressions[0]
@@ -104,7 +88,7 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
         return entered
     if "generator" in (function.key, function.name.lower()):  # rows without columns
         scope.items.append(name_item(lowering, node, DerivedItem([]), (), "generator"))
-        return beside(before, Values((), ()))
+        return beside(before, rel.Values((), ()))
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
         return add_opaque(lowering, node, scope, before)
@@ -116,14 +100,14 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: Relation
 
 
 def _add_view(
-    lowering: Lowering, node: Node, function: Node, scope: Scope, before: Relation | None
-) -> Relation | None:
+    lowering: Lowering, node: Node, function: Node, scope: Scope, before: rel.Relation | None
+) -> rel.Relation | None:
     """A view with parameters (ClickHouse): `v(x = 1)` reads the view `v`."""
     if lowering.dialect != "clickhouse" or not isinstance(function, exp.Anonymous):
         return None
     table = exp.Table(this=exp.to_identifier(function.name), db=node.args.get("db"), alias=node.args.get("alias"))
     known = lowering.resolver.resolve(lowering.table_name(table)[0])
-    return None if known.resolution is Resolution.UNKNOWN else add_item(lowering, table, scope, before)
+    return None if known.resolution is rel.Resolution.UNKNOWN else add_item(lowering, table, scope, before)
 
 
 def _table_named(function: Node) -> Node | None:
@@ -139,9 +123,9 @@ def _add_generated(
     lowering: Lowering,
     node: Node,
     scope: Scope,
-    before: Relation | None,
-    made: tuple[Sequence[_Named], Sequence[str], Sequence[Expression], Sequence[Expression]],
-) -> Relation:
+    before: rel.Relation | None,
+    made: tuple[Sequence[_Named], Sequence[str], Sequence[rel.Expression], Sequence[rel.Expression]],
+) -> rel.Relation:
     """Columns made per row. Without names of their own, a single one has the name of the alias."""
     names, defaults, values, expanded = made
     if values and len(names) > len(values):  # the fields of a struct, the keys and values of a map
@@ -149,40 +133,40 @@ def _add_generated(
     alias = node.args.get("alias")
     if not names and len(values) == 1 and alias is not None and alias.this is not None:
         names = [(alias.name, lowering.key(alias.this), lowering.span(alias.this))]
-    columns: list[Computed] = []
+    columns: list[rel.Computed] = []
     offered: list[Column] = []
     for at, value in enumerate(values):
         name = defaults[at] if at < len(defaults) else f"{defaults[-1]}_{at}"
         key, span = lowering.key_of(name), None
         if at < len(names):
             name, key, span = names[at]
-        computed = Computed(Attribute(lowering.new_id(), name, span), value)
+        computed = rel.Computed(rel.Attribute(lowering.new_id(), name, span), value)
         columns.append(computed)
-        offered.append(Column(name, key, Ref(computed.attribute.id), span))
+        offered.append(Column(name, key, rel.Ref(computed.attribute.id), span))
     item: DerivedItem = DerivedItem(offered)
     if len(values) <= 2:
         fields = lowering.field_names(values[0]) if lowering.dialect == "bigquery" else ()
         item = ElementItem(offered, [(field, lowering.key_of(field)) for field in fields])
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(defaults[0]),), defaults[0]))
-    return Generate(before, tuple(columns), tuple(expanded))
+    return rel.Generate(before, tuple(columns), tuple(expanded))
 
 
 @adds(exp.Join)
-def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     """ARRAY JOIN (ClickHouse): each array becomes its element, under its own name or an alias."""
-    columns: list[Computed] = []
+    columns: list[rel.Computed] = []
     offered: list[Column] = []
-    arrays: list[Expression] = []
+    arrays: list[rel.Expression] = []
     for each in [node.this, *(node.args.get("expressions") or ())]:
         array = each.this if isinstance(each, exp.Alias | exp.Table) else each
         name = each.alias_or_name
         arrays.append(lowering.expression(array, scope))
-        computed = Computed(Attribute(lowering.new_id(), name), Element(arrays[-1]))
+        computed = rel.Computed(rel.Attribute(lowering.new_id(), name), rel.Element(arrays[-1]))
         columns.append(computed)
-        offered.append(Column(name, lowering.key_of(name), Ref(computed.attribute.id)))
+        offered.append(Column(name, lowering.key_of(name), rel.Ref(computed.attribute.id)))
     for column in offered:  # they stand for the arrays from here on
         scope.merged[column.key] = column
-    return Generate(before, tuple(columns), tuple(arrays))
+    return rel.Generate(before, tuple(columns), tuple(arrays))
 
 
 # --------------------------------------------------------------------------------------------- generators
@@ -200,33 +184,37 @@ def _argument(function: Node) -> Node:
 def _explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
     if lowering.dialect == "snowflake":  # FLATTEN
-        derived = Call("flatten", (value,))
-        made: list[Expression] = [Literal(), derived, derived, Literal(), Element(value), value]
+        derived = rel.Call("flatten", (value,))
+        made: list[rel.Expression] = [rel.Literal(), derived, derived, rel.Literal(), rel.Element(value), value]
         return ["SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"], made, [value]
-    return ["col", "value"], [Element(value)], [value]
+    return ["col", "value"], [rel.Element(value)], [value]
 
 
 def _explode_pairs(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["key", "value"], [Element(value), Element(value)], [value]
+    return ["key", "value"], [rel.Element(value), rel.Element(value)], [value]
 
 
 def _posexplode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "col", "value"], [Literal(), Element(value)], [value]
+    return ["pos", "col", "value"], [rel.Literal(), rel.Element(value)], [value]
 
 
 def _variant_explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "key", "value"], [Literal(), Call("variant_explode", (value,)), Element(value)], [value]
+    return (
+        ["pos", "key", "value"],
+        [rel.Literal(), rel.Call("variant_explode", (value,)), rel.Element(value)],
+        [value],
+    )
 
 
 def _json_tuple(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     if not function.expressions:
-        return ["c0"], [Literal()], []
+        return ["c0"], [rel.Literal()], []
     value = lowering.expression(function.expressions[0], scope)
     fields = [each.name for each in function.expressions[1:]] or ["c0"]
-    return fields, [Call("json_extract", (GetField(value, field),)) for field in fields], []
+    return fields, [rel.Call("json_extract", (rel.GetField(value, field),)) for field in fields], []
 
 
 def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
@@ -236,23 +224,23 @@ def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generate
     definitions = schema.expressions if schema is not None else function.expressions
     columns = list(_json_definitions(definitions))
     if not columns:
-        return ["key", "value", "type"], [Literal(), Element(document), Literal()], [document]
+        return ["key", "value", "type"], [rel.Literal(), rel.Element(document), rel.Literal()], [document]
     names = [name for name, _ in columns]
-    values: list[Expression] = []
+    values: list[rel.Expression] = []
     for _, path in columns:
-        value: Expression = document
+        value: rel.Expression = document
         for step in path:
-            value = GetField(value, step)
-        values.append(Call("json_extract", (value,)))
-    return names, values, [document.operand if isinstance(document, Element) else document]
+            value = rel.GetField(value, step)
+        values.append(rel.Call("json_extract", (value,)))
+    return names, values, [document.operand if isinstance(document, rel.Element) else document]
 
 
-def _json_rows(document: Expression, path: Node | None) -> Expression:
+def _json_rows(document: rel.Expression, path: Node | None) -> rel.Expression:
     """What the path of JSON_TABLE makes rows of: `$.items[*]` is each element of `items`."""
     for step in path.name.lstrip("$").split(".") if isinstance(path, exp.Literal) else ():
         key, bracket, _ = step.partition("[")
-        document = GetField(document, key) if key else document
-        document = Element(document) if bracket else document
+        document = rel.GetField(document, key) if key else document
+        document = rel.Element(document) if bracket else document
     return document
 
 
@@ -273,30 +261,30 @@ def _json_definitions(definitions: Sequence[Node]) -> list[tuple[str, list[str]]
 def _xml_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     given = tuple(lowering.expression(each, scope) for each in function.args.get("passing") or ())
     names = [each.name for each in function.args.get("columns") or ()]
-    return names or ["column_value"], [Call("xmltable", given)] * max(1, len(names)), given
+    return names or ["column_value"], [rel.Call("xmltable", given)] * max(1, len(names)), given
 
 
 def _series(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     bounds = [value for value in function.args.values() if isinstance(value, exp.Expr)]
     bounds += [each for each in function.args.get("expressions") or () if isinstance(each, exp.Expr)]
     given = [lowering.expression(each, scope) for each in bounds]
-    return ["generate_series"], [Call("generate_series", tuple(given))], given
+    return ["generate_series"], [rel.Call("generate_series", tuple(given))], given
 
 
 def _elements(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(function.expressions[0], scope)
-    return ["value"], [Element(value)], [value]
+    return ["value"], [rel.Element(value)], [value]
 
 
 def _transformed(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     args = tuple(lowering.expression(each, scope) for each in function.expressions)
-    return ["value"], [Call(function.name.lower(), args)], args
+    return ["value"], [rel.Call(function.name.lower(), args)], args
 
 
 def _split(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     """SPLIT_TO_TABLE: the number of the row, that of the part, and the part."""
     given = tuple(lowering.expression(each, scope) for each in (function.this, function.expression))
-    return ["SEQ", "INDEX", "VALUE"], [Literal(), Literal(), Call("split", given)], given
+    return ["SEQ", "INDEX", "VALUE"], [rel.Literal(), rel.Literal(), rel.Call("split", given)], given
 
 
 def _stack(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
@@ -304,7 +292,7 @@ def _stack(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     values = [lowering.expression(each, scope) for each in function.expressions]
     rows = int(function.this.name) if isinstance(function.this, exp.Literal) and function.this.name.isdigit() else 1
     width = max(1, -(-len(values) // max(1, rows)))
-    return [f"col{at}" for at in range(width)], [OneOf(tuple(values[at::width])) for at in range(width)], []
+    return [f"col{at}" for at in range(width)], [rel.OneOf(tuple(values[at::width])) for at in range(width)], []
 
 
 _Generator = Callable[[Lowering, Node, Scope], _Generated]
@@ -348,7 +336,7 @@ _BY_NAME: dict[str, _Generator] = {
 }
 
 
-def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequence[Expression] | None:
+def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequence[rel.Expression] | None:
     """The columns of a function in the select list that makes rows; None when it is no such function."""
     generate = _GENERATORS.get(type(function)) or _BY_NAME.get(function.name.lower() if function.name else "")
     if generate is None:
@@ -359,8 +347,8 @@ def generated_values(lowering: Lowering, function: Node, scope: Scope) -> Sequen
 
 
 def _add_files(
-    lowering: Lowering, node: Node, scope: Scope, before: Relation | None, files: Sequence[TableName]
-) -> Relation:
+    lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None, files: Sequence[TableName]
+) -> rel.Relation:
     """The rows of a file, or of several one after another."""
     items = [store(lowering, lowering.resolver.resolve(file), lowering.span(node.this)) for file in files]
     names = (lowering.key_of(files[0].name),)
@@ -369,7 +357,7 @@ def _add_files(
         return beside(before, items[0].scan)
     item = MergedItem([], items)
     scope.items.append(name_item(lowering, node, item, names, files[0].name))
-    relation: Relation = SetOp("union", (), tuple(Branch(each.scan, ()) for each in items))
+    relation: rel.Relation = rel.SetOp("union", (), tuple(rel.Branch(each.scan, ()) for each in items))
     return beside(before, relation)
 
 
@@ -377,7 +365,7 @@ def _add_files(
 
 
 @lowers(exp.ExplodingGenerateSeries)
-def lower_exploding_series(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_exploding_series(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """generate_series in the select list of Postgres: rows, as many as its bounds say."""
     _, values, bounds = _series(lowering, node, scope)
     scope.expanded += bounds
@@ -385,11 +373,11 @@ def lower_exploding_series(lowering: Lowering, node: Node, scope: Scope) -> Expr
 
 
 @lowers(exp.Explode, exp.ExplodeOuter, exp.Posexplode, exp.PosexplodeOuter, exp.Inline, exp.Unnest)
-def lower_explode(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def lower_explode(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
     """A generator in the select list: its value is an element. `IN UNNEST(x)` only looks into the array."""
     given = node.expressions if isinstance(node, exp.Unnest) else [node.this]
     arrays = [lowering.expression(array, scope) for array in given]
     if not isinstance(node.parent, exp.In | exp.Any | exp.All):
         scope.expanded += arrays
-    elements = tuple(Element(array) for array in arrays)
-    return elements[0] if len(elements) == 1 else OneOf(elements)
+    elements = tuple(rel.Element(array) for array in arrays)
+    return elements[0] if len(elements) == 1 else rel.OneOf(elements)

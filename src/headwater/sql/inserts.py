@@ -72,7 +72,11 @@ def insert_write(
     target = open_table(lowering, table, report=False)
     listed = list(schema.expressions) if isinstance(schema, exp.Schema) else list(node.args.get("columns") or ())
     if node.args.get("by_name"):
-        assignments = _by_target_name(lowering, target, query)
+        result = []
+        for column in query.columns:
+            known = target.ask(column.name, column.key) if not column.is_wildcard else None
+            result.append(assign(known.name if known is not None else column.name, column))
+        assignments = tuple(result)
     elif listed:
         assignments = _by_list(lowering, target, listed, query)
     else:
@@ -139,14 +143,6 @@ def _partition_columns(node: Node, table: Node) -> list[str]:
     if not isinstance(partition, exp.Partition):
         return []
     return [each.this.name for each in partition.expressions if isinstance(each, exp.EQ)]
-
-
-def _by_target_name(lowering: Lowering, target: StoredItem, query: Query) -> tuple[Assignment, ...]:
-    result = []
-    for column in query.columns:
-        known = target.ask(column.name, column.key) if not column.is_wildcard else None
-        result.append(assign(known.name if known is not None else column.name, column))
-    return tuple(result)
 
 
 def _inserted_value(node: Node) -> Node:
@@ -267,9 +263,7 @@ def move_rows(
     by_name: bool = False,
 ) -> Lowered:
     """Each pair is a table that gets rows and the table that gives them: every column goes into its like.
-
-    The engines want both tables to have the same columns in the same order; `by_name` is for one that does not.
-    """
+    The engines want both tables to have the same columns in the same order; `by_name` is for one that does not."""
     writes = []
     for target, source in pairs:
         taken = _shared(lowering, target, source) if by_name else [exp.Star()]

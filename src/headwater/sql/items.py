@@ -1,9 +1,7 @@
 """What a FROM clause offers: things with a name and columns.
-
 Columns are asked for by key, that is by name folded as the dialect compares it. An item is *open* when it may have
 columns that nobody has listed (a table without a schema, or a star over one); asking an open item for a column gives
-it that column.
-"""
+it that column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -192,9 +190,7 @@ class MergedItem(DerivedItem):
 
 class ElementItem(DerivedItem):
     """The elements of an array: their fields can be asked for, too, though nobody has listed them.
-
-    Where the engine's star takes the fields of a struct in its place, they are given with their keys.
-    """
+    Where the engine's star takes the fields of a struct in its place, they are given with their keys."""
 
     def __init__(self, columns: Sequence[Column], fields: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(columns)
@@ -238,11 +234,8 @@ Item: TypeAlias = StoredItem | DerivedItem
 
 @dataclass(slots=True)
 class Named:
-    """An item under the name by which columns are qualified.
-
-    `names` are the keys of its alias alone, or of its table name, outermost part first. `listed` False: not part of a
-    star (the right side of a semi-join).
-    """
+    """An item under the name by which columns are qualified. `names` are the keys of its alias alone, or of its table
+    name, outermost part first. `listed` False: not part of a star (the right side of a semi-join)."""
 
     names: tuple[str, ...]
     item: Item

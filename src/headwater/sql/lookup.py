@@ -1,8 +1,9 @@
 """Which column a name means.
 
 The order: parameters of a lambda, columns of the FROM clause, aliases of the select list where the clause allows
-them, then the same in the query around. Within a FROM clause a column known to exist wins over one that an open table
-may have; a name that several may have is the value of one of them, with an issue that lists the candidates.
+them, then the same in the query around. A column known to exist wins over one that an open table may have; a column
+of an open table exists in its own FROM clause if it was named there, and is no more certain than others in a query
+within. A name that several may have is the value of one of them, with an issue that lists the candidates.
 """
 
 from collections.abc import Sequence
@@ -61,22 +62,17 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
             number = lowering.span(node.this)
             with_sign = None if number is None else lowering.source.span(number.start - 1, number.end)
             return _refer(column, with_sign)
-    given = _argument(lowering, node.name, scope)
-    return given if given is not None else _variable(lowering, node.name)
-
-
-def _argument(lowering: Lowering, name: str, scope: Scope) -> Expression | None:
-    """The argument that a parameter of a function stands for, by its name or its number; None outside functions."""
+    # the argument that a parameter of a function stands for, by its name or its number; None outside functions
+    name = node.name
     key = f"${name}" if name.isdigit() else lowering.key_of(name)
-    return next((level.locals[key].expression for level in scope.levels() if key in level.locals), None)
+    given = next((level.locals[key].expression for level in scope.levels() if key in level.locals), None)
+    return given if given is not None else _variable(lowering, node.name)
 
 
 def _variable(lowering: Lowering, name: str) -> Expression:
     """What a variable of the script stands for at this point.
-
     The values of other variables were put into its own when it was assigned. A name that is still there had no value
-    then, and what it was assigned later, or what this variable itself is, does not count.
-    """
+    then, and what it was assigned later, or what this variable itself is, does not count."""
     node = lowering.variables.get(name.lstrip("@$:").lower())
     return Literal() if node is None else _alone(lowering, node)
 
@@ -86,7 +82,8 @@ def _alone(lowering: Lowering, node: Node) -> Expression:
     before = lowering.variables
     lowering.variables = dict.fromkeys(before)
     try:
-        return lowering.without_spans(node, Scope())
+        with lowering.placeless():
+            return lowering.expression(node, Scope())
     finally:
         lowering.variables = before
 
@@ -168,7 +165,7 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     """What an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
-    declared = identifier.name.lower() in lowering.names  # rather a variable than a column nobody has heard of
+    declared = _is_declared(lowering, identifier.name.lower())  # rather a variable than a column nobody has heard of
     found = find_name(lowering, identifier, scope, span=span, sure=lowering.prefers_rows or declared)
     if found is not None:
         return found
@@ -188,6 +185,13 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     return Literal()
 
 
+_BARE_VARIABLES = frozenset({"bigquery", "spark", "databricks"})  # a script's own variables have no sign before them
+
+
+def _is_declared(lowering: Lowering, name: str) -> bool:
+    return name in lowering.names or (lowering.dialect in _BARE_VARIABLES and name in lowering.variables)
+
+
 def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Expression:
     """What a dotted name means: a column of a table, or a field inside one."""
     keys = tuple(lowering.key(part) for part in parts)
@@ -203,7 +207,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         return Literal()
     if parts[0].name.lower() in lowering.variables:
         return variable_fields(lowering, parts[0].name, parts[1:])
-    if len(scope.items) == 1 and lowering.dialect in _DOTTED_FIELDS:
+    if lowering.dialect in _DOTTED_FIELDS:
         loose = find_name(lowering, parts[0], scope, span=span)
         if loose is not None:
             return _fields(lowering, loose, parts[1:])
@@ -225,9 +229,7 @@ def find_name(
     lowering: Lowering, identifier: Node, scope: Scope, *, span: Span | None, sure: bool = False
 ) -> Expression | None:
     """The column an unqualified name means, from the innermost scope that has it; None if none has.
-
-    With `sure`, only columns known to exist count.
-    """
+    With `sure`, only columns known to exist count."""
     name, key = identifier.name, lowering.key(identifier)
     first_open: list[Named] | None = None
     for level in scope.levels():
@@ -235,6 +237,10 @@ def find_name(
         if column is not None:
             return _refer(column, span)
         found = [(named, column) for named in level.items if (column := named.item.find(key)) is not None]
+        if found and first_open is not None and not sure:
+            if all(named.item.is_open for named, _ in found):
+                break  # both may have it: the inner query comes first
+            return _from_open(lowering, name, key, [*first_open, *(named for named, _ in found)], span)
         if len(found) == 1:
             return _refer(found[0][1], span)
         elements = [each for each in found if isinstance(each[0].item, ElementItem)]

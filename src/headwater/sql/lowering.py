@@ -1,9 +1,7 @@
 """The state of lowering one statement, and the registry of what lowers which node.
-
 The modules beside this one register functions for sqlglot's node types with `@lowers(...)` (expressions) and
 `@builds(...)` (queries and FROM items). They call each other through `Lowering`, so none imports another that imports
-it, and a node type is supported by adding one function.
-"""
+it, and a node type is supported by adding one function."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +30,7 @@ from headwater.model.relation import (
 )
 from headwater.model.relation import Case as RelationCase
 from headwater.model.types import Array, DataType, Struct, parse_type
-from headwater.sql.dialects import UNSWALLOWED
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
@@ -74,7 +72,7 @@ class Scope:
             scope = scope.outer
 
     def all_items(self) -> Iterator[Named]:
-        """What the FROM clauses of this query and of those around it offer, from the innermost."""
+        """The relations in the FROM clauses of this query and of those around it, from the innermost."""
         for level in self.levels():
             yield from level.items
 
@@ -134,7 +132,7 @@ class Lowering:
         self.query_functions: QueryFunctions = {}  # those that give rows or values by queries
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
         self.earlier: Sequence[Piece] = ()  # the statements of the script before this one
-        self.names = piece.names if piece is not None and dialect not in UNSWALLOWED else frozenset[str]()
+        self.names = piece.names if piece is not None and dialect not in MICROSOFT else frozenset[str]()
         self.texts = Texts()  # which the variables may hold
         self.cursors: dict[str, Node] = {}  # the queries of the script's cursors
         self.trigger: Trigger | None = None  # the trigger whose body the statement stands in
@@ -169,10 +167,7 @@ class Lowering:
         return build(self, node, scope)
 
     def check_time(self) -> None:
-        """Give the statement up when it has taken too long.
-
-        RAISES: OutOfTime.
-        """
+        """Give the statement up when it has taken too long. RAISES: OutOfTime."""
         if self._deadline is not None and monotonic() > self._deadline:
             raise OutOfTime
 
@@ -195,8 +190,16 @@ class Lowering:
         return self._fold(name)
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
-        """The name of a table as written, and which of its parts were quoted."""
-        return read_table_name(table, self.dialect)
+        """The name of a table as written, and which of its parts were quoted.
+
+        One that a variable without a value names is known to this text only: elsewhere the variable names another.
+        """
+        name, quoted = read_table_name(table, self.dialect)
+        if not any("${" in part for part in name.parts):
+            return name, quoted
+        message = f"`{name}` is not known: a variable in its name has no value"
+        self.report(IssueCode.UNKNOWN_TABLE, message, hint="give the variable a value with --var NAME=VALUE")
+        return TableName((f"{self.source.name}:{name}" if self.source.name else str(name),)), (True,)
 
     # --------------------------------------------------------------------------------------------- types
 
@@ -269,19 +272,12 @@ class Lowering:
 
     # --------------------------------------------------------------------------------------------- spans
 
-    def without_spans(self, node: Node, scope: Scope) -> Expression:
-        """Lower an expression that stands somewhere else in the text, or in another text."""
+    @contextmanager
+    def placeless(self) -> Iterator[None]:
+        """Inside, nodes stand somewhere else in the text, or in another text: nothing has a place."""
         before, self._placeless = self._placeless, True
         try:
-            return self.expression(node, scope)
-        finally:
-            self._placeless = before
-
-    def query_without_spans(self, node: Node, scope: Scope) -> Query:
-        """Lower a query that stands somewhere else in the text, or in another text."""
-        before, self._placeless = self._placeless, True
-        try:
-            return self.query(node, scope)
+            yield
         finally:
             self._placeless = before
 

@@ -117,9 +117,7 @@ def _inserted(
 
 def _whole_row(target: StoredItem, source: Named) -> Iterable[Assignment]:
     """Every column of the source into the target's column of the same name (UPDATE *, INSERT ROW).
-
-    What the target is known not to have is left out, as the engines do.
-    """
+    What the target is known not to have is left out, as the engines do."""
     result = []
     for column in source.item.star():
         known = target.ask(column.name, column.key) if not column.is_wildcard else None

@@ -18,9 +18,7 @@ def output_writes(
     lowering: Lowering, node: Node, write: Write, *, target: StoredItem, scope: Scope
 ) -> tuple[Write, ...]:
     """The write of a statement, with that of its OUTPUT … INTO.
-
-    `deleted` is the row as it was; `inserted` has the values that were assigned, and is otherwise as it was.
-    """
+    `deleted` is the row as it was; `inserted` has the values that were assigned, and is otherwise as it was."""
     returning = node.args.get("returning")
     found = _into(lowering.tokens) if returning is not None and returning.args.get("into") is not None else None
     if found is None:

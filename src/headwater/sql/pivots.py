@@ -138,9 +138,7 @@ def _plain_pivot(lowering: Lowering, node: Node) -> Node:
 
 def add_match(lowering: Lowering, node: Node, scope: Scope, before: Relation) -> Relation:
     """Put the measures in the place of the last item of FROM, which they are made of.
-
-    The names of the pattern stand for rows of that item. DEFINE decides which rows match, ORDER BY in which order.
-    """
+    The names of the pattern stand for rows of that item. DEFINE decides which rows match, ORDER BY in which order."""
     named = scope.items.pop()
     inside = Scope(outer=scope.outer, items=[named], ctes=scope.ctes)
     symbols = {each.args["alias"].name for each in node.args.get("define") or () if isinstance(each, exp.Alias)}

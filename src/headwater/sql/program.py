@@ -1,9 +1,7 @@
 """A script as it runs: its variables, routines and cursors, and the statements that its executed strings hold.
-
 The statements of a script are cut, entered and lowered one after another: what an EXECUTE runs is computed from what
 the statements before it have left. An executed string and the body of a called routine are statements in the place of
-the statement that runs them, with variables of their own.
-"""
+the statement that runs them, with variables of their own."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +13,7 @@ from sqlglot import exp
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.declarations import read_command
-from headwater.sql.dialects import UNSWALLOWED
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.executed import (
     Argument,
@@ -87,7 +85,12 @@ class Program:
         self.code.held = functions_of_triggers(source.text)
         self._defined = functions_for_triggers(source.text)
         yield from self._follow(self._cut(source, self.code))
-        yield from self._run_waiting()
+        # the triggers whose function was not known when they were made, and is now
+        ready = [each for each in self._waiting if (each[0].function or "") in self.code.routines]
+        self._waiting = [each for each in self._waiting if each not in ready]
+        for trigger, piece in ready:
+            head = self.code.routines[trigger.function or ""].head
+            yield from self._run_trigger(trigger, dataclasses.replace(piece, span=head.span))
 
     def lend(self, lowering: Lowering) -> None:
         """Let the lowering of a statement see and change what the script has."""
@@ -109,7 +112,7 @@ class Program:
 
     def _cut(self, source: Source, code: Code) -> Iterator[Piece]:
         pieces = split_statements(source, self.dialect)
-        if self.dialect in UNSWALLOWED:
+        if self.dialect in MICROSOFT:
             pieces = split_batches(pieces, source)
         if self.dialect == "oracle":
             pieces = unpack_packages(pieces, source)
@@ -314,7 +317,7 @@ class Program:
         routine = self.code.find(call.owner, call.name)
         if routine is None or not routine.runs or routine is self.code.current:
             for argument in call.arguments:  # what is not known to be read only may be set
-                if argument.out or self.dialect not in UNSWALLOWED:
+                if argument.out or self.dialect not in MICROSOFT:
                     self._forget(variable_of(argument), piece)
             yield whole
         elif routine.full_name in self._running:
@@ -340,7 +343,7 @@ class Program:
             argument = places.get(parameter.name) or (positional.pop(0) if positional else None)
             if argument is not None:
                 bound[parameter.name] = self._bound([argument], piece).popitem()[1]
-                if parameter.out and (argument.out or self.dialect not in UNSWALLOWED):
+                if parameter.out and (argument.out or self.dialect not in MICROSOFT):
                     back |= {parameter.name: str(argument.tokens[-1].text).lower()}
             else:
                 texts = self._texts_of(parameter.default, routine.head) if parameter.default else (NULL,)
@@ -380,14 +383,6 @@ class Program:
             yield from self._run(routine, piece, {}, {})
         finally:
             self._trigger = outer
-
-    def _run_waiting(self) -> Iterator[Piece]:
-        """The triggers whose function was not known when they were made, and is now."""
-        ready = [each for each in self._waiting if (each[0].function or "") in self.code.routines]
-        self._waiting = [each for each in self._waiting if each not in ready]
-        for trigger, piece in ready:
-            head = self.code.routines[trigger.function or ""].head
-            yield from self._run_trigger(trigger, dataclasses.replace(piece, span=head.span))
 
 
 def _opaque(piece: Piece, reason: str) -> Piece:

@@ -4,23 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from headwater.model.relation import (
-    Aggregate,
-    Attribute,
-    Branch,
-    Computed,
-    Cte,
-    Expression,
-    Filter,
-    Generate,
-    Project,
-    Ref,
-    Relation,
-    SetOp,
-    Sort,
-    Values,
-    With,
-)
+from headwater.model import relation as rel
 from headwater.sql import lowering as state
 from headwater.sql.items import Column, DerivedItem, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
@@ -53,32 +37,32 @@ def build_select(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     relation = _filter(lowering, args.get("connect"), relation, scope)
     keys = group_keys(lowering, args.get("group"), scope, selected)
     if keys:
-        relation = Aggregate(relation, keys, ())
+        relation = rel.Aggregate(relation, keys, ())
     if selected.computed:
-        relation = Project(relation, tuple(selected.computed))
+        relation = rel.Project(relation, tuple(selected.computed))
     if scope.expanded:
-        relation = Generate(relation, (), tuple(scope.expanded))
+        relation = rel.Generate(relation, (), tuple(scope.expanded))
     relation = _filter(lowering, args.get("having"), relation, scope)
     relation = _filter(lowering, args.get("qualify"), relation, scope)
     relation = _distinct(lowering, args.get("distinct"), relation, scope, selected)
     for clause in ("order", "sort", "cluster"):
         relation = _order(lowering, args.get(clause), relation, scope, selected.columns)
     if ctes:
-        relation = With(ctes, relation)
+        relation = rel.With(ctes, relation)
     return Query(relation, selected.columns, selected.below, as_struct=args.get("kind") == "STRUCT", scope=scope)
 
 
-def _filter(lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope) -> Relation:
+def _filter(lowering: Lowering, clause: Node | None, relation: rel.Relation, scope: Scope) -> rel.Relation:
     if clause is None:
         return relation
     condition = clause.args.get("connect") if isinstance(clause, exp.Connect) else clause.this
     span = lowering.claim(lowering.first_position(condition))
-    return Filter(relation, lowering.expression(condition, scope), span)
+    return rel.Filter(relation, lowering.expression(condition, scope), span)
 
 
 def _distinct(
-    lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope, selected: SelectList
-) -> Relation:
+    lowering: Lowering, clause: Node | None, relation: rel.Relation, scope: Scope, selected: SelectList
+) -> rel.Relation:
     """DISTINCT keeps one row per combination of the selected columns, DISTINCT ON of the keys it names."""
     if clause is None:
         return relation
@@ -88,13 +72,13 @@ def _distinct(
         keys = [lower_key(lowering, each, scope, selected.columns) for each in nodes]
     else:
         keys = [column.expression for column in selected.columns]
-    computed = [Computed(Attribute(lowering.new_id(), "key"), key, _span_of(key)) for key in keys]
-    return Aggregate(relation, tuple(computed), ())
+    computed = [rel.Computed(rel.Attribute(lowering.new_id(), "key"), key, _span_of(key)) for key in keys]
+    return rel.Aggregate(relation, tuple(computed), ())
 
 
 def _order(
-    lowering: Lowering, clause: Node | None, relation: Relation, scope: Scope, columns: Sequence[Column]
-) -> Relation:
+    lowering: Lowering, clause: Node | None, relation: rel.Relation, scope: Scope, columns: Sequence[Column]
+) -> rel.Relation:
     if clause is None:
         return relation
     if any(isinstance(each.this, exp.Var) and each.name.upper() == "ALL" for each in clause.expressions):
@@ -102,17 +86,17 @@ def _order(
     else:
         keys = tuple(lower_key(lowering, each, scope, columns, alias_first=True) for each in clause.expressions)
     spans = [span for span in map(_span_of, keys) if span is not None]
-    return Sort(relation, keys, spans[0].cover(spans[-1]) if spans else None)
+    return rel.Sort(relation, keys, spans[0].cover(spans[-1]) if spans else None)
 
 
-def _span_of(expression: Expression) -> Span | None:
-    return expression.span if isinstance(expression, Ref) else None
+def _span_of(expression: rel.Expression) -> Span | None:
+    return expression.span if isinstance(expression, rel.Ref) else None
 
 
 # ------------------------------------------------------------------------------------------------------ WITH
 
 
-def build_ctes(lowering: Lowering, clause: Node | None, scope: Scope) -> tuple[Cte, ...]:
+def build_ctes(lowering: Lowering, clause: Node | None, scope: Scope) -> tuple[rel.Cte, ...]:
     """Lower the queries of a WITH clause, in order, into the scope."""
     if clause is None:
         return ()
@@ -132,7 +116,7 @@ def _lower_scalars(lowering: Lowering, clause: Node | None, scope: Scope) -> Non
             scope.aliases[key] = Column(alias.name, key, lowering.expression(each.this, scope))
 
 
-def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) -> Cte:
+def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) -> rel.Cte:
     alias = node.args["alias"]
     id, key = lowering.new_id(), lowering.key(alias.this)
     names = alias_names(lowering, alias)
@@ -145,8 +129,8 @@ def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) ->
         query = lowering.query(body, scope)
     columns = renamed(query.columns, names)
     scope.ctes[key] = state.Cte(id, type(query.item)(columns, query.below))
-    ids = tuple(column.expression.column for column in columns if isinstance(column.expression, Ref))
-    return Cte(id, alias.this.name, query.relation, ids)
+    ids = tuple(column.expression.column for column in columns if isinstance(column.expression, rel.Ref))
+    return rel.Cte(id, alias.this.name, query.relation, ids)
 
 
 # ------------------------------------------------------------------------------------------------- set operations
@@ -166,7 +150,7 @@ def _build_set_operation(
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
     branches = _branches(node)
     first = lowering.query(branches[0], scope)
-    attributes: list[Attribute] = []
+    attributes: list[rel.Attribute] = []
     if recursive_as is not None:
         attributes = _register_recursive(lowering, first, outer or scope, recursive_as)
     queries = [first, *(lowering.query(branch, scope) for branch in branches[1:])]
@@ -174,16 +158,16 @@ def _build_set_operation(
         columns, attributes, positions = _by_name(lowering, queries, common=node.args.get("kind") == "INNER")
     else:
         columns, attributes, positions = _by_position(lowering, queries, attributes)
-    relation: Relation = SetOp(
+    relation: rel.Relation = rel.SetOp(
         node.key,
         tuple(attributes),
-        tuple(Branch(query.rows, tuple(ids)) for query, ids in zip(queries, positions)),
+        tuple(rel.Branch(query.rows, tuple(ids)) for query, ids in zip(queries, positions)),
         _compares_rows(node),
     )
     scope.items.append(Named(("",), DerivedItem(columns)))
     relation = _order(lowering, node.args.get("order"), relation, scope, columns)
     below = tuple(query.item for query in queries if query.below)
-    return Query(With(ctes, relation) if ctes else relation, columns, below, merged=bool(below))
+    return Query(rel.With(ctes, relation) if ctes else relation, columns, below, merged=bool(below))
 
 
 def _branches(node: Node) -> list[Node]:
@@ -214,21 +198,21 @@ def _is_plain(node: Node) -> bool:
 
 def _register_recursive(
     lowering: Lowering, first: Query, scope: Scope, recursive_as: _RecursiveAs
-) -> list[Attribute]:
+) -> list[rel.Attribute]:
     """Make the CTE visible to its own recursive branches, with the columns of its first branch."""
     id, key, names = recursive_as
     columns = renamed(first.columns, names)
-    attributes = [Attribute(lowering.new_id(), column.name) for column in columns]
-    own = [Column(column.name, column.key, Ref(attribute.id)) for column, attribute in zip(columns, attributes)]
+    attributes = [rel.Attribute(lowering.new_id(), column.name) for column in columns]
+    own = [Column(column.name, column.key, rel.Ref(attribute.id)) for column, attribute in zip(columns, attributes)]
     scope.ctes[key] = state.Cte(id, DerivedItem(own, first.below))
     return attributes
 
 
 def _by_position(
-    lowering: Lowering, queries: list[Query], attributes: list[Attribute]
-) -> tuple[list[Column], list[Attribute], list[list[int | None]]]:
+    lowering: Lowering, queries: list[Query], attributes: list[rel.Attribute]
+) -> tuple[list[Column], list[rel.Attribute], list[list[int | None]]]:
     names = queries[0].columns
-    attributes = attributes or [Attribute(lowering.new_id(), column.name) for column in names]
+    attributes = attributes or [rel.Attribute(lowering.new_id(), column.name) for column in names]
     positions: list[list[int | None]] = []
     for query in queries:
         ids = [query.output_id(lowering, at) for at in range(len(query.columns))]
@@ -237,7 +221,7 @@ def _by_position(
             ids = ids[:wild] + [ids[wild]] * max(0, len(attributes) - wild)
         positions.append((ids + [None] * len(attributes))[: len(attributes)])
     columns = [
-        Column(column.name, column.key, Ref(attribute.id), column.span, column.type)
+        Column(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
         for column, attribute in zip(names, attributes)
     ]
     return columns, attributes, positions
@@ -245,7 +229,7 @@ def _by_position(
 
 def _by_name(
     lowering: Lowering, queries: list[Query], *, common: bool
-) -> tuple[list[Column], list[Attribute], list[list[int | None]]]:
+) -> tuple[list[Column], list[rel.Attribute], list[list[int | None]]]:
     seen: dict[str, Column] = {}
     for query in queries:
         for column in query.columns:
@@ -253,9 +237,9 @@ def _by_name(
     if common:  # CORRESPONDING: only the columns that every branch has
         shared = set.intersection(*({column.key for column in query.columns} for query in queries))
         seen = {key: column for key, column in seen.items() if key in shared}
-    attributes = [Attribute(lowering.new_id(), column.name) for column in seen.values()]
+    attributes = [rel.Attribute(lowering.new_id(), column.name) for column in seen.values()]
     columns = [
-        Column(column.name, column.key, Ref(attribute.id), column.span, column.type)
+        Column(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
         for column, attribute in zip(seen.values(), attributes)
     ]
     positions: list[list[int | None]] = []
@@ -277,7 +261,7 @@ def build_subquery(lowering: Lowering, node: Node, outer: Scope | None) -> Query
     if node.args.get("order") is not None:
         scope.items.append(Named(("",), query.item))
         relation = _order(lowering, node.args["order"], relation, scope, query.columns)
-    query.relation = With(ctes, relation) if ctes else relation
+    query.relation = rel.With(ctes, relation) if ctes else relation
     return query
 
 
@@ -289,10 +273,10 @@ def build_values(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
         for row in node.expressions
     )
     width = max((len(row) for row in rows), default=0)
-    attributes = tuple(Attribute(lowering.new_id(), f"column{at + 1}") for at in range(width))
-    columns = [Column(each.name, lowering.key_of(each.name), Ref(each.id)) for each in attributes]
+    attributes = tuple(rel.Attribute(lowering.new_id(), f"column{at + 1}") for at in range(width))
+    columns = [Column(each.name, lowering.key_of(each.name), rel.Ref(each.id)) for each in attributes]
     names = alias_names(lowering, node.args.get("alias"))
-    return Query(Values(attributes, rows), renamed(columns, names))
+    return Query(rel.Values(attributes, rows), renamed(columns, names))
 
 
 @builds(exp.Table)
@@ -308,6 +292,6 @@ def build_table(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
 def build_anything(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     """What is not a query gives one column."""
     expression = lowering.expression(node, outer or Scope())
-    column = Computed(Attribute(lowering.new_id(), "value"), expression)
-    relation = Project(Values((), ()), (column,))
-    return Query(relation, [Column("value", "value", Ref(column.attribute.id))])
+    column = rel.Computed(rel.Attribute(lowering.new_id(), "value"), expression)
+    relation = rel.Project(rel.Values((), ()), (column,))
+    return Query(relation, [Column("value", "value", rel.Ref(column.attribute.id))])

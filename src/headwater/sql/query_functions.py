@@ -41,10 +41,8 @@ _CONSTRAINTS = frozenset({"PRIMARY", "UNIQUE", "CONSTRAINT", "CHECK", "INDEX", "
 @dataclass(slots=True)
 class QueryFunction:
     """A function that gives rows or a value by queries.
-
     `columns` are those it declares; `like` is the table whose columns it has (SETOF t). `variable` is the table
-    variable that its body fills. `doubt` says why its rows may be others than those of its queries.
-    """
+    variable that its body fills. `doubt` says why its rows may be others than those of its queries."""
 
     name: str
     parameters: tuple[str, ...]  # "" for one without a name
@@ -67,7 +65,9 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
         if first in ("CREATE", "ALTER"):
             filled = None
             for routine in _read(piece, source, dialect):
-                _keep(routine, known)
+                own = (routine.owner, len(routine.parameters))
+                others = [each for each in known.get(routine.name, ()) if (each.owner, len(each.parameters)) != own]
+                known[routine.name] = [routine, *others]
                 atomic = any(word_at(piece.tokens, at) == "ATOMIC" for at in range(len(piece.tokens)))
                 filled = routine if routine.variable is not None or atomic else None
         elif filled is not None:
@@ -80,17 +80,9 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
         yield piece
 
 
-def _keep(routine: QueryFunction, known: QueryFunctions) -> None:
-    own = (routine.owner, len(routine.parameters))
-    others = [each for each in known.get(routine.name, ()) if (each.owner, len(each.parameters)) != own]
-    known[routine.name] = [routine, *others]
-
-
 def choose(known: QueryFunctions, owner: str, name: str, count: int) -> QueryFunction | None:
     """The function of a name that takes a number of arguments; parameters may have defaults.
-
-    If a schema is named, a function of another one does not count. Else the last of several is meant.
-    """
+    If a schema is named, a function of another one does not count. Else the last of several is meant."""
     fitting = [each for each in known.get(name, ()) if len(each.parameters) >= count]
     if owner:
         fitting = [each for each in fitting if each.owner in (owner, "")]
@@ -240,38 +232,31 @@ def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, di
             continue
         after = here + 1
         if word == "AS" and after < len(tokens) and tokens[after].token_type in _QUOTED:
-            inner = list(_quoted(piece, tokens[after], source, dialect))
+            # the statements in `$$ … $$`, `$tag$ … $tag$` or quotes
+            token = tokens[after]
+            text = piece.text[token.start : token.end + 1]
+            width = text.find("$", 1) + 1 if text.startswith("$") else 1
+            start, end = piece.offset + token.start + width, piece.offset + token.end + 1 - width
+            inner = list(split_inner(source, dialect, start=start, end=end, quoted=not text.startswith("$")))
             if inner and word_at(inner[0].tokens, 0) in ("BEGIN", "DECLARE", "<<", "#"):
                 _read_procedural(inner, routine, source)
             else:
-                _read_plain(inner, routine)
+                # the last statement of a body in SQL gives the rows
+                if is_expression(inner):
+                    routine.queries = [dataclasses.replace(inner[0], tokens=as_query(inner[0].tokens))]
+                elif inner and word_at(inner[-1].tokens, 0) in _QUERY:
+                    routine.queries = [inner[-1]]
+                else:
+                    routine.doubt = f"the body of {routine.name} ends with no query"
             return
         if word in ("AS", "RETURN", "ATOMIC") and word_at(tokens, after) in _QUERY:
             routine.queries = [piece.cut(tokens[after:], source)]
             return
 
 
-def _quoted(piece: Piece, token: Any, source: Source, dialect: str) -> Iterator[Piece]:
-    """The statements in `$$ … $$`, `$tag$ … $tag$` or quotes."""
-    text = piece.text[token.start : token.end + 1]
-    width = text.find("$", 1) + 1 if text.startswith("$") else 1
-    start, end = piece.offset + token.start + width, piece.offset + token.end + 1 - width
-    return split_inner(source, dialect, start=start, end=end, quoted=not text.startswith("$"))
-
-
 def is_expression(pieces: Sequence[Piece]) -> bool:
     """Return whether the body of a function is an expression rather than statements (Snowflake)."""
     return len(pieces) == 1 and word_at(pieces[0].tokens, 0) not in _STATEMENTS
-
-
-def _read_plain(pieces: Sequence[Piece], routine: QueryFunction) -> None:
-    """The last statement of a body in SQL gives the rows."""
-    if is_expression(pieces):
-        routine.queries = [dataclasses.replace(pieces[0], tokens=as_query(pieces[0].tokens))]
-    elif pieces and word_at(pieces[-1].tokens, 0) in _QUERY:
-        routine.queries = [pieces[-1]]
-    else:
-        routine.doubt = f"the body of {routine.name} ends with no query"
 
 
 def _read_procedural(pieces: Sequence[Piece], routine: QueryFunction, source: Source) -> None:

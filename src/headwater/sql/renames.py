@@ -42,7 +42,10 @@ def lower_move(lowering: Lowering, tree: Node, piece: Piece) -> Lowered | None:
         case "RENAME":
             return _rename(lowering, words)
         case "EXCHANGE":
-            return _exchange(lowering, words)
+            words.take("EXCHANGE")
+            one = words.name() if words.take("TABLES") or words.take("DICTIONARIES") else None
+            other = words.name() if words.take("AND") else None
+            return None if one is None or other is None else _swap(lowering, one, other, "EXCHANGE")
     return _alter(lowering, words)
 
 
@@ -60,13 +63,6 @@ def _rename(lowering: Lowering, words: Words) -> Lowered | None:
         moves.add(effect, span=old[1], to=new[1])
         if not words.take(","):
             return moves.lowered(None)
-
-
-def _exchange(lowering: Lowering, words: Words) -> Lowered | None:
-    words.take("EXCHANGE")
-    one = words.name() if words.take("TABLES") or words.take("DICTIONARIES") else None
-    other = words.name() if words.take("AND") else None
-    return None if one is None or other is None else _swap(lowering, one, other, "EXCHANGE")
 
 
 def _swap(lowering: Lowering, one: tuple[Node, Span], other: tuple[Node, Span], kind: str) -> Lowered:

@@ -1,14 +1,16 @@
 """The rules of `respell`: pattern and replacement, for all dialects or for some."""
 
+from headwater.sql.dialects import MICROSOFT
+
 _POSTGRES = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 _GOOGLE = frozenset({"bigquery"})
 _SPARK = frozenset({"spark", "spark2", "databricks", "hive"})
-_MICROSOFT = frozenset({"tsql", "fabric"})
 
 _DUCKDB = frozenset({"duckdb"})
 _ORACLE = frozenset({"oracle"})
 _MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _TERADATA = frozenset({"teradata"})
+_VERSIONED = ("ROW", "TRANSACTION_ID", "SEQUENCE_NUMBER")
 _VIOLATIONS = ("ON VIOLATION DROP ROW", "ON VIOLATION FAIL UPDATE", "")
 
 _PIPES = _GOOGLE | _SPARK
@@ -38,7 +40,7 @@ _KINDS = (
 OPERATORS = _POSTGRES | _DUCKDB | {""}
 """The dialects in which signs that stand together are one operator, whatever they are."""
 
-COMPOUND = _MICROSOFT
+COMPOUND = MICROSOFT
 """The dialects that have `a += b`."""
 
 RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
@@ -48,19 +50,25 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_MYSQL, "RENAME =", "RENAME TO"),
     (_SPARK, "ALTER TABLE ... PARTITION () RENAME TO PARTITION ()", "ALTER TABLE ... ADD PARTITION $3"),
     # T-SQL
-    (_MICROSOFT, "CLUSTERED", ""),
-    (_MICROSOFT, "NONCLUSTERED", ""),
-    (_MICROSOFT, ", INDEX ? ()", ""),
-    (_MICROSOFT, "INDEX ? ,", ","),
-    (_MICROSOFT, "WITH XMLNAMESPACES () ,", "WITH"),
-    (_MICROSOFT, "WITH XMLNAMESPACES ()", ""),
-    *((_MICROSOFT, f"WITH ( {hint} )", "") for hint in ("TABLOCK", "TABLOCKX", "HOLDLOCK", "ROWLOCK", "UPDLOCK")),
-    (_MICROSOFT, "INSERT ... EXEC ...", "~INSERT ... DEFAULT VALUES"),
-    (_MICROSOFT, "INSERT ... EXECUTE ...", "~INSERT ... DEFAULT VALUES"),
-    (_MICROSOFT, "FROM ::", "FROM"),
-    (_MICROSOFT, "OUTPUT ... WHERE ...", "WHERE $2 OUTPUT $1"),
-    (_MICROSOFT, "OPTION ()", ""),
-    (_MICROSOFT, "INDEX ? ()", ""),
+    (MICROSOFT, "CLUSTERED", ""),
+    (MICROSOFT, "NONCLUSTERED", ""),
+    *((MICROSOFT, f"GENERATED ALWAYS AS {what} {end}", "") for what in _VERSIONED for end in ("START", "END")),
+    *((MICROSOFT, f"{word} WITH ()", "") for word in ("MASKED", "ENCRYPTED")),
+    *((MICROSOFT, word, "") for word in ("HIDDEN", "SPARSE", "ROWGUIDCOL", "FILESTREAM")),
+    (MICROSOFT, "COLUMN_SET FOR ALL_SPARSE_COLUMNS", ""),
+    (MICROSOFT, "OUTPUT ... INTO ? . ?", "OUTPUT $1 INTO $3"),
+    (MICROSOFT, ", INDEX ? ()", ""),
+    (MICROSOFT, "INDEX ? ,", ","),
+    (MICROSOFT, "WITH XMLNAMESPACES () ,", "WITH"),
+    (MICROSOFT, "WITH XMLNAMESPACES ()", ""),
+    *((MICROSOFT, f"WITH ( {hint} )", "") for hint in ("TABLOCK", "TABLOCKX", "HOLDLOCK", "ROWLOCK", "UPDLOCK")),
+    (MICROSOFT, "INSERT ... EXEC ...", "~INSERT ... DEFAULT VALUES"),
+    (MICROSOFT, "INSERT ... EXECUTE ...", "~INSERT ... DEFAULT VALUES"),
+    (MICROSOFT, "DELETE FROM ... FROM", "DELETE ... FROM"),
+    (MICROSOFT, "FROM ::", "FROM"),
+    (MICROSOFT, "OUTPUT ... WHERE ...", "WHERE $2 OUTPUT $1"),
+    (MICROSOFT, "OPTION ()", ""),
+    (MICROSOFT, "INDEX ? ()", ""),
     # DuckDB
     (_DUCKDB, "EXPORT_STATE", ""),
     (_DUCKDB, "AS PIVOT ...", "AS ( PIVOT ... )"),
@@ -214,5 +222,6 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_POSTGRES, "CYCLE ... SET ? TO ? DEFAULT ? USING ?", "~"),
     (_POSTGRES, "CYCLE ... SET ? USING ?", "~"),
     (_POSTGRES, "BIT VARYING ()", "VARBIT"),
+    *((_POSTGRES, f"{word} : ?", f"~{word} ?") for word in ("FROM", "JOIN", "INTO", "UPDATE", "TABLE", "VIEW")),
     (_POSTGRES, ": ?", "NULL"),
 )

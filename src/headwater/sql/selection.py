@@ -56,7 +56,10 @@ def _lower_item(lowering: Lowering, item: Node, position: int, *, scope: Scope, 
     elif isinstance(item, exp.Aliases):
         _lower_aliases(lowering, item, scope, selected)
     elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
-        _expand_struct(lowering, item, scope, selected)
+        # `f(x).*`: the fields of a value; a table's name in it is the whole row
+        with lowering.rows_by_name():
+            expression = lowering.expression(item.this, scope)
+        _add_fields(lowering, expression, selected)
     elif (call := columns_call(item)) is not None:
         for name, one in expand_columns(lowering, item, call, scope):
             _lower_computed(lowering, exp.alias_(one, name, quoted=True), position, scope=scope, selected=selected)
@@ -116,22 +119,18 @@ def output_name(lowering: Lowering, value: Node, position: int, selected: Select
     if name and name != WILDCARD:
         return name
     if lowering.dialect in ("postgres", "redshift", "materialize", "risingwave"):
-        return _postgres_name(value)
+        # Postgres calls an output without a name after its function
+        while isinstance(value, exp.Cast | exp.Paren | exp.Window | exp.Filter | exp.WithinGroup):
+            value = value.this
+        if isinstance(value, exp.Case):
+            return "case"
+        if isinstance(value, exp.Anonymous):
+            return str(value.name).lower()
+        if isinstance(value, exp.Explode | exp.ExplodingGenerateSeries):  # sqlglot's own names for them
+            return "unnest" if isinstance(value, exp.Explode) else "generate_series"
+        return str(value.sql_names()[0]).lower() if isinstance(value, exp.Func) else "?column?"
     selected.unnamed += 1
     return f"f{selected.unnamed - 1}_" if lowering.dialect == "bigquery" else f"_col_{position}"
-
-
-def _postgres_name(value: Node) -> str:
-    """Postgres calls an output without a name after its function."""
-    while isinstance(value, exp.Cast | exp.Paren | exp.Window | exp.Filter | exp.WithinGroup):
-        value = value.this
-    if isinstance(value, exp.Case):
-        return "case"
-    if isinstance(value, exp.Anonymous):
-        return str(value.name).lower()
-    if isinstance(value, exp.Explode | exp.ExplodingGenerateSeries):  # sqlglot's own names for them
-        return "unnest" if isinstance(value, exp.Explode) else "generate_series"
-    return str(value.sql_names()[0]).lower() if isinstance(value, exp.Func) else "?column?"
 
 
 def _type_of(value: Node) -> str | None:
@@ -157,7 +156,9 @@ def _expand_star(lowering: Lowering, item: Node, scope: Scope, selected: SelectL
         named = [each for each in scope.all_items() if each.answers_to(keys)][:1]
         columns = [column for each in named for column in each.item.star()]
         if not named:
-            _star_of_nothing(lowering, parts, scope, selected)
+            # `s.*` where s is no table: the fields of a struct, else an unknown name
+            expression = lowering.expression(exp.Column(this=parts[-1]) if len(parts) == 1 else parts[-1], scope)
+            _add_fields(lowering, expression, selected)
             return
     span = _star_span(lowering, item)
     _report_open(lowering, named, span)
@@ -198,19 +199,6 @@ def _report_open(lowering: Lowering, named: Iterable[Named], span: Span | None) 
                 span=span,
                 hint="give the schema of the table",
             )
-
-
-def _star_of_nothing(lowering: Lowering, parts: Sequence[Node], scope: Scope, selected: SelectList) -> None:
-    """`s.*` where s is no table: the fields of a struct, else an unknown name."""
-    expression = lowering.expression(exp.Column(this=parts[-1]) if len(parts) == 1 else parts[-1], scope)
-    _add_fields(lowering, expression, selected)
-
-
-def _expand_struct(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> None:
-    """`f(x).*`: the fields of a value; a table's name in it is the whole row."""
-    with lowering.rows_by_name():
-        expression = lowering.expression(item.this, scope)
-    _add_fields(lowering, expression, selected)
 
 
 def _add_fields(lowering: Lowering, expression: Expression, selected: SelectList) -> None:

@@ -11,7 +11,7 @@ from sqlglot import TokenType, exp
 
 from headwater.sql.branches import Path
 from headwater.sql.clients import Script, without_commands
-from headwater.sql.dialects import UNSWALLOWED, sqlglot_dialect, tokenize
+from headwater.sql.dialects import MICROSOFT, sqlglot_dialect, tokenize
 from headwater.sql.respell import respelled
 from headwater.text import Source, Span
 
@@ -63,10 +63,8 @@ def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
 
 def _split_long(source: Source, script: Script, dialect: str) -> Iterator[Piece]:
     """A long script, a part at a time: its tokens take fifty times the room of its text.
-
     A part ends at a semicolon that is outside quotes as far as a glance can tell. Where the glance was wrong, the
-    part has no tokens, and is read together with the next.
-    """
+    part has no tokens, and is read together with the next."""
     begin = 0
     whole = script.text
     ends = [at + 1 for at in _semicolons(whole, 0, len(whole))]
@@ -161,11 +159,8 @@ def _split_roughly(source: Source, script: Script, dialect: str, start: int, sto
 
 def parse_piece(statement: Piece, dialect: str) -> Any:
     """sqlglot's tree of one statement; what the parser refuses is tried again as it would be written elsewhere.
-
     A tree of which clauses were left out that may hold columns says so in `meta["lossy"]`.
-
-    RAISES: ParseError and other errors of sqlglot.
-    """
+    RAISES: ParseError and other errors of sqlglot."""
     if not statement.tokens:
         return None
     tree, failure = None, None
@@ -202,7 +197,7 @@ def _parse_respelled(statement: Piece, dialect: str) -> Any:
 
 def _parse(tokens: Sequence[Any], text: str, dialect: str) -> Any:
     known = sqlglot_dialect(dialect)
-    if dialect in UNSWALLOWED and len(tokens) > 1 and tokens[0].token_type in known.tokenizer_class.COMMANDS:
+    if dialect in MICROSOFT and len(tokens) > 1 and tokens[0].token_type in known.tokenizer_class.COMMANDS:
         head, rest = tokens[0], text[tokens[0].end + 1 : tokens[-1].end + 1].strip()
         tokens = (head, type(head)(TokenType.STRING, rest, head.line, head.col, tokens[1].start, tokens[-1].end))
     trees = known.parser().parse(list(tokens), text)

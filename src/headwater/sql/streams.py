@@ -1,8 +1,6 @@
 """CREATE STREAM (Snowflake): the changes of a table, or of the files of a stage, as rows.
-
 A stream has the columns of its table and three that say what kind of change a row is. Who reads it reads the table
-through it: so the stream has edges from the table, and what reads the stream has edges from the stream.
-"""
+through it: so the stream has edges from the table, and what reads the stream has edges from the stream."""
 
 import dataclasses
 

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from headwater.events.naming import file_table
 from headwater.model.names import TableName, is_path
+from headwater.sql.dialects import MICROSOFT
 
 _FORMATTED = frozenset({"spark", "spark2", "databricks", "hive", "duckdb"})
 """Dialects in which a file is named after its format: parquet.`/data/x`."""
@@ -37,8 +38,8 @@ def read_table_name(table: Any, dialect: str) -> tuple[TableName, tuple[bool, ..
                 is_quoted = bool(each.args.get("quoted")) if isinstance(each, exp.Identifier) else False
                 if isinstance(each, exp.Identifier) and each.args.get("temporary"):
                     name = "#" + name
-                elif isinstance(each, exp.Parameter):  # a table variable
-                    name = "@" + name
+                elif isinstance(each, exp.Parameter | exp.Placeholder):  # of the script, or of its client
+                    name = f"@{name}" if dialect in MICROSOFT else f"${{{each.args.get('expression') or name}}}"
                 pieces = name.split(".") if is_quoted and dialect == "bigquery" else [name]
                 parts += pieces
                 quoted += [is_quoted] * len(pieces)

@@ -7,35 +7,20 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.lineage.known import KnownTable
+from headwater.model import relation as rel
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    Attribute,
-    Call,
-    Computed,
-    CteRef,
-    Expression,
-    Join,
-    Ref,
-    Relation,
-    Resolution,
-    Scan,
-    TableFunction,
-    Values,
-)
 from headwater.sql.external import external_source
 from headwater.sql.items import Column, DerivedItem, Item, Named, OpaqueItem, StoredItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.text import Span
 
-_AddItem: TypeAlias = Callable[[Lowering, Node, Scope, Relation | None], Relation]
+_AddItem: TypeAlias = Callable[[Lowering, Node, Scope, rel.Relation | None], rel.Relation]
 _ITEMS: dict[type, _AddItem] = {}
 
 
 def adds(*types: type) -> Callable[[_AddItem], _AddItem]:
     """Register a function that adds a FROM item of these types to the scope.
-
-    It gets the relation so far, which it may refer to (LATERAL) and then must contain, and returns the new one.
-    """
+    It gets the relation so far, which it may refer to (LATERAL) and then must contain, and returns the new one."""
 
     def register(function: _AddItem) -> _AddItem:
         _ITEMS.update((type, function) for type in types)
@@ -44,21 +29,21 @@ def adds(*types: type) -> Callable[[_AddItem], _AddItem]:
     return register
 
 
-def from_clause(lowering: Lowering, node: Node, scope: Scope) -> Relation:
+def from_clause(lowering: Lowering, node: Node, scope: Scope) -> rel.Relation:
     """Lower FROM, joins and lateral views; their items become visible in the scope."""
     args = node.args
     clause = args.get("from_")
-    relation: Relation | None = None
+    relation: rel.Relation | None = None
     if clause is not None:
         relation = add_item(lowering, clause.this, scope, None)
     for join in args.get("joins") or ():
         relation = add_join(lowering, join, scope, relation)
     for lateral in args.get("laterals") or ():
         relation = add_item(lowering, lateral, scope, relation)
-    return relation if relation is not None else Values((), ())
+    return relation if relation is not None else rel.Values((), ())
 
 
-def add_item(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_item(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     """Add one FROM item, with the joins and pivots that hang on it."""
     add = _ITEMS.get(type(node)) or add_opaque
     relation = add(lowering, node, scope, before)
@@ -73,9 +58,9 @@ def add_item(lowering: Lowering, node: Node, scope: Scope, before: Relation | No
     return relation
 
 
-def beside(before: Relation | None, relation: Relation) -> Relation:
+def beside(before: rel.Relation | None, relation: rel.Relation) -> rel.Relation:
     """A relation next to those before it, without a condition."""
-    return relation if before is None else Join(before, relation)
+    return relation if before is None else rel.Join(before, relation)
 
 
 def name_item(lowering: Lowering, node: Node, item: Item, names: tuple[str, ...], shown: str) -> Named:
@@ -98,7 +83,7 @@ def alias_names(lowering: Lowering, alias: Node | None) -> list[tuple[str, str, 
 
 
 @adds(exp.Table)
-def add_table(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_table(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     this = node.this
     if isinstance(this, exp.Func) and not isinstance(this, exp.Identifier | exp.DynamicIdentifier):
         return _ITEMS[exp.Func](lowering, node, scope, before)
@@ -108,7 +93,7 @@ def add_table(lowering: Lowering, node: Node, scope: Scope, before: Relation | N
         if cte is not None:
             item = _with_names(lowering, node, cte.item)
             scope.items.append(name_item(lowering, node, item, (lowering.key(this),), this.name))
-            return beside(before, CteRef(cte.id, ()))
+            return beside(before, rel.CteRef(cte.id, ()))
     stored = open_table(lowering, node)
     item = _with_names(lowering, node, stored)
     keys = tuple(lowering.key_of(part) for part in name.parts)
@@ -122,7 +107,7 @@ def open_table(lowering: Lowering, node: Node, *, report: bool = True) -> Stored
     known = lowering.resolver.resolve(name, quoted=quoted)
     span = lowering.table_span(node)
     is_stage = name.name.startswith("@")  # files, of which nobody expects a schema
-    if report and known.resolution is Resolution.UNKNOWN and not is_stage:
+    if report and known.resolution is rel.Resolution.UNKNOWN and not is_stage:
         lowering.add_issue(lowering.resolver.unknown_table(known, span))
     return store(lowering, known, span)
 
@@ -145,7 +130,7 @@ def _below(item: Item) -> tuple[Item, ...]:
 
 
 @adds(exp.Subquery, exp.Paren, exp.Values, exp.SetOperation, exp.Select)
-def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> Relation:
+def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     inner = node.this
     if isinstance(node, exp.Subquery | exp.Paren) and _is_join(inner):
         relation = add_item(lowering, inner, scope, None)  # (a JOIN b ON …)
@@ -154,7 +139,9 @@ def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: Relation 
     return _add_query(lowering, node, lowering.query(node, around), scope, before)
 
 
-def _add_query(lowering: Lowering, node: Node, query: Query, scope: Scope, before: Relation | None) -> Relation:
+def _add_query(
+    lowering: Lowering, node: Node, query: Query, scope: Scope, before: rel.Relation | None
+) -> rel.Relation:
     names = alias_names(lowering, node.args.get("alias"))
     item = query.item if not names else type(query.item)(renamed(query.columns, names), query.below)
     scope.items.append(name_item(lowering, node, item, (), "the subquery"))
@@ -172,10 +159,10 @@ def add_opaque(
     lowering: Lowering,
     node: Node,
     scope: Scope,
-    before: Relation | None,
+    before: rel.Relation | None,
     *,
     columns: Sequence[tuple[str, str, Span | None]] = (),
-) -> Relation:
+) -> rel.Relation:
     """A table function whose body is not known: every column depends on all arguments. `columns` are its own."""
     function = node.this if isinstance(node, exp.Table | exp.Lateral | exp.TableFromRows) else node
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
@@ -188,16 +175,17 @@ def add_opaque(
         function = function.expression if isinstance(function, exp.Dot) else function.this
     external = external_source(lowering, function)
     if external is not None and external[1] is not None:
-        query = lowering.query_without_spans(external[1], Scope(outer=None, ctes={}, aliases={}))
+        with lowering.placeless():
+            query = lowering.query(external[1], Scope(outer=None, ctes={}, aliases={}))
         return _add_query(lowering, node, query, scope, before)
     name = function.name.lower() if isinstance(function, exp.Anonymous) else function.key
     args = tuple(lowering.expression(each, scope) for each in (*_given(function), *keys))
     names = alias_names(lowering, node.args.get("alias"))
     names += columns[len(names) :]
-    wild = Attribute(lowering.new_id(), "*")
-    attributes = [Attribute(lowering.new_id(), given, span) for given, _, span in names]
-    made = [Column(each.name, key, Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
-    item = DerivedItem(made) if made else OpaqueItem(Ref(wild.id))
+    wild = rel.Attribute(lowering.new_id(), "*")
+    attributes = [rel.Attribute(lowering.new_id(), given, span) for given, _, span in names]
+    made = [Column(each.name, key, rel.Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
+    item = DerivedItem(made) if made else OpaqueItem(rel.Ref(wild.id))
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(name),), name))
     lowering.report(
         IssueCode.APPROXIMATE_LINEAGE,
@@ -205,10 +193,10 @@ def add_opaque(
         span=lowering.span(function),
     )
     if external is None and args:
-        return beside(before, TableFunction(name, (*attributes, wild), args))
+        return beside(before, rel.TableFunction(name, (*attributes, wild), args))
     source = TableName((*place, name)) if external is None else external[0]  # it has its rows from somewhere else
     doubt = f"what `{name}` gives is not known"
-    return beside(before, Scan(source, (*attributes, wild), lowering.span(function), approximate=doubt))
+    return beside(before, rel.Scan(source, (*attributes, wild), lowering.span(function), approximate=doubt))
 
 
 def _given(function: Node) -> Iterator[Node]:
@@ -225,7 +213,7 @@ def _given(function: Node) -> Iterator[Node]:
 # ----------------------------------------------------------------------------------------------------- joins
 
 
-def add_join(lowering: Lowering, node: Node, scope: Scope, left: Relation | None) -> Relation:
+def add_join(lowering: Lowering, node: Node, scope: Scope, left: rel.Relation | None) -> rel.Relation:
     """Add the right side of a join and its condition."""
     args = node.args
     kind, side, method = (str(args.get(each) or "").upper() for each in ("kind", "side", "method"))
@@ -238,8 +226,8 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: Relation | None
         for named in right:
             named.listed = False
     using = args.get("using")
-    merged: list[Computed] = []
-    condition: Expression | None = None
+    merged: list[rel.Computed] = []
+    condition: rel.Expression | None = None
     span: Span | None = None
     if using or method == "NATURAL":
         names = using if using else _common_names(lowering, scope, first)
@@ -251,12 +239,12 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: Relation | None
     match = args.get("match_condition")
     if match is not None:
         extra = lowering.expression(match, scope)
-        condition = extra if condition is None else Call("and", (condition, extra))
-    if isinstance(whole, Join) and left is not None and whole.left is left and whole.condition is None:
-        return Join(left, whole.right, condition, tuple(merged), span)
+        condition = extra if condition is None else rel.Call("and", (condition, extra))
+    if isinstance(whole, rel.Join) and left is not None and whole.left is left and whole.condition is None:
+        return rel.Join(left, whole.right, condition, tuple(merged), span)
     if condition is None and not merged:
         return whole
-    return Join(whole, Values((), ()), condition, tuple(merged), span)
+    return rel.Join(whole, rel.Values((), ()), condition, tuple(merged), span)
 
 
 def _common_names(lowering: Lowering, scope: Scope, first: int) -> list[Node]:
@@ -267,10 +255,10 @@ def _common_names(lowering: Lowering, scope: Scope, first: int) -> list[Node]:
 
 def _merge(
     lowering: Lowering, names: Sequence[Node], *, scope: Scope, first: int, side: str
-) -> tuple[Expression | None, list[Computed]]:
+) -> tuple[rel.Expression | None, list[rel.Computed]]:
     """The columns that USING makes of two: the left one, but the right of a RIGHT JOIN and either of a FULL JOIN."""
-    compared: list[Expression] = []
-    merged: list[Computed] = []
+    compared: list[rel.Expression] = []
+    merged: list[rel.Computed] = []
     for name in names:
         identifier = name.this if isinstance(name, exp.Column) else name
         key, span = lowering.key(identifier), lowering.span(identifier)
@@ -281,17 +269,21 @@ def _merge(
         chosen = {"RIGHT": right, "FULL": None}.get(side, left) or (options[0] if len(options) == 1 else None)
         if not options:
             continue
-        value: Expression = Call("coalesce", tuple(_at(column.expression, span) for column in options))
+        value: rel.Expression = rel.Call("coalesce", tuple(_at(column.expression, span) for column in options))
         if chosen is not None:
             value = chosen.expression
-        computed = Computed(Attribute(lowering.new_id(), identifier.name), value)
+        computed = rel.Computed(rel.Attribute(lowering.new_id(), identifier.name), value)
         merged.append(computed)
-        scope.merged[key] = Column(identifier.name, key, Ref(computed.attribute.id))
-    return (Call("=", tuple(compared)) if compared else None), merged
+        scope.merged[key] = Column(identifier.name, key, rel.Ref(computed.attribute.id))
+    return (rel.Call("=", tuple(compared)) if compared else None), merged
 
 
-def _at(expression: Expression, span: Span | None) -> Expression:
-    return Ref(expression.column, span) if isinstance(expression, Ref) and expression.span is None else expression
+def _at(expression: rel.Expression, span: Span | None) -> rel.Expression:
+    return (
+        rel.Ref(expression.column, span)
+        if isinstance(expression, rel.Ref) and expression.span is None
+        else expression
+    )
 
 
 def _find(items: Sequence[Named], name: str, key: str) -> Column | None:

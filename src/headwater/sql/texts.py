@@ -1,9 +1,7 @@
 """The texts that the variables of a script may hold: what a string that is executed can be computed from.
-
 A value is a set of alternatives, one for each way through the branches before it. A part of a text that is not known
 is a hole: one sign of Unicode's private area, which remembers the expression it stands for. Where there are too many
-alternatives, the whole value is a hole.
-"""
+alternatives, the whole value is a hole."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -98,9 +96,7 @@ class Texts:
 
 def _covers(given: Path, path: Path, arms: dict[Path, set[int]]) -> bool:
     """Return whether this arm of an IF is the last missing one of those that give a value before a place.
-
-    `arms` are those that were seen, of each IF that has an ELSE: it stands last, so that it is seen first.
-    """
+    `arms` are those that were seen, of each IF that has an ELSE: it stands last, so that it is seen first."""
     if not encloses(given[:-1], path):
         return False
     own = given[-1]

@@ -22,6 +22,7 @@ from headwater.model.relation import (
     With,
     Write,
 )
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.items import Item, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.output_into import output_writes
@@ -59,7 +60,7 @@ def _assigned_item(lowering: Lowering, node: Node, scope: Scope) -> StoredItem |
     """The table whose column SET assigns, when it is named: MySQL can update several at once."""
     left = node.this if isinstance(node, exp.EQ) else None
     table = left.args.get("table") if isinstance(left, exp.Column) else None
-    return _alias_of(scope, lowering.key(table)) if table is not None else None
+    return _item_called(scope, (lowering.key(table),)) if table is not None else None
 
 
 def _read(
@@ -179,14 +180,13 @@ def _where(lowering: Lowering, clause: Node | None, scope: Scope) -> list[Influe
 def _target_and_from(
     lowering: Lowering, node: Node, table: Node, scope: Scope, others: Sequence[Node] = ()
 ) -> tuple[StoredItem, Relation | None]:
-    """The target and what stands beside it; the target may be named by its alias in FROM (T-SQL)."""
+    """The target and what stands beside it."""
     clause = node.args.get("from_")
     relation: Relation | None = None
     target: StoredItem | None = None
     if clause is not None:
         relation = add_item(lowering, clause.this, scope, None)
-        if isinstance(table.this, exp.Identifier) and table.args.get("db") is None:
-            target = _alias_of(scope, lowering.key(table.this))
+        target = _target_in_from(lowering, table, scope)
     if target is None:
         target = open_target(lowering, table, scope)
     for each in (*(table.args.get("joins") or ()), *(node.args.get("joins") or ())):
@@ -194,6 +194,20 @@ def _target_and_from(
     for each in others:
         relation = add_item(lowering, each, scope, relation)
     return target, relation
+
+
+def _target_in_from(lowering: Lowering, table: Node, scope: Scope) -> StoredItem | None:
+    """The item of FROM that is the target: by its alias or its name, or the only one of that table (T-SQL)."""
+    if not isinstance(table.this, exp.Identifier):
+        return None
+    name = lowering.table_name(table)[0]
+    found = _item_called(scope, tuple(lowering.key_of(part) for part in name.parts))
+    if found is None and lowering.dialect in MICROSOFT and table.args.get("alias") is None:
+        known = lowering.resolver.resolve(name).name
+        stored = [item for named in scope.items if isinstance(item := named.item, StoredItem)]
+        same = [item for item in stored if item.table.name == known]
+        found = same[0] if len(same) == 1 else None
+    return found
 
 
 def open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
@@ -207,9 +221,9 @@ def open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
     return target
 
 
-def _alias_of(scope: Scope, key: str) -> StoredItem | None:
+def _item_called(scope: Scope, keys: tuple[str, ...]) -> StoredItem | None:
     for named in scope.items:
-        if named.answers_to((key,)) and isinstance(named.item, StoredItem):
+        if named.answers_to(keys) and isinstance(named.item, StoredItem):
             return named.item
     return None
 
@@ -228,7 +242,7 @@ def lower_delete(lowering: Lowering, node: Node) -> Lowered:
         return changed
     target, relation = _target_and_from(lowering, node, table, scope, node.args.get("using") or ())
     influences = _where(lowering, node.args.get("where"), scope)
-    targets = [_alias_of(scope, lowering.key(each.this)) or target for each in named] or [target]
+    targets = [_item_called(scope, (lowering.key(each.this),)) or target for each in named] or [target]
     writes = [
         _write("DELETE", each, (), relation=_read(each, target, ctes, relation), influences=influences)
         for each in {id(item): item for item in targets}.values()

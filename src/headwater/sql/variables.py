@@ -1,11 +1,10 @@
 """Variables of a script: what was put into one flows to where it is used.
-
 A variable stands for the expression that was last assigned to it. Inside a branch or a loop the assignment may or may
-not happen, so there it is one of the two.
-"""
+not happen, so there it is one of the two."""
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
@@ -16,6 +15,7 @@ from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Write
 from headwater.sql.creates import column_definitions
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
@@ -38,19 +38,15 @@ def lower_declare(lowering: Lowering, node: Node) -> Lowered:
         for name in names:
             default = item.args.get("default")
             if isinstance(item.args.get("kind"), exp.Schema):
-                tables.append(_table_variable(lowering, name, item.args["kind"]))
+                # `DECLARE @t TABLE (…)`: a table of the batch
+                columns = column_definitions(lowering, item.args["kind"].expressions)
+                tables.append(CreateTable(TableName.of("@" + variable_name(name)), columns, temporary=True))
                 continue
             lowering.variables[variable_name(name)] = None
             lowering.texts.give(variable_name(name), (NULL,), ())
             if isinstance(default, exp.Expr):
                 given += assign_value(lowering, name, default)
     return dataclasses.replace(reported("DECLARE", given), effects=tuple(tables))
-
-
-def _table_variable(lowering: Lowering, name: Node, schema: Node) -> SchemaEffect:
-    """`DECLARE @t TABLE (…)`: a table of the batch."""
-    columns = column_definitions(lowering, schema.expressions)
-    return CreateTable(TableName.of("@" + variable_name(name)), columns, temporary=True)
 
 
 @states(exp.Set)
@@ -78,10 +74,17 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
         targets = into.expressions or [into.this]
         if all(_takes_value(lowering, target) for target in targets):
             if len(targets) == 1 and (len(node.expressions) > 1 or node.is_star):
-                return _lower_into_record(lowering, targets[0], node)
+                # `SELECT * INTO r`: a variable that holds the whole row
+                target = targets[0]
+                query = node.copy()
+                query.set("into", None)
+                lowered = lower_select(lowering, query)
+                keep_record(lowering, variable_name(target), query)
+                writes = tuple(dataclasses.replace(write, statement_type="SELECT_INTO") for write in lowered.writes)
+                return dataclasses.replace(lowered, statement_type="SELECT_INTO", writes=writes)
             return reported("SELECT_INTO", _assign_row(lowering, targets, node))
     pairs = [each for each in node.expressions if isinstance(each, exp.EQ) and isinstance(each.this, exp.Parameter)]
-    if lowering.dialect in ("tsql", "fabric") and pairs and len(pairs) == len(node.expressions):
+    if lowering.dialect in MICROSOFT and pairs and len(pairs) == len(node.expressions):
         if node.args.get("from_") is None:
             return reported(
                 "SELECT", [each for pair in pairs for each in assign_value(lowering, pair.this, pair.expression)]
@@ -89,16 +92,6 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
         values = [pair.expression for pair in pairs]
         return reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
     return lower_select(lowering, node)
-
-
-def _lower_into_record(lowering: Lowering, target: Node, node: Node) -> Lowered:
-    """`SELECT * INTO r`: a variable that holds the whole row."""
-    query = node.copy()
-    query.set("into", None)
-    lowered = lower_select(lowering, query)
-    keep_record(lowering, variable_name(target), query)
-    writes = tuple(dataclasses.replace(write, statement_type="SELECT_INTO") for write in lowered.writes)
-    return dataclasses.replace(lowered, statement_type="SELECT_INTO", writes=writes)
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
@@ -196,7 +189,12 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
         if piece.tokens[0].token_type is TokenType.COLON:
             piece = dataclasses.replace(piece, tokens=piece.tokens[1:])  # Oracle: :NEW.x := 1
         elif piece.tokens[0].token_type is TokenType.SET:
-            return _lower_row_set(lowering, piece)
+            # MySQL: `SET NEW.x = NEW.y, NEW.z = 1`, of which the parser loses the second NEW
+            parts = [dataclasses.replace(piece, tokens=tuple(part)) for part in cut_list(piece.tokens[1:])]
+            if not all(len(part.tokens) > 3 and part.tokens[1].token_type is TokenType.DOT for part in parts):
+                return None
+            lowered = [lower_assignment(lowering, part) for part in parts]
+            return Lowered("SET") if None not in lowered else None
     at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
     if at is None:  # PL/pgSQL: x = 1, new.x = 1
         kinds = [token.token_type for token in piece.tokens[:4]]
@@ -219,15 +217,6 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     return reported("SET", given)
 
 
-def _lower_row_set(lowering: Lowering, piece: Piece) -> Lowered | None:
-    """MySQL: `SET NEW.x = NEW.y, NEW.z = 1`, of which the parser loses the second NEW."""
-    parts = [dataclasses.replace(piece, tokens=tuple(part)) for part in cut_list(piece.tokens[1:])]
-    if not all(len(part.tokens) > 3 and part.tokens[1].token_type is TokenType.DOT for part in parts):
-        return None
-    lowered = [lower_assignment(lowering, part) for part in parts]
-    return Lowered("SET") if None not in lowered else None
-
-
 def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:
     """Let variables stand for their new values; returns those that are read from tables, as columns."""
     if isinstance(left, exp.Tuple):
@@ -243,11 +232,8 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
     value = inlined(lowering.variables, right)
     given: list[Assignment] = []
     if value is not None and value.find(exp.Query) is not None:
-        read = (
-            lowering.without_spans(value, Scope())
-            if isinstance(right, exp.Var)
-            else lowering.expression(right, Scope())
-        )
+        with lowering.placeless() if isinstance(right, exp.Var) else nullcontext():
+            read = lowering.expression(value if isinstance(right, exp.Var) else right, Scope())
         given = [Assignment(name, read, target_span=lowering.span(left))]
     if value is not None and value.find(exp.Query) is None:
         value = exp.Null()  # nothing is read for it: a text that grows piece by piece is not kept

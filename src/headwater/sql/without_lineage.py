@@ -13,6 +13,15 @@ _SILENT = frozenset(
         *("GET", "GOTO", "WAITFOR", "SAVE", "REVERT", "RECONFIGURE", "RAISERROR", "THROW"),
     }
 )
+_PROCEDURES = frozenset(
+    {
+        *("SP_ADDEXTENDEDPROPERTY", "SP_UPDATEEXTENDEDPROPERTY", "SP_DROPEXTENDEDPROPERTY", "SP_CONFIGURE"),
+        *("SP_SETTRIGGERORDER", "SP_RECOMPILE", "SP_REFRESHVIEW", "SP_REFRESHSQLMODULE", "SP_UPDATESTATS"),
+        *("SP_ADDROLE", "SP_ADDROLEMEMBER", "SP_DROPROLEMEMBER", "SP_ADDUSER", "SP_ADDLOGIN", "SP_ADDMESSAGE"),
+        *("SP_TABLEOPTION", "SP_DBOPTION", "SP_GETAPPLOCK", "SP_RELEASEAPPLOCK", "SP_FULLTEXT_DATABASE"),
+    }
+)
+"""System procedures of T-SQL that move no rows."""
 _CHANGES = frozenset({"CREATE", "ALTER", "DROP", "UNDROP"})
 _WITH_ROWS = frozenset({"TABLE", "VIEW", "PROCEDURE", "PROC", "TRIGGER", "MODEL"})
 _OBJECTS = frozenset(
@@ -30,11 +39,13 @@ _OBJECTS = frozenset(
 
 def kind_without_lineage(tokens: Sequence[Any]) -> str | None:
     """The kind of a statement whose first words say that it moves no rows, whatever follows; None for any other."""
-    words = [token.text.upper() for token in tokens[:8]]
+    words = [word for token in tokens[:8] for word in token.text.upper().split()]  # ADD JAR is one token
     if not words or (words[0] in _SILENT and words[:2] != ["LOAD", "DATA"]):
         return words[0] if words else None
     if words[0] == "SET" and not any(token.text in ("=", ":=") for token in tokens):
         return "SET"
+    if words[0] in ("EXEC", "EXECUTE") and not _PROCEDURES.isdisjoint(words[1:6:2]):  # also sys.sp_…, db.sys.sp_…
+        return "EXECUTE"
     if words[0] not in _CHANGES:
         return None
     if words[0] == "DROP" and words[1:2] not in (["TABLE"], ["VIEW"]):

@@ -60,7 +60,13 @@ class Words:
     def name(self) -> tuple[Node, Span] | None:
         """The name of a table that comes next, and its place."""
         if self.take("IDENTIFIER", "("):
-            return self._in_quotes()
+            # the rest of IDENTIFIER('s.t'); None when the name is no constant
+            token = self._tokens[self._at] if self._at < len(self._tokens) else None
+            if token is None or token.token_type.name != "STRING":
+                return None
+            self._at += 2
+            place = self._source.span(self._start + token.start, self._start + token.end + 1)
+            return exp.Table(this=exp.DynamicIdentifier(this=exp.Literal.string(token.text))), place
         parts, end = read_name(self._tokens, self._at)
         if not parts:
             return None
@@ -73,20 +79,3 @@ class Words:
         named = [exp.to_identifier(part, quoted=is_quoted) for part, is_quoted in zip(parts, quoted)]
         fields = dict(zip(("this", "db", "catalog"), reversed(named)))
         return exp.Table(**fields), self._source.span(self._start + first.start, self._start + last.end + 1)
-
-    def text(self) -> tuple[str, Span] | None:
-        """The next token as it is written, and its place."""
-        if self._at >= len(self._tokens):
-            return None
-        token = self._tokens[self._at]
-        self._at += 1
-        return token.text, self._source.span(self._start + token.start, self._start + token.end + 1)
-
-    def _in_quotes(self) -> tuple[Node, Span] | None:
-        """The rest of IDENTIFIER('s.t'); None when the name is no constant."""
-        token = self._tokens[self._at] if self._at < len(self._tokens) else None
-        if token is None or token.token_type.name != "STRING":
-            return None
-        self._at += 2
-        place = self._source.span(self._start + token.start, self._start + token.end + 1)
-        return exp.Table(this=exp.DynamicIdentifier(this=exp.Literal.string(token.text))), place

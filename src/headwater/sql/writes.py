@@ -126,7 +126,7 @@ def take_out_writes(lowering: Lowering, tree: Node) -> tuple[Write, ...]:
 
 
 def _returned_rows(node: Node) -> Node:
-    """What RETURNING gives, as a query over the table that was written."""
+    """Return the result of RETURNING as a query over the table that was written."""
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
     returning = node.args.get("returning")
     items = returning.expressions if returning is not None else [exp.Star()]

@@ -34,10 +34,8 @@ class Port:
 @dataclass(frozen=True, slots=True)
 class Box:
     """A table with the columns that take part.
-
     A picture that can be opened further says so on its boxes: `before` and `after` count the tables left and right of
-    it that are not drawn, `more` the columns that are not, and `folded` whether it shows columns at all.
-    """
+    it that are not drawn, `more` the columns that are not, and `folded` whether it shows columns at all."""
 
     id: str
     title: str
@@ -75,9 +73,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Diagram:
     """Boxes and lines. REQUIRES: every end names a box, and a port of that box, of the diagram.
-
-    Boxes of one group stand together, in a frame with its name.
-    """
+    Boxes of one group stand together, in a frame with its name."""
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...] = ()

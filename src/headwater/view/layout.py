@@ -235,10 +235,8 @@ class _Layering:
 
     def _stack(self, layer: list[int], tops: list[float], wanted: list[float]) -> None:
         """Set the nodes of a layer one below the other, as near as can be to where they want to be.
-
         Heights taken off, what is left is a sequence that must not fall: neighbours that want to pass each other are
-        pooled at their mean, which is the nearest such sequence (pool adjacent violators).
-        """
+        pooled at their mean, which is the nearest such sequence (pool adjacent violators)."""
         blocks: list[tuple[float, int]] = []  # mean, number of nodes
         used, offsets = 0.0, []
         for node, below, want in zip_longest(layer, layer[1:], wanted):

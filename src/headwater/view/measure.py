@@ -1,8 +1,6 @@
 """How wide text is, without a font at hand.
-
 The widths are those of a common sans-serif face in thousandths of its size, rounded up by class of character; what is
-drawn with another face is given the same room and a little more. Wide scripts count as a full square.
-"""
+drawn with another face is given the same room and a little more. Wide scripts count as a full square."""
 
 from unicodedata import east_asian_width
 

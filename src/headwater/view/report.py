@@ -1,8 +1,6 @@
 """A diagram as one HTML file: pan, zoom, search, and the way of every column, with nothing to fetch.
-
 The page allows itself its own style and script by their hashes and nothing else, so that it may be put behind any
-policy, and no name in it can become code.
-"""
+policy, and no name in it can become code."""
 
 from base64 import b64encode
 from hashlib import sha256

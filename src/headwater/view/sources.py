@@ -1,7 +1,5 @@
 """A diagram as the source of other drawing programs: Mermaid and Graphviz DOT.
-
-Names never reach those languages as identifiers: boxes and ports are numbered, and names are escaped labels.
-"""
+Names never reach those languages as identifiers: boxes and ports are numbered, and names are escaped labels."""
 
 from collections.abc import Iterator
 

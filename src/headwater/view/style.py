@@ -1,7 +1,5 @@
 """How pictures look: the one style sheet of all of them, light and dark.
-
-A picture by itself follows the system; a page that lets people choose puts `light` or `dark` on it.
-"""
+A picture by itself follows the system; a page that lets people choose puts `light` or `dark` on it."""
 
 _LIGHT = """--ink: #1f2933; --faint: #697586; --paper: #ffffff; --box: #f7f8fa; --edge: #cdd5df; --flow: #2563eb;
   --decide: #b45309; --rows: #7b8794; --added: #15803d; --removed: #b91c1c; --changed: #7e22ce; --frame: #f0f4fa"""

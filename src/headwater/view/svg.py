@@ -1,8 +1,6 @@
 """A laid-out diagram as SVG: one file that stands alone, light or dark, with ids and titles.
-
 Every id is stable (`box-…`, `port-…`, `line-…`), every state is a class, and every text is escaped, so that a page
-can build on the same picture that a file shows.
-"""
+can build on the same picture that a file shows."""
 
 from html import escape
 from itertools import pairwise

@@ -1,8 +1,6 @@
 """GoogleSQL (BigQuery, Spanner) through the real ZetaSQL.
-
 `headwater.analyze(sql, dialect="bigquery")` uses this package. Those who analyse statements themselves find here the
-names of ZetaSQL's lineage toolkit. Each is imported when it is first used.
-"""
+names of ZetaSQL's lineage toolkit. Each is imported when it is first used."""
 
 from importlib import import_module
 

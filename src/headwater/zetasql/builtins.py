@@ -29,7 +29,7 @@ _FUNCTIONS = {
 _BY = ("MAX_BY", "MIN_BY")  # the value of the row in which another value is greatest, or least
 
 # BQ.name → the types of its arguments
-_PROCEDURES = {
+PROCEDURES = {
     "REFRESH_MATERIALIZED_VIEW": (types.TYPE_STRING,),
     "REFRESH_EXTERNAL_METADATA_CACHE": (types.TYPE_STRING,),
     "ABORT_SESSION": (types.TYPE_STRING,),
@@ -110,20 +110,17 @@ def base_catalog(dialect: str) -> bytes:
         content.named_type.add(name=name).type.type_kind = kind
     if dialect == "bigquery":
         for name, kind in _FUNCTIONS.items():
-            _add_function(content.custom_function.add(name_path=[name], group="BigQuery"), kind)
+            function = content.custom_function.add(name_path=[name], group="BigQuery")
+            function.mode = function_enums.FunctionEnums.SCALAR
+            signature = function.signature.add()
+            signature.return_type.kind = function_enums.ARG_TYPE_FIXED
+            signature.return_type.type.type_kind = kind
+            signature.return_type.num_occurrences = 1
+            argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=-1)
+            argument.options.cardinality = function_enums.FunctionEnums.REPEATED
         for name in _BY:
             _add_by(content.custom_function.add(name_path=[name], group="BigQuery"))
     return bytes(content.SerializeToString())
-
-
-def _add_function(function: Any, result: int) -> None:
-    function.mode = function_enums.FunctionEnums.SCALAR
-    signature = function.signature.add()
-    signature.return_type.kind = function_enums.ARG_TYPE_FIXED
-    signature.return_type.type.type_kind = result
-    signature.return_type.num_occurrences = 1
-    argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=-1)
-    argument.options.cardinality = function_enums.FunctionEnums.REPEATED
 
 
 def _add_by(function: Any) -> None:
@@ -133,8 +130,3 @@ def _add_by(function: Any) -> None:
     signature.return_type.num_occurrences = 1
     signature.argument.add(kind=function_enums.ARG_TYPE_ANY_1, num_occurrences=1)
     signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=1)
-
-
-def system_procedures() -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """BigQuery's own procedures: path and argument types."""
-    return [(("BQ", *name.split(".")), kinds) for name, kinds in _PROCEDURES.items()]

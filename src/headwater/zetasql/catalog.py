@@ -1,8 +1,6 @@
 """The catalog of a script: the tables its statements name, at the very paths they are named by, and what it defines.
-
 ZetaSQL looks a path up as it is written: `` `p.ds.t` `` is one name, `p.ds.t` is three nested ones. So a table is put
-at each path that the text uses for it, and its `full_name` says which table it is.
-"""
+at each path that the text uses for it, and its `full_name` says which table it is."""
 
 import re
 from collections.abc import Iterable
@@ -15,14 +13,7 @@ from headwater.lineage.known import KnownTable
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
-from headwater.zetasql.builtins import (
-    BUILTIN_FOLDERS,
-    PARTITION_COLUMNS,
-    WILDCARD_COLUMNS,
-    base_catalog,
-    information_schema_columns,
-    system_procedures,
-)
+from headwater.zetasql import builtins
 from headwater.zetasql.engine import Catalog
 from headwater.zetasql.messages import catalog as messages
 from headwater.zetasql.messages import function_enums, types
@@ -43,7 +34,7 @@ class TableEntry:
 
 
 class CatalogKey(NamedTuple):
-    """What a catalog has: equal for equal content."""
+    """The key of a catalog's content: equal for equal content."""
 
     dialect: str
     entries: frozenset[TableEntry]
@@ -98,15 +89,13 @@ class ScriptCatalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""
         key = self._key()
         if self.built is None or self.built.key != key:
-            self.built = Catalog(key, base_catalog(self.dialect) + self._content())
+            self.built = Catalog(key, builtins.base_catalog(self.dialect) + self._content())
         return self.built
 
     def catalog_for(self, text: str) -> Catalog:
         """The catalog last made if it has all that a text can name, else a new one: registering one takes 30 ms.
-
         What was defined since then must not be named in the text. A body that the text does not show may name it all
-        the same: whoever is refused with this catalog asks again with `catalog()`.
-        """
+        the same: whoever is refused with this catalog asks again with `catalog()`."""
         built, now = self.built, self._key()
         if built is None or built.key == now:
             return self.catalog()
@@ -143,9 +132,14 @@ class ScriptCatalog:
             _folder(folders, path[:-1]).custom_tvf.add().MergeFromString(content)
         for path, content in filter(_is_free_item, self.procedures.items()):
             _folder(folders, path[:-1]).procedure.add().MergeFromString(content)
-        for path, kinds in system_procedures():
+        for name, kinds in builtins.PROCEDURES.items():
+            path = ("BQ", *name.split("."))
             procedure = _folder(folders, path[:-1]).procedure.add(name_path=path)
-            _fill_signature(procedure.signature, kinds)
+            signature = procedure.signature
+            signature.return_type.kind = function_enums.ARG_TYPE_FIXED  # ZetaSQL stops at a CALL when there is none
+            signature.return_type.type.type_kind = types.TYPE_INT64
+            for kind in kinds:
+                signature.argument.add(kind=function_enums.ARG_TYPE_FIXED, num_occurrences=1).type.type_kind = kind
         for path in sorted(self.connections):
             _folder(folders, path[:-1]).connection.add(name=path[-1])
         for name, content in self.variables.items():
@@ -167,7 +161,11 @@ def find_table(path: Path, resolver: SchemaResolver) -> KnownTable | None:
     """The table that a path means, if all its columns are known."""
     parts = split_path(path)
     if len(parts) > 1 and parts[-2].upper() == "INFORMATION_SCHEMA":
-        return _information_schema(parts)
+        columns = builtins.information_schema_columns(parts[-1])
+        if columns is None:
+            return None
+        definitions = tuple(ColumnDefinition(name, kind) for name, kind in columns)
+        return KnownTable(TableName(parts), definitions, Resolution.IMPORTED, complete=True)
     name = TableName(parts)
     for spelling in (name, TableName.of(".".join(parts))):  # some schemas have the whole path as one name
         table = resolver.resolve(spelling)
@@ -179,14 +177,6 @@ def find_table(path: Path, resolver: SchemaResolver) -> KnownTable | None:
 def split_path(path: Path) -> Path:
     """The parts of a table's name; a quoted path is split at its dots."""
     return tuple(part for part in ".".join(path).split(".") if part)
-
-
-def _information_schema(parts: Path) -> KnownTable | None:
-    columns = information_schema_columns(parts[-1])
-    if columns is None:
-        return None
-    definitions = tuple(ColumnDefinition(name, kind) for name, kind in columns)
-    return KnownTable(TableName(parts), definitions, Resolution.IMPORTED, complete=True)
 
 
 def _matching(name: TableName, resolver: SchemaResolver) -> KnownTable | None:
@@ -204,7 +194,7 @@ def _matching(name: TableName, resolver: SchemaResolver) -> KnownTable | None:
 
 def _is_free(path: Path) -> bool:
     """Return whether something may be put at a path: not in a folder of ZetaSQL's own."""
-    return len(path) == 1 or path[0].lower() not in BUILTIN_FOLDERS
+    return len(path) == 1 or path[0].lower() not in builtins.BUILTIN_FOLDERS
 
 
 def _is_free_item(item: tuple[Path, bytes]) -> bool:
@@ -228,7 +218,7 @@ def _fill_table(table: Any, entry: TableEntry) -> None:
             continue
         seen.add(name.lower())
         table.column.add(name=name).type.MergeFromString(_type_or_string(kind))
-    pseudo = PARTITION_COLUMNS + (WILDCARD_COLUMNS if entry.wildcard else ())
+    pseudo = builtins.PARTITION_COLUMNS + (builtins.WILDCARD_COLUMNS if entry.wildcard else ())
     for name, kind in pseudo:
         if name.lower() not in seen:
             table.column.add(name=name, is_pseudo_column=True).type.MergeFromString(type_bytes(kind))
@@ -240,10 +230,3 @@ def _type_or_string(kind: str | None) -> bytes:
         return type_bytes(kind)
     except SchemaError:
         return type_bytes(None)
-
-
-def _fill_signature(signature: Any, kinds: tuple[int, ...]) -> None:
-    signature.return_type.kind = function_enums.ARG_TYPE_FIXED  # ZetaSQL stops at a CALL when there is none
-    signature.return_type.type.type_kind = types.TYPE_INT64
-    for kind in kinds:
-        signature.argument.add(kind=function_enums.ARG_TYPE_FIXED, num_occurrences=1).type.type_kind = kind

@@ -1,10 +1,7 @@
 """The compiled ZetaSQL module, kept between processes.
-
 The `zetasql` package carries ZetaSQL as WebAssembly. Turning it into machine code takes half a minute of CPU and a
-gigabyte of memory; loading the result takes two milliseconds. So it is compiled once per machine, in a child
-process, and kept as `zetasql/{key}.cwasm` in the cache. The key names the wasm file, the wasmtime library and the
-CPU.
-"""
+gigabyte of memory; loading the result takes two milliseconds. So it is compiled once per machine, in a child process,
+and kept as `zetasql/{key}.cwasm` in the cache. The key names the wasm file, the wasmtime library and the CPU."""
 
 import hashlib
 import importlib.util
@@ -28,9 +25,7 @@ _KIND = "zetasql"
 
 def load_module(progress: Progress | None = None) -> tuple[Any, Any]:
     """The wasmtime engine and the compiled module, from the cache or newly compiled.
-
-    RAISES: MissingDependencyError when the wasm file is not there, EngineError when it cannot be compiled.
-    """
+    RAISES: MissingDependencyError when the wasm file is not there, EngineError when it cannot be compiled."""
     engine = new_engine()
     wasm = wasm_path()
     name, load = _file_name(wasm), partial(_load, engine)
@@ -49,9 +44,7 @@ def warmup(progress: Progress | None = None) -> Path | None:
 
 def compiled_path() -> Path | None:
     """Where the compiled module is kept, None if it is not compiled yet.
-
-    RAISES: MissingDependencyError when there is nothing to compile.
-    """
+    RAISES: MissingDependencyError when there is nothing to compile."""
     return cache.find(_KIND, _file_name(wasm_path()), lambda path: path)
 
 

@@ -1,9 +1,7 @@
 """The engine: ZetaSQL's requests, safe with threads, forks and crashes.
-
-A `Session` is one backend with the catalogs registered in it. Sessions are lent to one thread at a time and reused;
-a second thread at the same moment gets a second session. When a backend crashes it is thrown away, the request is
-made once more in a new one, and only then is the crash reported.
-"""
+A `Session` is one backend with the catalogs registered in it. Sessions are lent to one thread at a time and reused; a
+second thread at the same moment gets a second session. When a backend crashes it is thrown away, the request is made
+once more in a new one, and only then is the crash reported."""
 
 import os
 import threading
@@ -86,20 +84,17 @@ class Engine:
         key = text, options, script
         known = self._named.get(key)
         if known is None:
-            known = self._table_names(text, options, script)
+            request = service.ExtractTableNamesFromStatementRequest(sql_statement=text, allow_script=script)
+            request.options.MergeFromString(options)
+            body = request.SerializeToString()
+            answer = self._run(lambda session: session.backend.call("ExtractTableNamesFromStatement", body))
+            names = service.ExtractTableNamesFromStatementResponse.FromString(answer).table_name
+            known = [tuple(name.table_name_segment) for name in names]
             with self._lock:
                 self._named[key] = known
                 if len(self._named) > _NAMED_AT_ONCE:
                     del self._named[next(iter(self._named))]
         return list(known)
-
-    def _table_names(self, text: str, options: bytes, script: bool) -> list[tuple[str, ...]]:
-        request = service.ExtractTableNamesFromStatementRequest(sql_statement=text, allow_script=script)
-        request.options.MergeFromString(options)
-        body = request.SerializeToString()
-        answer = self._run(lambda session: session.backend.call("ExtractTableNamesFromStatement", body))
-        names = service.ExtractTableNamesFromStatementResponse.FromString(answer).table_name
-        return [tuple(name.table_name_segment) for name in names]
 
     def analyze(self, text: str, options: bytes, catalog: Catalog) -> Any:
         """The resolved statement: an AnyResolvedStatementProto."""
@@ -135,10 +130,8 @@ class Engine:
     @contextmanager
     def _lend(self, *, new: bool = False) -> Iterator[Session]:
         """A session for this thread alone. One that crashed is not taken back.
-
         A forked child starts afresh: a lock of its parent may be held for ever, and the parent's instances are kept
-        but not used, since freeing or running them here is nothing wasmtime promises.
-        """
+        but not used, since freeing or running them here is nothing wasmtime promises."""
         if self._process != os.getpid():
             self._abandoned.append(self._idle)
             self._start()

@@ -38,8 +38,7 @@ _REASONS = (
     (
         Reason.UNKNOWN_COLUMN,
         re.compile(
-            r"Unrecognized name|not found inside|does not exist in|Name \S+ not found|Column .* is not present",
-            re.I,
+            r"Unrecognized name|not found inside|does not exist in|Name \S+ not found|Column .* is not present", re.I
         ),
     ),
 )
@@ -55,13 +54,9 @@ def read_error(err: ServiceError, source: Source, start: int, length: int) -> Ca
         inner = Source(source.text[first : source.character_at(start + length)])
         line, column = int(place.group(1)), int(place.group(2))
         at = inner.span_at(line, column).start
-        span = source.span(first + at, first + at + _word_length(inner.text, at))
+        word = re.compile(r"`[^`]*`|[\w.$-]+").match(inner.text, at)
+        span = source.span(first + at, first + at + (len(word.group()) if word else 1))
     reason = next((reason for reason, pattern in _REASONS if pattern.search(message)), Reason.TYPES)
     if reason is Reason.UNKNOWN_TABLE:  # what it suggests depends on which texts were read before this one
         message = _SUGGESTION.sub("", message)
     return CannotResolve(reason, message, span)
-
-
-def _word_length(text: str, at: int) -> int:
-    word = re.compile(r"`[^`]*`|[\w.$-]+").match(text, at)
-    return len(word.group()) if word else 1

@@ -1,9 +1,7 @@
 """GoogleSQL through ZetaSQL: a front end for the script loop.
-
 A front end belongs to one script at a time and remembers what it defines; functions and procedures stay known for the
 scripts after it. A statement that ZetaSQL cannot resolve goes to the fallback, when one is given; without, it is an
-issue.
-"""
+issue."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field

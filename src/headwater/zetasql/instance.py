@@ -1,8 +1,6 @@
 """One running copy of ZetaSQL: bytes in, bytes out.
-
 `Backend` is the seam: what speaks ZetaSQL's local service protocol (method name, serialized request → serialized
-response) can stand in for the WebAssembly instance, a gRPC server for example.
-"""
+response) can stand in for the WebAssembly instance, a gRPC server for example."""
 
 import ctypes
 import math
@@ -37,11 +35,8 @@ class Backend(Protocol):
     """Something that answers ZetaSQL's local service requests, one at a time."""
 
     def call(self, method: str, request: bytes) -> bytes:
-        """Answer one request.
-
-        RAISES: ServiceError when ZetaSQL refuses it; EngineCrashError or TimeLimitError when the backend must not
-        be used again.
-        """
+        """Answer one request. RAISES: ServiceError when ZetaSQL refuses it; EngineCrashError or TimeLimitError when
+        the backend must not be used again."""
         ...
 
 

@@ -1,7 +1,5 @@
-"""The protobuf messages of ZetaSQL: the one place that knows where the `zetasql` package keeps them.
-
-Its Python classes over these messages (`zetasql.types`, `zetasql.api`) are not imported: they take a second to load.
-"""
+"""The protobuf messages of ZetaSQL: the one place that knows where the `zetasql` package keeps them. Its Python
+classes over these messages (`zetasql.types`, `zetasql.api`) are not imported: they take a second to load."""
 
 from contextlib import suppress
 

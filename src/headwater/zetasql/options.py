@@ -1,8 +1,7 @@
 """What GoogleSQL allows in BigQuery and in Spanner, and how we ask ZetaSQL to analyse it.
-
 ZetaSQL marks each language feature as desirable or not and as finished or not. BigQuery gets the desirable, finished
-ones, those it has although ZetaSQL still calls them unfinished, and the two it has although ZetaSQL would rather not.
-"""
+ones, those it has although ZetaSQL still calls them unfinished, and the two it has although ZetaSQL would rather
+not."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -52,7 +51,12 @@ _SYSTEM_VARIABLES: Mapping[str, int] = {
 @cache
 def language_options(dialect: str = "bigquery") -> Any:
     """The LanguageOptionsProto of `bigquery` or `spanner`. REQUIRES: the caller does not change it."""
-    features = _desirable() | _numbers(_BIGQUERY_TOO)
+    found = set()
+    for value in language.DESCRIPTOR.enum_types_by_name["LanguageFeature"].values:
+        traits = value.GetOptions().Extensions[language.language_feature_options]
+        if traits.ideally_enabled and not traits.in_development and not value.name.startswith("__"):
+            found.add(value.number)
+    features = found | _numbers(_BIGQUERY_TOO)
     features -= _numbers(_REFUSED)
     if dialect == "spanner":
         features -= _numbers(_NOT_IN_SPANNER)
@@ -73,11 +77,9 @@ def language_bytes(dialect: str = "bigquery") -> bytes:
 @cache
 def analyzer_bytes(dialect: str = "bigquery", *, positional: bool = False) -> bytes:
     """The options part of an analyze request, serialized; it is appended to every request.
-
     Unused columns are pruned, errors are one line with line:column, parameters need no declaration (`positional`: `?`
     instead of `@name`), every node carries its place in the text, and nothing is rewritten, so that PIVOT and the
-    like are seen as they were written.
-    """
+    like are seen as they were written."""
     request = service.AnalyzeRequest()
     chosen = request.options
     chosen.language_options.CopyFrom(language_options(dialect))
@@ -90,24 +92,11 @@ def analyzer_bytes(dialect: str = "bigquery", *, positional: bool = False) -> by
     for name, kind in _SYSTEM_VARIABLES.items():
         variable = chosen.system_variables.add(name_path=name.split("."))
         variable.type.type_kind = kind
-    _add_partition_columns(chosen.ddl_pseudo_columns)
-    return bytes(request.SerializeToString())
-
-
-def _add_partition_columns(columns: Any) -> None:
-    """`PARTITION BY _PARTITIONDATE` in a CREATE TABLE names a column that no table declares."""
+    # `PARTITION BY _PARTITIONDATE` in a CREATE TABLE names a column that no table declares
     for name, kind in (("_PARTITIONTIME", types.TYPE_TIMESTAMP), ("_PARTITIONDATE", types.TYPE_DATE)):
-        columns.add(name=name).type.type_kind = kind
+        chosen.ddl_pseudo_columns.add(name=name).type.type_kind = kind
+    return bytes(request.SerializeToString())
 
 
 def _numbers(names: str) -> set[int]:
     return {language.LanguageFeature.Value(f"FEATURE_{name}") for name in names.split()}
-
-
-def _desirable() -> set[int]:
-    found = set()
-    for value in language.DESCRIPTOR.enum_types_by_name["LanguageFeature"].values:
-        traits = value.GetOptions().Extensions[language.language_feature_options]
-        if traits.ideally_enabled and not traits.in_development and not value.name.startswith("__"):
-            found.add(value.number)
-    return found

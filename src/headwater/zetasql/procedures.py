@@ -10,12 +10,12 @@ from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Computed, Expression, Project, Subquery, SubqueryKind, Write
 from headwater.text import Source
+from headwater.zetasql import scripting
 from headwater.zetasql.catalog import find_table, split_path
 from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower.lowering import LITERAL, Lowering, Place, Surroundings, message_type, unwrap
 from headwater.zetasql.routines import (
-    Parameter,
     Procedure,
     define_function,
     define_procedure,
@@ -23,27 +23,14 @@ from headwater.zetasql.routines import (
     spellings,
 )
 from headwater.zetasql.script import Piece, pieces_of, split_script
-from headwater.zetasql.scripting import (
-    ComputedText,
-    ScriptState,
-    Setting,
-    assign,
-    handles,
-    named_value,
-    place_of,
-    resolve_statement,
-    understand_anyhow,
-    understand_statement,
-    value_of,
-)
 from headwater.zetasql.tables import target_path
 
 _MAX_DEPTH = 8  # procedures that call each other, or strings that execute strings
 
 
-@handles("CreateFunctionStatement", "CreateTableFunctionStatement")
-def understand_create_function(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    low, statement = resolve_statement(state, piece, setting)
+@scripting.handles("CreateFunctionStatement", "CreateTableFunctionStatement")
+def understand_create_function(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+    low, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
     scalar = type(node) is message_type("CreateFunctionStmt")
     define = define_function if scalar else define_table_function
@@ -53,8 +40,8 @@ def understand_create_function(state: ScriptState, piece: Piece, setting: Settin
     return Lowered("CREATE_FUNCTION" if scalar else "CREATE_TABLE_FUNCTION")
 
 
-@handles("DropFunctionStatement", "DropTableFunctionStatement")
-def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+@scripting.handles("DropFunctionStatement", "DropTableFunctionStatement")
+def understand_drop_function(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
     names = [part.id_string for part in piece.node.name.names]
     for path in spellings(tuple(names), setting.resolver):
         state.routines.pop(".".join(path).lower(), None)
@@ -63,25 +50,25 @@ def understand_drop_function(state: ScriptState, piece: Piece, setting: Setting)
     return Lowered("DROP_FUNCTION")
 
 
-@handles("AuxLoadDataStatement")
-def understand_load(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+@scripting.handles("AuxLoadDataStatement")
+def understand_load(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
     """LOAD DATA makes its table when there is none; ZetaSQL wants to see it before."""
     path = target_path(piece.node)
     if path is None or find_table(path, setting.resolver) is not None:
-        return understand_statement(state, piece, setting)
+        return scripting.understand_statement(state, piece, setting)
     before = setting.resolver.fork()
     before.apply(CreateTable(TableName(split_path(path)), (ColumnDefinition("placeholder", "STRING"),)))
     state.reader.catalog.add_tables([path], before)
     try:
-        return understand_statement(state, piece, dataclasses.replace(setting, resolver=before, inner=True))
+        return scripting.understand_statement(state, piece, dataclasses.replace(setting, resolver=before, inner=True))
     finally:
         state.reader.schema_changed()
 
 
-@handles("CreateProcedureStatement")
-def understand_create_procedure(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+@scripting.handles("CreateProcedureStatement")
+def understand_create_procedure(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
     """Remember a procedure, and say what its body does, with its arguments taken for constants."""
-    _, statement = resolve_statement(state, piece, setting)
+    _, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
     parameters = define_procedure(state.reader.catalog, node, setting.resolver)
     name = ".".join(split_path(tuple(node.parent.name_path)))
@@ -95,22 +82,19 @@ def understand_create_procedure(state: ScriptState, piece: Piece, setting: Setti
     return dataclasses.replace(lowered, statement_type="CREATE_PROCEDURE", effects=())
 
 
-def _body(piece: Piece, setting: Setting) -> list[Piece]:
+def _body(piece: Piece, setting: scripting.Setting) -> list[Piece]:
     """The statements of a procedure's body, where they stand in the source."""
     from_node = piece.node.body.statement_list_node.statement_list
-    offset = piece.start - _start(piece.node)
+    node = piece.node
+    while "parse_location_range" not in type(node).DESCRIPTOR.fields_by_name:
+        node = node.parent
+    offset = piece.start - int(node.parse_location_range.start)
     return list(pieces_of(setting.source, from_node, offset))
 
 
-def _start(node: Any) -> int:
-    while "parse_location_range" not in type(node).DESCRIPTOR.fields_by_name:
-        node = node.parent
-    return int(node.parse_location_range.start)
-
-
-@handles("CallStatement")
-def understand_call(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    low, statement = resolve_statement(state, piece, setting)
+@scripting.handles("CallStatement")
+def understand_call(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+    low, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
     name = node.procedure.name.rpartition(":")[2].lower()
     procedure = state.procedures.get(name)
@@ -126,10 +110,10 @@ def understand_call(state: ScriptState, piece: Piece, setting: Setting) -> Lower
 
 
 def _run(
-    state: ScriptState,
+    state: scripting.ScriptState,
     procedure: Procedure,
     arguments: list[Expression],
-    setting: Setting,
+    setting: scripting.Setting,
     *,
     call: Piece | None = None,
 ) -> Lowered:
@@ -138,13 +122,13 @@ def _run(
     declared = dict(state.reader.catalog.variables)
     for parameter, value in zip(procedure.parameters, arguments):
         state.reader.catalog.variables[parameter.name] = parameter.type
-        state.variables[parameter.name.lower()] = named_value(parameter.name, value)
+        state.variables[parameter.name.lower()] = scripting.named_value(parameter.name, value)
     writes: list[Write] = []
     issues: list[Issue] = []
     doubt: str | None = None
     for piece in procedure.pieces:
         try:
-            lowered = understand_anyhow(state, piece, setting)
+            lowered = scripting.understand_anyhow(state, piece, setting)
         except CannotResolve as failure:
             issues.append(_opaque(f"in `{procedure.name}`: {failure.message}", call or piece))
             continue
@@ -157,36 +141,26 @@ def _run(
     state.variables, state.reader.catalog.variables = before, declared
     state.reader.schema_changed()
     if call is not None:
-        _give_back(state, procedure.parameters, results, call)
+        # OUT parameters: the variables named in the call get what the body set them to
+        for parameter, argument in zip(procedure.parameters, call.node.arguments):
+            if parameter.name in results:
+                path = argument.expr.ast_generalized_path_expression_node.ast_path_expression_node
+                names = path.names[0].id_string if len(path.names) == 1 else None
+                if names is not None:
+                    scripting.assign(state, names, results[parameter.name], conditional=call.conditional)
     return Lowered("", tuple(writes), issues=tuple(issues), approximate=doubt)
-
-
-def _give_back(
-    state: ScriptState, parameters: tuple[Parameter, ...], results: dict[str, Expression], call: Piece
-) -> None:
-    """OUT parameters: the variables named in the call get what the body set them to."""
-    for parameter, argument in zip(parameters, call.node.arguments):
-        if parameter.name in results:
-            names = _plain_name(argument)
-            if names is not None:
-                assign(state, names, results[parameter.name], conditional=call.conditional)
-
-
-def _plain_name(argument: Any) -> str | None:
-    path = argument.expr.ast_generalized_path_expression_node.ast_path_expression_node
-    return path.names[0].id_string if len(path.names) == 1 else None
 
 
 # -------------------------------------------------------------------------------------- EXECUTE IMMEDIATE
 
 
-@handles("ExecuteImmediateStatement")
-def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+@scripting.handles("ExecuteImmediateStatement")
+def understand_execute(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
     """A string that can be computed from constants and variables is analysed; any other is opaque: that is said."""
     parts: list[Lowered] = []
     for computed in _texts(state, piece, setting):
         if computed.opaque is not None or setting.depth >= _MAX_DEPTH:
-            _, _, found = value_of(state, piece.node.sql, piece, setting)
+            _, _, found = scripting.value_of(state, piece.node.sql, piece, setting)
             reason = computed.opaque or "EXECUTE IMMEDIATE of a string that is nested too deeply"
             parts.append(Lowered("", issues=(*found, _opaque(reason, piece))))
             continue
@@ -198,31 +172,31 @@ def understand_execute(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     return _together(parts)
 
 
-def _texts(state: ScriptState, piece: Piece, setting: Setting) -> list[ComputedText]:
+def _texts(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> list[scripting.ComputedText]:
     """The strings that are executed: one that is written there, or those that can be computed."""
     constant = _constant_text(piece.node.sql)
     if constant is not None:
-        return [ComputedText(constant)]
+        return [scripting.ComputedText(constant)]
     if state.computes is not None and setting.depth == 0:
-        start, end = place_of(piece.node.sql, piece, piece.node)
+        start, end = scripting.place_of(piece.node.sql, piece, piece.node)
         found = state.computes(state, dataclasses.replace(piece, start=start, end=end), setting)
         if found:
             return found
-    return [ComputedText("", "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen")]
+    return [scripting.ComputedText("", "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen")]
 
 
-def _execute(state: ScriptState, piece: Piece, setting: Setting, text: str) -> Lowered:
+def _execute(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting, text: str) -> Lowered:
     """The statements of a string, each with the schema that those before it leave."""
     text, values = _with_arguments(state, piece, setting, text)
     source = Source(text, setting.source.name)
     before = dict(state.variables)
     state.variables |= values
     resolver = setting.resolver.fork()
-    inside = Setting(source, resolver, inner=True, exact=False, depth=setting.depth + 1)
+    inside = scripting.Setting(source, resolver, inner=True, exact=False, depth=setting.depth + 1)
     parts: list[Lowered] = []
     try:
         for part in split_script(source, state.reader.engine):
-            parts.append(understand_anyhow(state, part, inside))
+            parts.append(scripting.understand_anyhow(state, part, inside))
             for effect in parts[-1].effects:
                 resolver.apply(effect)
                 state.reader.schema_changed()
@@ -234,7 +208,12 @@ def _execute(state: ScriptState, piece: Piece, setting: Setting, text: str) -> L
         for name in values:
             state.reader.catalog.variables.pop(name, None)
     lowered = _together(parts)
-    _into(state, piece, lowered.writes)
+    # `INTO a, b`: the variables get the columns of the query
+    names = [identifier.id_string for identifier in piece.node.into_clause.identifiers.identifier_list]
+    for write in lowered.writes[-1:]:
+        for name, assignment in zip(names, write.assignments):
+            value = _read(write, assignment.expression)
+            scripting.assign(state, name, value, conditional=piece.conditional)
     return lowered
 
 
@@ -260,17 +239,17 @@ def _constant_text(sql: Any) -> str | None:
 
 
 def _with_arguments(
-    state: ScriptState, piece: Piece, setting: Setting, text: str
+    state: scripting.ScriptState, piece: Piece, setting: scripting.Setting, text: str
 ) -> tuple[str, dict[str, Expression]]:
     """Put the USING arguments in place of the parameters, as variables of their own."""
     values: dict[str, Expression] = {}
     positional = []
     for number, argument in enumerate(piece.node.using_clause.arguments):
-        value, kind, _ = value_of(state, argument.expression, piece, setting)
+        value, kind, _ = scripting.value_of(state, argument.expression, piece, setting)
         alias = argument.alias.identifier.id_string
         name = f"headwater_using_{alias or number}"
         state.reader.catalog.variables[name] = kind
-        values[name] = named_value(name, value)
+        values[name] = scripting.named_value(name, value)
         if alias:
             text = re.sub(rf"@{re.escape(alias)}\b", name, text, flags=re.I)
         else:
@@ -278,15 +257,6 @@ def _with_arguments(
     for name in positional:
         text = text.replace("?", name, 1)
     return text, values
-
-
-def _into(state: ScriptState, piece: Piece, writes: tuple[Write, ...]) -> None:
-    """`INTO a, b`: the variables get the columns of the query."""
-    names = [identifier.id_string for identifier in piece.node.into_clause.identifiers.identifier_list]
-    for write in writes[-1:]:
-        for name, assignment in zip(names, write.assignments):
-            value = _read(write, assignment.expression)
-            assign(state, name, value, conditional=piece.conditional)
 
 
 def _read(write: Write, expression: Expression) -> Expression:

@@ -1,10 +1,8 @@
 """From the text of a statement to its resolved tree, with the catalog as it is at that point of the script.
-
 Registering a catalog takes longer than resolving a small statement, and asking ZetaSQL for the tables of a text takes
 a parse. So a text is resolved with the catalog at hand, which keeps the tables of earlier texts. Only if that fails,
 or if a table it used turns out to be another by now, are the tables looked up and the text is resolved once more.
-Whoever has many texts says so beforehand: then the catalog at hand has the tables of just these.
-"""
+Whoever has many texts says so beforehand: then the catalog at hand has the tables of just these."""
 
 import re
 from collections.abc import Iterable
@@ -65,9 +63,7 @@ class Reader:
 
     def begin(self, text: str) -> None:
         """A new script. Tables of earlier ones stay in the catalog: they cost nothing once they are there.
-
-        A provider may have to be asked about each of them again, so with one the catalog begins empty.
-        """
+        A provider may have to be asked about each of them again, so with one the catalog begins empty."""
         if self.catalog.provider is not None:
             self._keep(_Kept())
         self.catalog = ScriptCatalog(
@@ -85,9 +81,7 @@ class Reader:
 
     def foresee(self, texts: Iterable[tuple[str, SchemaResolver]]) -> None:
         """Have the tables of texts that come next in the catalog, and no others, beside the functions that are known.
-
-        Where two texts mean different tables by one path, the catalog has that of the first.
-        """
+        Where two texts mean different tables by one path, the catalog has that of the first."""
         catalog = ScriptCatalog(
             self.dialect,
             functions=self.catalog.functions,
@@ -121,9 +115,7 @@ class Reader:
 
     def statement(self, text: str, place: Place, resolver: SchemaResolver, *, inner: bool = False) -> Any:
         """The resolved statement. `inner` says that the text is not itself part of the script (a string, a body).
-
-        RAISES: CannotResolve.
-        """
+        RAISES: CannotResolve."""
         request = service.AnalyzeRequest(sql_statement=text)
         return self._resolve(request, text, place=place, resolver=resolver, inner=inner).resolved_statement
 
@@ -131,9 +123,7 @@ class Reader:
         self, text: str, place: Place, resolver: SchemaResolver, *, columns: dict[str, Any] | None = None
     ) -> Any:
         """The resolved expression; `columns` are names with types (TypeProto) that it may use besides.
-
-        RAISES: CannotResolve.
-        """
+        RAISES: CannotResolve."""
         request = service.AnalyzeRequest(sql_expression=text)
         for name, kind in (columns or {}).items():
             request.options.expression_columns.add(name=name).type.CopyFrom(kind)
@@ -278,9 +268,7 @@ _PARAMETER = re.compile(r"Undeclared parameter '([^']+)' is used assuming differ
 
 def _declare_parameter(request: Any, refusal: str) -> bool:
     """Give the parameter of a refusal a type, if that is what it lacks.
-
-    ZetaSQL takes a parameter that stands alone for an INT64. Where it is compared or passed on, its type is told.
-    """
+    ZetaSQL takes a parameter that stands alone for an INT64. Where it is compared or passed on, its type is told."""
     found = _PARAMETER.match(refusal)
     if found is None or any(each.name == found[1] for each in request.options.query_parameters):
         return False

@@ -44,9 +44,7 @@ class Procedure:
 
 def spellings(path: Path, resolver: SchemaResolver) -> Iterator[Path]:
     """The paths by which something created under `path` may be called: `p.ds.f`, `` `p.ds.f` ``, `ds.f`.
-
-    The resolver knows which project and dataset a short name is in.
-    """
+    The resolver knows which project and dataset a short name is in."""
     parts = split_path(path)
     project, dataset = resolver.schema.default_catalog, resolver.schema.default_schema
     whole = (dataset, *parts) if len(parts) == 1 and dataset else parts
@@ -136,9 +134,7 @@ def define_table_function(reader: Reader, node: Any, place: Place, resolver: Sch
 
 def _table_function_body(reader: Reader, node: Any, names: tuple[str, ...], resolver: SchemaResolver) -> Any:
     """Resolve the body of a table function with ANY TABLE parameters for the tables of a call.
-
-    A function with the very columns of the call is made of it: typed parameters let ZetaSQL resolve the body.
-    """
+    A function with the very columns of the call is made of it: typed parameters let ZetaSQL resolve the body."""
 
     def specialize(call: Any) -> Specialized | None:
         text = f"CREATE TEMP TABLE FUNCTION headwater_call({_typed(names, call)}) AS {node.code}"
@@ -165,13 +161,6 @@ def _typed(names: tuple[str, ...], call: Any) -> str:
     return ", ".join(from_types)
 
 
-def return_nothing(signature: Any) -> None:
-    """Give a procedure some result type: ZetaSQL stops at a CALL of one that has none."""
-    signature.return_type.Clear()
-    signature.return_type.kind = function_enums.ARG_TYPE_FIXED
-    signature.return_type.type.type_kind = types.TYPE_INT64
-
-
 def define_procedure(catalog: ScriptCatalog, node: Any, resolver: SchemaResolver) -> tuple[Parameter, ...]:
     """Make a procedure known to the catalog, and return its parameters."""
     parameters = []
@@ -181,6 +170,10 @@ def define_procedure(catalog: ScriptCatalog, node: Any, resolver: SchemaResolver
     for path in spellings(tuple(node.parent.name_path), resolver):
         proto = function.ProcedureProto(name_path=path)
         proto.signature.CopyFrom(node.signature)
-        return_nothing(proto.signature)
+        # give a procedure some result type: ZetaSQL stops at a CALL of one that has none
+        signature = proto.signature
+        signature.return_type.Clear()
+        signature.return_type.kind = function_enums.ARG_TYPE_FIXED
+        signature.return_type.type.type_kind = types.TYPE_INT64
         catalog.procedures[path] = proto.SerializeToString()
     return tuple(parameters)

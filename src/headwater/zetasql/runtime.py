@@ -30,11 +30,8 @@ def new_engine() -> Any:
 
 
 def release_at_exit(owned: Any) -> Any:
-    """Let the system take an object of wasmtime's back when the process ends.
-
-    Objects that are still there when Python takes its modules apart cannot free themselves any more, and would say so
-    on stderr.
-    """
+    """Let the system take an object of wasmtime's back when the process ends. Objects that are still there when
+    Python takes its modules apart cannot free themselves any more, and would say so on stderr."""
     _owned.append(weakref.ref(owned))
     return owned
 
@@ -53,9 +50,7 @@ atexit.register(_release)
 
 def _stack_size() -> int | None:
     """How much native stack a call may use, or None for the default.
-
-    A call runs on the stack of its thread; half of what Linux gives a thread is safe to promise.
-    """
+    A call runs on the stack of its thread; half of what Linux gives a thread is safe to promise."""
     if resource is None or not sys.platform.startswith("linux"):
         return None
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)

@@ -1,8 +1,6 @@
 """A GoogleSQL script cut into pieces: its statements, also those inside IF, LOOP, FOR, BEGIN … EXCEPTION.
-
 ZetaSQL's parser gives the tree of a whole script. When the script does not parse, it is cut at its semicolons and the
-parts are parsed one by one, so that one bad statement does not take the others with it.
-"""
+parts are parsed one by one, so that one bad statement does not take the others with it."""
 
 import itertools
 import re
@@ -26,10 +24,8 @@ _NUMBERS = itertools.count()
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One statement of a script, or a control statement's own part of it (an IF's condition, a FOR's query).
-
     `start` and `end` are byte offsets; `kind` is the name of the syntax node; `conditional` says that it may not run,
-    or run more than once. A piece that could not be parsed has no node but a `problem`.
-    """
+    or run more than once. A piece that could not be parsed has no node but a `problem`."""
 
     span: Span
     start: int
@@ -61,9 +57,7 @@ def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> l
 
 def _split_plain(source: Source, data: bytes) -> list[Piece] | None:
     """The statements of a script without blocks, variables or routines: no parse is needed to cut it at semicolons.
-
-    None when there is anything that does not begin as a plain statement does.
-    """
+    None when there is anything that does not begin as a plain statement does."""
     pieces = []
     for start, end in _rough_ranges(data):
         if not _PLAIN.match(data, start, end):
@@ -111,9 +105,7 @@ def pieces_of(
 
 def _bodies(node: Any, kind: str) -> tuple[Any, list[tuple[Any, bool]]] | None:
     """The statement lists inside a control statement, each with whether it may be skipped; None for a plain one.
-
-    The first value is the part of the control statement that reads data itself.
-    """
+    The first value is the part of the control statement that reads data itself."""
     match kind:
         case "IfStatement":
             branches = [clause.body for clause in node.elseif_clauses.elseif_clauses]

@@ -1,8 +1,5 @@
-"""The state of a script, and its plain statements and variables.
-
-A variable carries lineage: it stands for the expression it was last set to. When the SET may not run, or runs in a
-loop, it stands for one of several.
-"""
+"""The state of a script, and its plain statements and variables. A variable carries lineage: it stands for the
+expression it was last set to. When the SET may not run, or runs in a loop, it stands for one of several."""
 
 import dataclasses
 import math
@@ -13,21 +10,8 @@ from typing import Any, TypeAlias
 from headwater.errors import SchemaError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
+from headwater.model import relation as rel
 from headwater.model.names import TableName
-from headwater.model.relation import (
-    Assignment,
-    Attribute,
-    Computed,
-    Expression,
-    GetField,
-    Let,
-    MakeStruct,
-    OneOf,
-    Ref,
-    Subquery,
-    SubqueryKind,
-    Write,
-)
 from headwater.text import Source
 from headwater.zetasql.catalog import split_path
 from headwater.zetasql.failures import CannotResolve, Reason
@@ -51,7 +35,7 @@ class ScriptState:
     reader: Reader
     routines: dict[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
     procedures: dict[str, Procedure] = field(default_factory=dict)
-    variables: dict[str, Expression] = field(default_factory=dict)  # by name, lower case
+    variables: dict[str, rel.Expression] = field(default_factory=dict)  # by name, lower case
     fallback: "Fallback | None" = None
     computes: "Computes | None" = None
     definitions: "list[tuple[Piece, Setting]]" = field(default_factory=list)  # its functions and variables, in order
@@ -65,9 +49,7 @@ class ScriptState:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Where a piece is being understood: its text, the schema, and how many calls deep.
-
-    `inner` says that the text is not one of the script's own statements: a body, a string.
-    """
+    `inner` says that the text is not one of the script's own statements: a body, a string."""
 
     source: Source
     resolver: SchemaResolver
@@ -124,10 +106,7 @@ def handles(*kinds: str) -> Callable[[Handler], Handler]:
 
 
 def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    """Understand one piece of a script.
-
-    RAISES: CannotResolve.
-    """
+    """Understand one piece of a script. RAISES: CannotResolve."""
     handler = _HANDLERS.get(piece.kind, understand_statement)
     if piece.kind in _DEFINITIONS:
         state.definitions.append((piece, setting))
@@ -143,10 +122,7 @@ def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
 
 
 def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
-    """Understand one piece, by the fallback if need be.
-
-    RAISES: CannotResolve when there is no fallback.
-    """
+    """Understand one piece, by the fallback if need be. RAISES: CannotResolve when there is no fallback."""
     try:
         return understand(state, piece, setting)
     except CannotResolve as failure:
@@ -200,7 +176,7 @@ def give_up_variables(state: ScriptState, names: list[str]) -> None:
 @handles("VariableDeclaration")
 def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     node = piece.node
-    value: Expression = LITERAL
+    value: rel.Expression = LITERAL
     kind, issues = b"", ()
     names = [identifier.id_string for identifier in node.variable_list.identifier_list]
     if syntax(node.type) is not None:
@@ -216,7 +192,7 @@ def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lo
     return Lowered("DECLARE", _reads("DECLARE", names, [value] * len(names)), issues=issues)
 
 
-def _declare(state: ScriptState, names: list[str], kind: bytes, value: Expression) -> None:
+def _declare(state: ScriptState, names: list[str], kind: bytes, value: rel.Expression) -> None:
     for name in names:
         state.reader.catalog.variables[name] = kind
         state.variables[name.lower()] = named_value(name, value)
@@ -240,10 +216,10 @@ def understand_set_several(state: ScriptState, piece: Piece, setting: Setting) -
     whole, kind, issues = value_of(state, piece.node.struct_expression, piece, setting)
     fields = types.TypeProto.FromString(kind or b"").struct_type.field
     names = [identifier.id_string for identifier in piece.node.variables.identifier_list]
-    values: list[Expression] = []
+    values: list[rel.Expression] = []
     for at, name in enumerate(names):
         inner = fields[at].field_name if at < len(fields) and fields[at].field_name else f"_field_{at + 1}"
-        values.append(GetField(whole, inner))
+        values.append(rel.GetField(whole, inner))
         assign(state, name, values[-1], conditional=piece.conditional)
     return Lowered("SET", _reads("SET", names, values), issues=issues)
 
@@ -266,41 +242,41 @@ def understand_for(state: ScriptState, piece: Piece, setting: Setting) -> Lowere
     relation = low.scan(query.query)
     names = output_names(column.name for column in query.output_column_list)
     struct = types.TypeProto(type_kind=types.TYPE_STRUCT)
-    fields: list[tuple[str, Expression]] = []
+    fields: list[tuple[str, rel.Expression]] = []
     for name, output in zip(names, query.output_column_list):
         struct.struct_type.field.add(field_name=name).field_type.CopyFrom(output.column.type)
-        fields.append((name, Subquery(SubqueryKind.SCALAR, relation, low.id(output.column))))
+        fields.append((name, rel.Subquery(rel.SubqueryKind.SCALAR, relation, low.id(output.column))))
     variable = piece.node.variable.id_string
     state.reader.catalog.variables[variable] = struct.SerializeToString()
-    assign(state, variable, MakeStruct(tuple(fields)), conditional=False)
+    assign(state, variable, rel.MakeStruct(tuple(fields)), conditional=False)
     assignments = tuple(
-        Assignment(name, Ref(low.id(out.column))) for name, out in zip(names, query.output_column_list)
+        rel.Assignment(name, rel.Ref(low.id(out.column))) for name, out in zip(names, query.output_column_list)
     )
-    return Lowered("FOR", (Write("FOR", None, assignments, (relation,)),), issues=tuple(low.issues))
+    return Lowered("FOR", (rel.Write("FOR", None, assignments, (relation,)),), issues=tuple(low.issues))
 
 
-def assign(state: ScriptState, name: str, value: Expression, *, conditional: bool) -> None:
+def assign(state: ScriptState, name: str, value: rel.Expression, *, conditional: bool) -> None:
     """Set a variable. A value that is used more than once gets an id, so that it is traced once."""
     before = state.variables.get(name.lower(), LITERAL)
     if conditional and before != LITERAL:
-        value = OneOf((before, value))
+        value = rel.OneOf((before, value))
     state.variables[name.lower()] = named_value(name, value)
 
 
-def named_value(name: str, value: Expression) -> Expression:
-    if value == LITERAL or isinstance(value, Let):
+def named_value(name: str, value: rel.Expression) -> rel.Expression:
+    if value == LITERAL or isinstance(value, rel.Let):
         return value
     id = Lowering(Place(Source("")), Surroundings()).new_id()
-    return Let((Computed(Attribute(id, name), value),), Ref(id))
+    return rel.Let((rel.Computed(rel.Attribute(id, name), value),), rel.Ref(id))
 
 
-def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> tuple[Expression, bytes, Any]:
+def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> tuple[rel.Expression, bytes, Any]:
     """The lowered expression of a syntax node inside a piece, its type, and what was found on the way."""
     start, end = place_of(node, piece, piece.node)
     return _resolved_value(state, start, end, setting)
 
 
-def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) -> tuple[Expression, bytes, Any]:
+def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) -> tuple[rel.Expression, bytes, Any]:
     place = setting.place(start)
     text = setting.text(start, end)
     resolved = _resolve(lambda: state.reader.expression(text, place, setting.resolver), text, state, setting)
@@ -316,8 +292,8 @@ def place_of(node: Any, piece: Piece, whole: Any) -> tuple[int, int]:
     return offset + inner.start, offset + inner.end
 
 
-def _reads(kind: str, names: list[str], values: list[Expression]) -> tuple[Write, ...]:
+def _reads(kind: str, names: list[str], values: list[rel.Expression]) -> tuple[rel.Write, ...]:
     """A write without a target, for statements that read data into variables; none for constants."""
     if all(value == LITERAL for value in values):
         return ()
-    return (Write(kind, None, tuple(Assignment(name, value) for name, value in zip(names, values))),)
+    return (rel.Write(kind, None, tuple(rel.Assignment(name, value) for name, value in zip(names, values))),)

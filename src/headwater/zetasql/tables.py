@@ -66,12 +66,9 @@ def target_path(node: Any) -> Path | None:
         fields = type(node).DESCRIPTOR.fields_by_name
         for name in _TARGET_FIELDS:
             if name in fields and fields[name].message_type is not None and node.HasField(name):
-                return _names(unwrap(getattr(node, name)))
+                path = unwrap(getattr(node, name))
+                if path is None or "names" not in type(path).DESCRIPTOR.fields_by_name:
+                    return None
+                return tuple(part.id_string for part in path.names)
         node = node.parent if "parent" in fields else None
     return None
-
-
-def _names(path: Any) -> Path | None:
-    if path is None or "names" not in type(path).DESCRIPTOR.fields_by_name:
-        return None
-    return tuple(part.id_string for part in path.names)

@@ -1,8 +1,5 @@
-"""BigQuery's types: text ↔ ZetaSQL's TypeProto.
-
-Types of other engines are read too, as the nearest type that GoogleSQL has: what matters for lineage is that names
-resolve, not how many bits an integer has.
-"""
+"""BigQuery's types: text ↔ ZetaSQL's TypeProto. Types of other engines are read too, as the nearest type that
+GoogleSQL has: what matters for lineage is that names resolve, not how many bits an integer has."""
 
 import re
 from functools import lru_cache
@@ -39,9 +36,7 @@ _MAX_DEPTH = 15  # as deep as BigQuery nests records
 @lru_cache(4096)
 def type_bytes(text: str | None) -> bytes:
     """The serialized TypeProto of a type; a column whose type is not known is taken for a STRING.
-
-    RAISES: SchemaError when the text is not a type.
-    """
+    RAISES: SchemaError when the text is not a type."""
     return bytes(parse_type(text or "STRING").SerializeToString())
 
 
@@ -154,6 +149,7 @@ class _Reader:
 
     def struct(self, proto: Any, depth: int) -> None:
         proto.type_kind = types.TYPE_STRUCT
+        proto.struct_type.SetInParent()  # a struct without fields is one, too
         close = {"<": ">", "(": ")"}.get(self.take(), "")
         while self.peek() != close:
             if proto.struct_type.field:

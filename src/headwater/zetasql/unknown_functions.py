@@ -1,8 +1,6 @@
 """Calls of functions that nothing defines.
-
 ZetaSQL refuses a statement for one unknown function, and all that it knows of the statement is lost. So the function
-is declared: it takes any arguments and gives a value of some type. Its arguments flow to its result, in doubt.
-"""
+is declared: it takes any arguments and gives a value of some type. Its arguments flow to its result, in doubt."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,9 +30,7 @@ def resolve_with_unknown_functions(
     resolve: Callable[[], _T], text: str, reader: Reader, routines: dict[str, Routine], resolver: SchemaResolver
 ) -> _T:
     """Resolve a text. A function that is not known is declared, and `routines` says that nothing defines it.
-
-    RAISES: CannotResolve, when it cannot be resolved that way either: the first reason, and nothing is declared.
-    """
+    RAISES: CannotResolve, when it cannot be resolved that way either: the first reason, and nothing is declared."""
     declared: list[Path] = []
     kinds = chain(_KINDS, repeat(None))
     kind = next(kinds)
@@ -54,7 +50,10 @@ def resolve_with_unknown_functions(
             else:
                 kind = None
         if kind is None:
-            _forget(declared, reader, routines, resolver)
+            for path in declared:
+                for each in spellings(path, resolver):
+                    reader.catalog.functions.pop(each, None)
+                    routines.pop(".".join(each).lower(), None)
             raise first
         for path in declared:
             routine = declare_function(reader, path, kind, resolver)
@@ -95,10 +94,3 @@ def _missing_function(failure: CannotResolve) -> Path | None:
         return parse_parts(found[1]) if found is not None else None
     except InputError:
         return None
-
-
-def _forget(paths: list[Path], reader: Reader, routines: dict[str, Routine], resolver: SchemaResolver) -> None:
-    for path in paths:
-        for each in spellings(path, resolver):
-            reader.catalog.functions.pop(each, None)
-            routines.pop(".".join(each).lower(), None)

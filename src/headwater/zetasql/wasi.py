@@ -1,9 +1,7 @@
 """The little of the outside world that ZetaSQL asks for: time zone files to read, and a place for its last words.
-
 wasmtime's own file functions hand reads to background threads, which do not exist in a forked child: the first
 statement there would wait for ever. These answer at once, show the module nothing but time zone data, and keep what
-it writes to stderr, so that a failed check inside ZetaSQL can be quoted.
-"""
+it writes to stderr, so that a failed check inside ZetaSQL can be quoted."""
 
 import ctypes
 import os
@@ -27,7 +25,11 @@ class Surroundings:
     def __init__(self) -> None:
         self.memory: Any = None
         self.last_words = b""
-        self._zones = _zone_folder()
+        # time zone data: that of the `tzdata` package, which `zetasql` requires, or the system's
+        spec = find_spec("tzdata")
+        folders = [Path(place) / "zoneinfo" for place in (spec.submodule_search_locations or [])] if spec else []
+        folders.append(Path("/usr/share/zoneinfo"))
+        self._zones = next((folder for folder in folders if (folder / "America").is_dir()), None)
         self._files: dict[int, tuple[bytes, int]] = {}  # descriptor → content, position
 
     def define(self, linker: Any) -> None:
@@ -132,11 +134,3 @@ class Surroundings:
 def _u32(pointer: int) -> int:
     """wasmtime hands pointers over as signed numbers."""
     return pointer & 0xFFFF_FFFF
-
-
-def _zone_folder() -> Path | None:
-    """Time zone data: that of the `tzdata` package, which `zetasql` requires, or the system's."""
-    spec = find_spec("tzdata")
-    folders = [Path(place) / "zoneinfo" for place in (spec.submodule_search_locations or [])] if spec else []
-    folders.append(Path("/usr/share/zoneinfo"))
-    return next((folder for folder in folders if (folder / "America").is_dir()), None)

@@ -27,7 +27,6 @@ SELECT p + 1 AS r FROM d.x;
 --> d.x.q <- missing.q IDENTITY
 --! UNKNOWN_TABLE
 --> r <- d.x.p TRANSFORMATION
---! APPROXIMATE_LINEAGE
 
 -- case: unknown function
 SELECT mystery(a, b) AS r FROM t;
@@ -93,3 +92,14 @@ CREATE TABLE d.x (p INT64, q STRING);
 SELECT p, q FROM d.x;
 --> p <- d.x.p IDENTITY
 --> q <- d.x.q IDENTITY
+
+-- case: a variable of an unknown table is no column of another one
+DECLARE since TIMESTAMP DEFAULT (SELECT MAX(m.seen) FROM missing AS m);
+SELECT o.k, since AS s, x > since AS is_new FROM other AS o;
+--> <result> <- missing
+--! UNKNOWN_TABLE
+--> k <- other.k IDENTITY
+--> s <- missing.seen AGGREGATION
+--> is_new <- other.x TRANSFORMATION, missing.seen AGGREGATION
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE

@@ -90,3 +90,7 @@ SELECT a FROM t;
 INSERT INTO d SELECT b FROM u;
 --> a <- t.a IDENTITY
 --> d.b <- u.b IDENTITY
+
+-- case: a name of the target and of the table in a subquery
+UPDATE x SET a = (SELECT a FROM y WHERE y.k = x.k);
+--> x.a <- y.a IDENTITY | y.k FILTER, x.k FILTER

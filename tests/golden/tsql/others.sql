@@ -218,3 +218,51 @@ SELECT b FROM u
 INSERT INTO d (x) SELECT a FROM t JOIN u ON t.id = u.id WHERE ((a = ;
 --> d <- t, u
 --! PARSE_ERROR
+
+-- case: output of a delete into a table of another schema
+DELETE arc.live OUTPUT deleted.id, deleted.v, 1 INTO arc.[gone rows] (id, v, n) WHERE k = 1;
+--> arc.live.* | arc.live.k FILTER
+--> arc.gone rows.id <- arc.live.id IDENTITY
+--> arc.gone rows.v <- arc.live.v IDENTITY
+--> arc.gone rows.n
+--> arc.gone rows.* | arc.live.k FILTER
+
+-- case: the target again in FROM, by its name
+UPDATE etl.[Cut Off] SET at = (SELECT at FROM etl.log WHERE k = 1) FROM etl.[Cut Off] WHERE [Table Name] = N'City';
+--> etl.Cut Off.at <- etl.log.at IDENTITY | etl.log.k FILTER
+--> etl.Cut Off.* | etl.Cut Off.Table Name FILTER
+
+-- case: the target again in FROM, under an alias
+UPDATE etl.cut SET at = l.at FROM etl.cut AS c JOIN etl.log AS l ON l.k = c.k WHERE c.name = N'City';
+--> etl.cut.at <- etl.log.at IDENTITY
+--> etl.cut.* | etl.cut.name FILTER, etl.log.k JOIN, etl.cut.k JOIN
+
+-- case: a delete whose target is joined under an alias
+DELETE FROM etl.cut FROM etl.cut AS c JOIN etl.log AS l ON l.k = c.k;
+--> etl.cut.* | etl.log.k JOIN, etl.cut.k JOIN
+
+-- case: a table with system versions, masked and hidden columns
+CREATE TABLE app.city (
+    id int NOT NULL,
+    mail nvarchar(20) MASKED WITH (FUNCTION = 'default()') NULL,
+    since datetime2 (7) GENERATED ALWAYS AS ROW START HIDDEN NOT NULL,
+    till datetime2 (7) GENERATED ALWAYS AS ROW END NOT NULL,
+    PERIOD FOR SYSTEM_TIME (since, till)
+) WITH (SYSTEM_VERSIONING = ON (HISTORY_TABLE = app.city_archive));
+GO
+SELECT * INTO kept FROM app.city;
+--> kept.id <- app.city.id IDENTITY
+--> kept.mail <- app.city.mail IDENTITY
+--> kept.since <- app.city.since IDENTITY
+--> kept.till <- app.city.till IDENTITY
+
+-- case: a natively compiled procedure
+CREATE PROCEDURE app.p WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'English')
+INSERT INTO app.t (x) SELECT x FROM app.s;
+END
+--> app.t.x <- app.s.x IDENTITY
+
+-- case: a system procedure that moves no rows
+EXECUTE sys.sp_addextendedproperty @name = N'Description', @value = 'x', @level0type = N'SCHEMA', @level0name = N'app';
+

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.lake.sst.hexdump import annotate
 
 from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
@@ -15,7 +16,6 @@ from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.row import rows_to_arrow
 from headwater.lake.engine.sst.format import Compression
 from headwater.lake.engine.types import schema_of
-from headwater.lake.tools.hexdump import annotate
 
 SPEC = Path(__file__).parents[3] / "docs" / "spec" / "sstable.md"
 _EXAMPLE = re.compile(r"(## A file, byte by byte\n.*?\n```text\n)(.*?)(```\n)", re.DOTALL)

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater import Table, Warehouse
 from headwater.errors import HeadwaterError
-from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake.metadata.evolution import AddColumn, RenameColumn
 from headwater.model.types import INT
 

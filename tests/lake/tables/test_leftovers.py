@@ -1,11 +1,12 @@
 """Whoever dies making, replacing or dropping a table leaves a folder; the clean-up of the warehouse finds it."""
 
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 
 import headwater
 from headwater import Warehouse
 from headwater.errors import HeadwaterError
-from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 
 pytestmark = pytest.mark.fault
 

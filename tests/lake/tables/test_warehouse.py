@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 import pytest
+from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater.errors import NotFoundError
-from headwater.files import Death, Fault, FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake.tables import Warehouse
 
 

@@ -1,8 +1,9 @@
 """Mending: whole records and blocks are kept, nothing is lost in silence."""
 
 import pyarrow as pa
+from tests.faulty_files import FaultyFiles
 
-from headwater.files import FaultyFiles, MemoryFiles
+from headwater.files import MemoryFiles
 from headwater.lake import BlockCache, LSMTree
 from headwater.lake.engine.types import schema_of
 from headwater.lake.tools.fsck import mend, open_folder, verify

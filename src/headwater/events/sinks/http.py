@@ -4,7 +4,7 @@ import gzip
 import http.client
 import os
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from headwater.errors import ConfigError
@@ -17,11 +17,9 @@ _WORTH_ANOTHER_TRY = (408, 425, 429)
 
 class HttpSink(Buffered):
     """Posts each event over one kept-alive connection, from a thread of its own.
-
     `url` is the server's address; without a path the standard one is added. `api_key` (or the variable
     OPENLINEAGE_API_KEY) is sent as a bearer token and appears in no log and no error. A refusal (4xx) is final, an
-    outage (5xx, no connection) is tried again with growing pauses.
-    """
+    outage (5xx, no connection) is tried again with growing pauses."""
 
     def __init__(
         self,
@@ -52,18 +50,23 @@ class HttpSink(Buffered):
                 body = gzip.compress(body, 1)
             self._post(body)
 
-    def _headers(self) -> Mapping[str, str]:
-        headers = {"Content-Type": "application/json"}
-        if self._compress:
-            headers["Content-Encoding"] = "gzip"
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        return headers
-
     def _post(self, body: bytes) -> None:
         try:
-            connection = self._connect()
-            connection.request("POST", self._path, body, dict(self._headers()))
+            if self._connection is None:
+                if self._secure:
+                    context = ssl.create_default_context()
+                    self._connection = http.client.HTTPSConnection(
+                        self._host, self._port, timeout=self._timeout, context=context
+                    )
+                else:
+                    self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            connection = self._connection
+            headers = {"Content-Type": "application/json"}
+            if self._compress:
+                headers["Content-Encoding"] = "gzip"
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
+            connection.request("POST", self._path, body, headers)
             answer = connection.getresponse()
             text = answer.read(2000)
         except (OSError, http.client.HTTPException):
@@ -76,17 +79,6 @@ class HttpSink(Buffered):
         if answer.status >= 300:
             said = text.decode("utf-8", "replace").strip()[:200]
             raise Refused(f"{self._host} answered {answer.status} {answer.reason}: {said}")
-
-    def _connect(self) -> http.client.HTTPConnection:
-        if self._connection is None:
-            if self._secure:
-                context = ssl.create_default_context()
-                self._connection = http.client.HTTPSConnection(
-                    self._host, self._port, timeout=self._timeout, context=context
-                )
-            else:
-                self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        return self._connection
 
     def release(self) -> None:
         if self._connection is not None:

@@ -35,9 +35,7 @@ class ConsoleSink:
 
 class FileSink:
     """Appends each event as one line to a file; whole lines, also when several processes share it.
-
-    With `durable`, a line is on disk before `emit` returns; otherwise the file is synced by `flush` and `close`.
-    """
+    With `durable`, a line is on disk before `emit` returns; otherwise the file is synced by `flush` and `close`."""
 
     def __init__(self, path: str | Path, *, durable: bool = False) -> None:
         self.path = Path(path)

@@ -21,13 +21,14 @@ _KNOWN = ("console", "file", "http", "https", "openlineage")
 
 def open_sink(text: str) -> Sink:
     """The sink that a text names; several, separated by commas, get every event.
-
     `console` · `file:events.ndjson` · `http://host:5000` · `lake:warehouse` · `openlineage:{"type": "kafka", …}`
-
-    RAISES: ConfigError for one that does not exist or cannot be opened.
-    """
+    RAISES: ConfigError for one that does not exist or cannot be opened."""
     if text.startswith("openlineage:"):
-        return _transport(text)
+        try:
+            config = msgspec.json.decode(text.removeprefix("openlineage:"), type=dict)
+        except msgspec.DecodeError as error:
+            raise ConfigError(f"After `openlineage:` comes a JSON object: {error}.") from error
+        return TransportSink(config)
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         raise ConfigError("No place for events is given.", hint="For example: file:events.ndjson")
@@ -52,11 +53,3 @@ def _one(text: str) -> Sink:
         f"There is no place for events called {kind!r}.",  # what follows may hold a password
         hint=f"Did you mean {close}?" if close else f"One of: {', '.join(known)}; a file is file:PATH.",
     )
-
-
-def _transport(text: str) -> Sink:
-    try:
-        config = msgspec.json.decode(text.removeprefix("openlineage:"), type=dict)
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"After `openlineage:` comes a JSON object: {error}.") from error
-    return TransportSink(config)

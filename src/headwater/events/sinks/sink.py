@@ -1,9 +1,7 @@
 """Where events go.
-
 A sink takes events one by one and never blocks for long: one that talks to the outside keeps a bounded queue and a
 thread of its own, counts what it could not deliver, and says so when it is closed. Nothing a sink does may harm the
-job it reports on, so `emit` and `flush` do not raise.
-"""
+job it reports on, so `emit` and `flush` do not raise."""
 
 import logging
 import threading
@@ -51,10 +49,8 @@ class Sink(Protocol):
 
 class Buffered:
     """A sink with a bounded queue and one thread that delivers in batches, retrying with growing pauses.
-
     A subclass says how a batch is delivered (`deliver`). An exception means "try again", `Refused` means "never".
-    When the queue is full the newest event is lost, and counted.
-    """
+    When the queue is full the newest event is lost, and counted."""
 
     def __init__(self, *, capacity: int = 10_000, batch: int = 100, retries: int = 5, pause: float = 0.2) -> None:
         self._waiting: deque[Event] = deque()

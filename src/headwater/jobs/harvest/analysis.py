@@ -132,15 +132,15 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Ro
     tell_functions(unit, front_end, resolver, shared.get(unit.script.dialect))
     text = unit.script.rendered
     source = Source(unit.text if text is None else text.template.text, unit.script.name)
-    text = text or rendered(source, setting.template if unit.whole else None)
+    text = text or rendered(source, setting.template if unit.whole else None, dialect)
     lineages: list[StatementLineage] = []
     for lineage in analyze_script(Source(text.text, source.name), front_end, resolver):
         lineages.append(_doubted(moved_to_template(lineage, text, 0, source.name), unit, text))
-    lineages = with_results(lineages, unit.script.name, unit.number, is_only=unit.is_only)
     sight = resolver.sight(hashes)
     used = {table.name for lineage in lineages for table in lineage.sources}
     used |= {lineage.target for lineage in lineages if lineage.target is not None}
     schema = resolver.hashes_of(used, hashes)
+    lineages = with_results(lineages, unit.script.name, unit.number, is_only=unit.is_only)
     facts = _facts(unit, source, lineages, digest(setting.mark(unit).encode(), *map(str.encode, schema)))
     add_issues(facts, unit.script.name, text.issues)
     issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
@@ -156,8 +156,6 @@ def _doubted(lineage: StatementLineage, unit: Unit, text: Rendered) -> Statement
         failed = not lineage.sources and any(issue.severity is Severity.ERROR for issue in text.issues)
         status = Status.ERROR if failed else Status.TABLE_ONLY
         return replace(lineage, status=status, edges=(), columns=(), issues=())
-    if lineage.status is Status.RESOLVED and text.issues:
-        return replace(lineage, status=Status.APPROXIMATE)
     return lineage
 
 
@@ -183,9 +181,9 @@ def _facts(unit: Unit, source: Source, lineages: list[StatementLineage], fingerp
     facts = Facts()
     script = unit.script
     for index, same in groupby(lineages, key=lambda each: each.index):
-        place = StatementPlace(
-            unit.number + index, source, script.dialect, fingerprint=fingerprint, user=script.user, time=script.time
-        )
+        number = unit.number + index
+        observed = (script.observed_reads, script.observed_writes) if number == 0 else ((), ())
+        place = StatementPlace(number, source, script.dialect, fingerprint, script.user, script.time, *observed)
         add_statement(facts, same, place)
     return facts
 

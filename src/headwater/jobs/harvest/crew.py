@@ -1,29 +1,39 @@
 """Batches of tasks on Spark: each a job of its own, several at a time, while whoever gave them goes on.
 
 One job a wave would leave cores idle while the last batch of the wave ends and the next wave is planned. Spark comes
-up in the background. Workers stay from batch to batch, and with them their analyzers.
+up in the background. Workers stay from batch to batch, and with them their analyzers. The rows for the graph stay on
+the executors: in the end, tasks write those that count to files. The driver has what decides the next wave.
 """
 
 import gc
-import re
 import sys
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 
 import msgspec
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark import Broadcast, SparkContext
-from pyspark.errors import PySparkException
+from pyspark import RDD, Broadcast, SparkContext, StorageLevel
 from pyspark.sql import SparkSession
 
 from headwater.analysis.engines import open_front_end
-from headwater.errors import EngineError
 from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
-from headwater.jobs.session import DAEMON, LOCAL, spark_context
+from headwater.jobs.harvest.batches import (
+    Batch,
+    Wanted,
+    choose_rows,
+    read_table,
+    without_rows,
+    write_table,
+    write_units,
+)
+from headwater.jobs.session import DAEMON, LOCAL, spark_context, spark_failures
+from headwater.jobs.upkeep import compact
+from headwater.jobs.written import Files
+from headwater.spark.source.commits import WritePlan
+from headwater.spark.source.options import Place
 
 SETTINGS = {
     "spark.driver.memory": "1g",
@@ -35,6 +45,7 @@ SETTINGS = {
 _MOST_JOBS = 8  # that run at a time; where there are many cores, a job has more batches
 _LEAST_BATCHES = 2  # in a job: it takes Java 30 ms of CPU to begin one, whatever is in it
 _AHEAD = 2  # jobs more than can run, so that no core waits for the next
+_WRITTEN_BATCHES = 32  # whose rows one task writes, where there are many
 _TURN = 0.0005  # seconds
 
 
@@ -44,6 +55,7 @@ class SparkCrew:
     def __init__(self, setting: Setting, master: str | None = None) -> None:
         self._group = f"headwater-{uuid.uuid4().hex}"
         self._open = ExitStack()
+        self._kept: list[RDD[bytes]] = []  # what tasks have found, one batch a partition
         self._threads = ThreadPoolExecutor(_MOST_JOBS + _AHEAD, "headwater-harvest")
         running = SparkSession.getActiveSession()  # of this thread
         self._started = self._threads.submit(self._start, setting, master or LOCAL, running)
@@ -51,7 +63,7 @@ class SparkCrew:
     def _start(
         self, setting: Setting, master: str, running: SparkSession | None
     ) -> tuple[SparkContext, Broadcast[Setting]]:
-        with _wrapped(), _in_turn():
+        with spark_failures(), _in_turn():
             opened = spark_context(master, name="headwater harvest", settings=SETTINGS)
             context = running.sparkContext if running is not None else self._open.enter_context(opened)
             shared = context.broadcast(setting)
@@ -85,16 +97,41 @@ class SparkCrew:
         """How many jobs there should be at a time."""
         return self.running + _AHEAD
 
-    def submit(self, batches: Sequence[list[Task]]) -> Future[list[pa.Table]]:
+    def submit(self, batches: Sequence[list[Task]]) -> Future[list[Batch]]:
         """Analyse some batches, each in a task of Spark's."""
         return self._threads.submit(self._run, batches)
 
-    def _run(self, batches: Sequence[list[Task]]) -> list[pa.Table]:
+    def _run(self, batches: Sequence[list[Task]]) -> list[Batch]:
         context, setting = self._started.result()
-        with _wrapped():
+        with spark_failures():
             context.setJobGroup(self._group, "headwater harvest")
             parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
-            return [_table(data) for data in parts.map(partial(analyse_bytes, setting)).collect()]
+            kept = parts.map(partial(analyse_bytes, setting)).persist(StorageLevel.DISK_ONLY)
+            self._kept.append(kept)
+            told = [read_table(data) for data in kept.map(without_rows).collect()]
+            return [Batch(table, (kept, number)) for number, table in enumerate(told)]
+
+    def write(self, wanted: Sequence[tuple[Batch, Wanted]], plans: Mapping[str, WritePlan]) -> Files:
+        """Have tasks write the wanted rows of batches to files."""
+        context, _ = self._started.result()
+        numbered: dict[int, Wanted] = {}
+        first = {
+            id(kept): sum(each.getNumPartitions() for each in self._kept[:at]) for at, kept in enumerate(self._kept)
+        }
+        for batch, rows in wanted:
+            assert batch.kept is not None
+            numbered[first[id(batch.kept[0])] + batch.kept[1]] = rows
+        with spark_failures():
+            shared = context.broadcast(numbered)
+            chosen = context.union(self._kept).mapPartitionsWithIndex(partial(choose_rows, shared))
+            few = chosen.coalesce(max(context.defaultParallelism, len(wanted) // _WRITTEN_BATCHES))
+            return Files.together(few.mapPartitions(partial(write_units, plans)).collect())
+
+    def compact(self, places: Sequence[Place]) -> None:
+        """Have tasks compact the buckets of tables where it is due."""
+        context, _ = self._started.result()
+        with spark_failures():
+            compact(context, places, full=False)
 
     def close(self) -> None:
         """Leave what is under way, and stop what was started."""
@@ -103,6 +140,8 @@ class SparkCrew:
             context, setting = self._started.result()
             context.cancelJobGroup(self._group)
             setting.unpersist()
+            for kept in self._kept:
+                kept.unpersist()
         self._open.close()
 
 
@@ -120,20 +159,6 @@ def _in_turn() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-@contextmanager
-def _wrapped() -> Iterator[None]:
-    """What Spark says when it fails, as an error of ours: its last words, not its stack."""
-    try:
-        yield
-    except (Py4JError, PySparkException) as err:
-        lines = [line.strip() for line in str(err).splitlines() if line.strip()]
-        reason = next((line for line in reversed(lines) if _ERROR.match(line)), lines[0] if lines else repr(err))
-        raise EngineError(f"Spark failed: {reason}", hint="`--master 'local[*]'` runs on this machine") from err
-
-
-_ERROR = re.compile(r"(?:Caused by: )?[\w.]+(?:Error|Exception)\b")
-
-
 def make_ready(setting: Broadcast[Setting], number: int) -> None:
     """Import and open what the analysis needs: in a worker, while whoever started Spark is at work itself."""
     for dialect in setting.value.schemas:
@@ -144,21 +169,13 @@ def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:
     """Analyse a batch: what a task of Spark's does."""
     batch = analyse_tasks(decode_tasks(data), setting.value)
     _settle_in()
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    return bytes(sink.getvalue())
+    return write_table(pa.Table.from_batches([batch]))
 
 
 @cache
 def _settle_in() -> None:
     """Spark's workers collect garbage after every task: let them not look through what is there to stay."""
     gc.freeze()
-
-
-def _table(data: bytes) -> pa.Table:
-    with pa.ipc.open_stream(data) as stream:
-        return stream.read_all()
 
 
 def encode_tasks(tasks: Sequence[Task]) -> bytes:

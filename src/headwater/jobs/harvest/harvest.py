@@ -16,12 +16,12 @@ from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema
 from headwater.graph.report import HarvestReport, report_on
 from headwater.graph.store import Change, GraphStore, arrow_schema
-from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS, UNITS, TableSpec
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
 from headwater.jobs.harvest import records
 from headwater.jobs.harvest.analysis import GOOGLE, Outcome, Setting
 from headwater.jobs.harvest.order import in_order
 from headwater.jobs.harvest.origins import origin_of
-from headwater.jobs.harvest.runner import Runner, work_of
+from headwater.jobs.harvest.runner import Place, Runner, work_of
 from headwater.jobs.harvest.sources import Estate
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
@@ -38,6 +38,7 @@ class HarvestOptions:
     master: str | None = None  # of Spark; None: as is best
     spark: bool = True  # False: this process does everything
     progress: Callable[["Progress"], None] = lambda progress: None
+    gone: tuple[str, ...] = ()  # datasets that the schema had before, and has no more
     warn: Callable[[str], None] | None = None  # told of schema files that cannot be read; without it, they are errors
 
 
@@ -82,25 +83,27 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     memory = records.recall(store, estate.roots)
     with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
-        ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
-        change = _change(store, settled, memory)
+        change = _change(store, settled, memory, options.gone)
         change.origin = origin_of(change.id, estate.roots)
-        change.record = _record(estate, settled, memory, change) | {"started": started}
+        change.record |= _record(estate, settled, memory) | {"started": started}
         store.apply(change)
+        runner.compact(store, change.written)
+        ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
+        report = report_on(store.state(), estate.roots)
         ending.result()
     return Summary(
         harvest=change.id,
         scripts=len(estate.scripts),
         findings=sum(outcome.findings for _, outcome in settled.outcomes),
-        report=report_on(store.state(), estate.roots),
+        report=report,
         used_spark=runner.used_spark,
         seconds=(datetime.now(UTC) - started).total_seconds(),
         **{name: change.record[name] for name in _COUNTED},
     )
 
 
-def _record(estate: Estate, settled: "Settled", memory: records.Memory, change: Change) -> dict[str, Any]:
-    """What is kept of a harvest."""
+def _record(estate: Estate, settled: "Settled", memory: records.Memory) -> dict[str, Any]:
+    """What is kept of a harvest, besides the rows that it writes."""
     now = {unit.id for unit, _ in settled.outcomes}
     outcomes = [outcome for _, outcome in settled.outcomes]
     return {
@@ -110,8 +113,6 @@ def _record(estate: Estate, settled: "Settled", memory: records.Memory, change: 
         "statements": sum(outcome.count for outcome in outcomes),
         "analysed": sum(outcome.count for outcome in outcomes if outcome.place is not None),
         "removed": sum(record.outcome.count for id, record in memory.there.items() if id not in now),
-        "edges": len(change.tables[EDGES.name]),
-        "issues": len(change.tables[ISSUES.name]),
         "waves": settled.waves,
     }
 
@@ -128,12 +129,14 @@ class Settled:
     schema: Facts = field(default_factory=Facts)
     waves: int = 0
 
-    def rows(self, spec: TableSpec) -> pa.Table:
-        return self.runner.rows(spec, [each.place for _, each in self.outcomes if each.place is not None])
+    @property
+    def places(self) -> list[Place]:
+        """Where the rows of units are that were analysed now."""
+        return [each.place for _, each in self.outcomes if each.place is not None]
 
 
 def _runner(estate: Estate, options: HarvestOptions) -> Runner:
-    dialects = dict.fromkeys(script.dialect for script in estate.scripts)
+    dialects = dict.fromkeys(script.dialect for script in estate.scripts) or dict.fromkeys(estate.dialects)
     given = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
     schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
     return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
@@ -165,14 +168,14 @@ def settle(
     settle_waves(estates, runner)
     for waves in estates:
         assert waves.schema_now is not None
-        add_schema(settled.schema, waves.schema_now.resolved())
+        add_schema(settled.schema, waves.schema_now.resolved(), waves.schema)
         settled.outcomes += [(unit, waves.outcomes[index]) for index, unit in enumerate(waves.units)]
         settled.waves = max(settled.waves, waves.rounds)
     return settled
 
 
 def _work(waves: Waves) -> int:
-    """How much there is to analyse, as far as is known now."""
+    """The amount of SQL to analyse, as far as is known now."""
     left = (unit for index, unit in enumerate(waves.units) if index not in waves.outcomes)
     return sum(work_of(unit.text, unit.script.dialect) for unit in left)
 
@@ -192,7 +195,7 @@ def _units(scripts: Sequence[Script], dialect: str | None) -> list[Unit]:
     return with_preludes(units) if dialect in GOOGLE else units
 
 
-def _change(store: GraphStore, settled: Settled, memory: records.Memory) -> Change:
+def _change(store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()) -> Change:
     """What is to be written and removed so that the graph is what the scripts say."""
     change = Change()
     fresh = [(unit, outcome) for unit, outcome in settled.outcomes if outcome.place is not None]
@@ -205,12 +208,14 @@ def _change(store: GraphStore, settled: Settled, memory: records.Memory) -> Chan
         if record.unit in now and record.unit not in touched
         for id in record.statements
     ]
-    statements = [id for record in over for id in record.statements]
-    tables = {spec.name: settled.rows(spec) for spec in records.REPLACED}
+    kept, statements = _shared_out(settled, over)
+    files = settled.runner.write(kept, store)
+    tables = {spec.name: settled.runner.rows(spec, settled.places) for spec in records.REPLACED}
     removed: dict[str, list[Key]] = {UNITS.name: [(record.unit,) for record in over if record.unit not in now]}
     for spec in records.REPLACED:
         removed[spec.name] = records.gone(store, spec, statements, tables[spec.name])
-    names = records.names_of(store, memory, tables[STATEMENTS.name], stays)
+    change.record = {name: len(tables[name]) + files.rows.get(name, 0) for name in (EDGES.name, ISSUES.name)}
+    names = records.names_of(store, memory, settled.runner.names(settled.places), stays, forgotten)
     columns, removed[COLUMNS.name] = records.changed_columns(store, settled.schema.of(COLUMNS), names)
     known = [key[0] for key in settled.schema.rows[DATASETS.name]]
     datasets, removed[DATASETS.name] = records.changed_datasets(store, names, known)
@@ -218,5 +223,22 @@ def _change(store: GraphStore, settled: Settled, memory: records.Memory) -> Chan
     tables[COLUMNS.name] = pa.Table.from_pylist(columns, arrow_schema(COLUMNS))
     units = list(records.unit_rows(fresh, change.id))
     tables[UNITS.name] = pa.Table.from_pylist(units, arrow_schema(UNITS))
-    change.tables, change.removed = tables, removed
+    change.tables, change.removed, change.written = tables, removed, files.placed
     return change
+
+
+def _shared_out(settled: Settled, over: Sequence[records.UnitRecord]) -> tuple[dict[Place, list[str]], list[str]]:
+    """The statements of earlier harvests whose rows may have to go: for each place on executors those it has rows
+    of, and apart from them the others."""
+    kept: dict[Place, list[str]] = {place: [] for place in settled.places if settled.runner.is_kept(place)}
+    owner = {
+        id: outcome.place
+        for unit, outcome in settled.outcomes
+        if outcome.place in kept
+        for id in records.statement_ids(unit.script.name, unit.number, outcome.count)
+    }
+    others: list[str] = []
+    for id in dict.fromkeys(id for record in over for id in record.statements):
+        place = owner.get(id)
+        (others if place is None else kept[place]).append(id)
+    return kept, others

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import NotFoundError
-from headwater.graph.facts import Key, Row
+from headwater.graph.facts import Key, Row, statement_id
 from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, TableSpec
 from headwater.jobs.harvest.analysis import Outcome
@@ -33,9 +33,13 @@ class UnitRecord:
 
     @property
     def statements(self) -> list[str]:
-        """The ids under which its rows stand; those of the script itself are under the name of the script."""
-        own = [f"{self.source}#{self.number + at}" for at in range(self.outcome.count)]
-        return [*own, self.source] if self.number == 0 else own
+        return statement_ids(self.source, self.number, self.outcome.count)
+
+
+def statement_ids(source: str, number: int, count: int) -> list[str]:
+    """The ids under which the rows of a unit stand; those of the script itself are under the name of the script."""
+    own = [statement_id(source, number + at) for at in range(count)]
+    return [*own, source] if number == 0 else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +125,13 @@ class Names:
         return self.alone or (dataset not in self.others and (dataset in self.before or dataset in self.after))
 
 
-def names_of(store: GraphStore, memory: Memory, statements: pa.Table, kept: Iterable[str]) -> Names:
-    """The datasets that statements name; `statements` are those written now, `kept` the ids of those that stay."""
+def names_of(
+    store: GraphStore, memory: Memory, statements: pa.Table, kept: Iterable[str], gone: Iterable[str] = ()
+) -> Names:
+    """The datasets that statements name; `statements` are those written now, `kept` the ids of those that stay.
+
+    `gone` are the datasets that the schema has no more.
+    """
     after = _named(statements)
     if not store.exists:
         return Names({}, after, {}, alone=True)
@@ -132,7 +141,8 @@ def names_of(store: GraphStore, memory: Memory, statements: pa.Table, kept: Iter
     mine = pc.is_in(present.column("statement"), ours)
     others = present.filter(pc.invert(mine))
     after = _merged(after, _named(present.filter(pc.is_in(present.column("statement"), stays))))
-    return Names(_named(present.filter(mine)), after, _named(others), alone=not len(others))
+    before = dict.fromkeys(gone, "table") | _named(present.filter(mine))
+    return Names(before, after, _named(others), alone=not len(others))
 
 
 def _named(statements: pa.Table) -> dict[str, str]:
@@ -162,7 +172,8 @@ def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[l
     changed, removed = [], []
     for key, row in now.items():
         known = there.get(key)
-        row = row if known is None else row | {name: known[name] for name in ("description", "tags")}
+        if known is not None:  # what is not said now stays
+            row = row | {"description": row["description"] or known["description"], "tags": known["tags"]}
         if known != row:
             changed.append(row)
             if known is not None and any(row[name] is None and known[name] is not None for name in row):

@@ -3,37 +3,43 @@
 Starting Spark takes longer than analysing some hundred statements. The answers are the same wherever they are made.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import pyarrow as pa
 
-from headwater.graph.store import arrow_schema
-from headwater.graph.tables import TableSpec
+from headwater.graph.store import GraphStore
+from headwater.graph.tables import STATEMENTS, TableSpec
 from headwater.jobs.harvest.analysis import FACTS, GOOGLE, Outcome, Setting, Task, analyse_tasks
+from headwater.jobs.harvest.batches import NAMED, Batch, rows_of
 from headwater.jobs.harvest.crew import SparkCrew
+from headwater.jobs.written import Files, place_of, plan_files
 
 WORTH_SPARK = 2_500_000
 """Less work, in characters of SQL, stays in this process, unless a master was named: it takes about 17 s."""
 SMALLEST = 48
 """So few stay here even then, once Spark has had others: a job would cost more than it saves."""
+Place: TypeAlias = tuple[int, int]
+"""A batch by its number, and a unit in it."""
+_EXPECTED = 20  # rows of a unit, for the number of buckets
 _LEAST, _MOST = 50_000, 250_000  # the cost of a batch on Spark: from about 0.3 s to 1.7 s
 _HELP, _ALONE = 45_000, 300_000  # of one analysed here: while Spark starts, and without it
 
 
 @dataclass
 class Runner:
-    """Analyses tasks and keeps their rows for the graph, as Arrow tables, until they are wanted."""
+    """Analyses tasks. Their rows for the graph are kept until they are wanted: here, or on the executors."""
 
     setting: Setting
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
     spark: bool = True
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
-    tables: list[pa.Table] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
     used_spark: bool = False
     _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
-    _jobs: set[Future[list[pa.Table]]] = field(default_factory=set)
+    _jobs: set[Future[list[Batch]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
     _crew: SparkCrew | None = None
     _helps: bool = False  # whether this process works while Spark starts
@@ -66,25 +72,25 @@ class Runner:
 
     def take(self) -> list[tuple[int, Outcome]]:
         """The outcomes of some tasks, as soon as there are any."""
-        outcomes = [found for table in self._next_tables() for found in self._keep(table)]
+        outcomes = [found for batch in self._next_batches() for found in self._keep(batch)]
         self.progress([outcome for _, outcome in outcomes])
         return outcomes
 
-    def _next_tables(self) -> list[pa.Table]:
+    def _next_batches(self) -> list[Batch]:
         crew = self._crew
         if crew is None:
             return self._here(_ALONE)
         if self._waiting and self._helps and not crew.is_up:
             return self._here(_HELP)
-        if not self._jobs and len(self._waiting) < SMALLEST and self.tables:
+        if not self._jobs and len(self._waiting) < SMALLEST and self.batches:
             return self._here(_MOST)
         while self._waiting and len(self._jobs) < crew.jobs:
             self._jobs.add(crew.submit([self._batch(crew.cores) for _ in range(crew.width) if self._waiting]))
         done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)
-        return [table for job in done for table in job.result()]
+        return [batch for job in done for batch in job.result()]
 
-    def _here(self, cost: int) -> list[pa.Table]:
-        return [pa.Table.from_batches([analyse_tasks(self._next_tasks(cost), self.setting)])]
+    def _here(self, cost: int) -> list[Batch]:
+        return [Batch(pa.Table.from_batches([analyse_tasks(self._next_tasks(cost), self.setting)]))]
 
     def _batch(self, cores: int) -> list[Task]:
         """The next batch for Spark: small ones in the end, so that no core is left with a large one."""
@@ -97,10 +103,10 @@ class Runner:
             cost -= _cost(tasks[-1])
         return tasks
 
-    def _keep(self, table: pa.Table) -> Iterator[tuple[int, Outcome]]:
-        number = len(self.tables)
-        self.tables.append(table.select([spec.name for spec in FACTS]))
-        plain = table.select(["index", "sight", "effects", "count", "findings"]).to_pylist()
+    def _keep(self, batch: Batch) -> Iterator[tuple[int, Outcome]]:
+        number = len(self.batches)
+        self.batches.append(batch)
+        plain = batch.told.select(["index", "sight", "effects", "count", "findings"]).to_pylist()
         for row, each in enumerate(plain):
             index = each.pop("index")
             yield index, Outcome(self._marks.pop(index), **each, place=(number, row))
@@ -111,21 +117,48 @@ class Runner:
         if crew is not None:
             crew.close()
 
-    def rows(self, spec: TableSpec, places: list[tuple[int, int]]) -> pa.Table:
-        """The rows for a table of the graph that stand at some places."""
-        schema = arrow_schema(spec)
-        by_table: dict[int, list[int]] = {}
-        for number, row in places:
-            by_table.setdefault(number, []).append(row)
-        parts = []
-        for number, wanted in sorted(by_table.items()):
-            column = self.tables[number].column(spec.name).take(pa.array(sorted(wanted), pa.int64()))
-            for chunk in column.chunks:
-                flat = chunk.flatten()
-                arrays = [flat.field(name) for name in schema.names]
-                # nulls of the structs themselves cannot be: a list holds rows only
-                parts.append(pa.table(arrays, names=schema.names).cast(schema))
-        return pa.concat_tables(parts) if parts else schema.empty_table()
+    def rows(self, spec: TableSpec, places: Iterable[Place]) -> pa.Table:
+        """The rows for a table of the graph that stand at some places in this process."""
+        here = _by_batch(place for place in places if not self.is_kept(place))
+        return rows_of((part for at, units in here.items() for part in self.batches[at].rows(spec, units)), spec)
+
+    def names(self, places: Iterable[Place]) -> pa.Table:
+        """The datasets that statements at some places name, wherever their rows are."""
+        found = _by_batch(places).items()
+        parts = (part for at, units in found for part in self.batches[at].rows(STATEMENTS, units, NAMED))
+        return rows_of(parts, STATEMENTS, NAMED)
+
+    def is_kept(self, place: Place) -> bool:
+        """Return whether the rows at a place are on executors, where tasks write them."""
+        return self.batches[place[0]].kept is not None
+
+    def write(self, over: Mapping[Place, list[str]], store: GraphStore) -> Files:
+        """Have tasks write the rows that they kept at some places.
+
+        Each place comes with the statements of an earlier harvest that its rows take the place of.
+        """
+        if self._crew is None or not over:
+            return Files()
+        store.create()
+        wanted = [
+            (self.batches[number], (units, [id for unit in units for id in over[number, unit]]))
+            for number, units in _by_batch(over).items()
+        ]
+        plans = {spec.name: plan_files(store, spec, _EXPECTED * len(over)) for spec in FACTS}
+        return self._crew.write(wanted, plans)
+
+    def compact(self, store: GraphStore, names: Iterable[str]) -> None:
+        """Have tasks compact the tables of the graph that they have written, where it is due."""
+        places = [place_of(store, spec) for spec in FACTS if spec.name in set(names)]
+        if self._crew is not None and places:
+            self._crew.compact(places)
+
+
+def _by_batch(places: Iterable[Place]) -> dict[int, list[int]]:
+    units: dict[int, list[int]] = {}
+    for number, unit in sorted(places):
+        units.setdefault(number, []).append(unit)
+    return units
 
 
 def work_of(text: str, dialect: str | None) -> int:

@@ -48,5 +48,5 @@ def shape_of(text: str) -> str:
 
 
 def _one_space(match: re.Match[str]) -> str:
-    """What is quoted as it is; blanks and comments as one space."""
+    """Keep quoted text; replace blanks and comments by one space."""
     return match[0] if match[0][0] in "'\"`" else " "

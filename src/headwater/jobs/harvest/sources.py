@@ -2,32 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet
-
-from headwater.analysis.texts import read_sql
+from headwater.analysis.substitution import substitute
+from headwater.analysis.template import is_template
+from headwater.analysis.texts import read_sql, sql_files
 from headwater.errors import InputError
 from headwater.jobs.harvest.dbt.manifest import read_manifest
 from headwater.jobs.harvest.dbt.project import PROJECT_FILE
 from headwater.jobs.harvest.dbt.scripts import read_dbt
-from headwater.jobs.harvest.shapes import shape_of
+from headwater.jobs.harvest.logs import LOGS, read_log
+from headwater.jobs.harvest.sqlmesh import is_sqlmesh, read_sqlmesh
 from headwater.jobs.harvest.targets import Patterns
 from headwater.jobs.harvest.units import Script
 from headwater.lineage.schema import SchemaTable
 from headwater.sql.dialects import dialect_names
-
-_TEXT = ("query_text", "query", "sql", "statement_text", "statement", "text")
-_USER = ("user_email", "user_name", "usename", "user", "username")
-_TIME = ("start_time", "creation_time", "started", "executed_at", "timestamp", "time", "ts")
-_ID = ("query_id", "job_id", "id")
-_LOGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
+from headwater.text import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +31,7 @@ class Estate:
     events: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()  # files that had to be guessed at
     tables: tuple[SchemaTable, ...] = ()  # that it declares and does not make
+    dialects: tuple[str | None, ...] = ()  # that were named, for an estate without scripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,7 @@ class Rules:
 
     targets: Patterns = field(default_factory=Patterns)
     exclude: tuple[str, ...] = ()  # patterns of paths below what was named
-    variables: Mapping[str, Any] = field(default_factory=dict)  # of dbt projects
+    variables: Mapping[str, Any] = field(default_factory=dict)  # of dbt projects, and of clients
 
     def takes(self, file: Path, root: Path) -> bool:
         """Return whether a file below a root is harvested."""
@@ -67,8 +60,8 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
     events: list[Path] = []
     warnings: list[str] = []
     tables: list[SchemaTable] = []
-    for name in names:
-        own, path = _parted(name, dialect)
+    parted = [_parted(name, dialect) for name in names]
+    for own, path in parted:
         if _is_events(path):
             events.append(path)
             continue
@@ -78,17 +71,21 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
                 found = read_dbt(path, own, rules.variables, partial(rules.takes, root=path))
             else:
                 found = read_manifest(path, own, rules.variables)
-            scripts += found.scripts
-            tables += found.tables
-            warnings += found.warnings
+        elif is_sqlmesh(path):
+            found = read_sqlmesh(path, own, partial(rules.takes, root=path))
+        else:
+            scripts += _scripts_at(path, own, warnings, rules)
             continue
-        scripts += _scripts_at(path, own, warnings, rules)
+        scripts += found.scripts
+        tables += found.tables
+        warnings += found.warnings
     seen: dict[str, Script] = {}
     for script in scripts:
         if script.name in seen:
             raise InputError(f"{script.name} was named twice")
         seen[script.name] = script
-    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings), tuple(tables))
+    named = tuple(dict.fromkeys(own for own, _ in parted))
+    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings), tuple(tables), named)
 
 
 def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
@@ -100,7 +97,9 @@ def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:
 
 def _scripts_at(path: Path, dialect: str | None, warnings: list[str], rules: Rules) -> Iterator[Script]:
     if path.is_dir():
-        found = sorted(file for file in path.rglob("*.sql") if rules.takes(file, path))
+        found = [file for file in sql_files(path) if rules.takes(file, path)]
+        if not found:
+            warnings.append(f"there are no files of SQL in {path} (.sql, .hql, .ddl and the like)")
         for file in found:
             try:
                 text = read_sql(file, warnings.append)
@@ -108,72 +107,20 @@ def _scripts_at(path: Path, dialect: str | None, warnings: list[str], rules: Rul
                 warnings.append(f"{err}; it was left out")
                 continue
             yield _script(file, text, dialect, str(path), rules)
-    elif path.suffix.lower() in _LOGS:
-        yield from _entries(path, dialect)
+    elif path.suffix.lower() in LOGS:
+        yield from read_log(path, dialect)
     else:
         yield _script(path, read_sql(path, warnings.append), dialect, str(path), rules)
 
 
 def _script(file: Path, text: str, dialect: str | None, root: str, rules: Rules) -> Script:
+    made = None if is_template(text) else substitute(Source(text, str(file)), dialect or "", rules.variables)
+    text = text if made is None else made.text
     target = rules.targets.target(file)
     if target is None:
-        return Script(str(file), text, dialect, root)
+        return Script(str(file), text, dialect, root, rendered=made)
     namespace = target.catalog, target.schema
     return Script(str(file), text, dialect, root, makes=target.written(dialect), namespace=namespace)
-
-
-# ------------------------------------------------------------------------------------------------ query logs
-
-
-def _entries(path: Path, dialect: str | None) -> Iterator[Script]:
-    """The texts of a query log, oldest first. A statement that was run often is taken once, as it was run last."""
-    table = _read_log(path)
-    columns = {name.lower(): table.column(name).to_pylist() for name in table.column_names}
-    texts = _column(columns, _TEXT)
-    if texts is None:
-        raise InputError(f"{path} has no column with the text of queries", hint=f"name it {' or '.join(_TEXT[:3])}")
-    users, times, ids = (_column(columns, names) or [None] * len(texts) for names in (_USER, _TIME, _ID))
-    dialects = columns.get("dialect", [dialect] * len(texts))
-    moments = [_moment(time) for time in times]
-    order = sorted(range(len(texts)), key=lambda at: (moments[at] is not None, moments[at] or _NEVER, at))
-    last = set({shape_of(texts[at]): at for at in order if texts[at]}.values())
-    for number, at in enumerate(at for at in order if at in last):
-        name = f"{path}:{ids[at] if ids[at] is not None else number}"
-        user = str(users[at]) if users[at] is not None else None
-        yield Script(name, texts[at], dialects[at] or dialect, str(path), user=user, time=moments[at])
-
-
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _read_log(path: Path) -> pa.Table:
-    try:
-        match path.suffix.lower():
-            case ".parquet":
-                return pyarrow.parquet.read_table(path)
-            case ".csv":
-                return pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True))
-            case _:
-                return pyarrow.json.read_json(path)
-    except (OSError, pa.ArrowInvalid) as err:
-        raise InputError(f"{path} cannot be read as a query log: {err}") from err
-
-
-def _column(columns: dict[str, list[Any]], names: Sequence[str]) -> list[Any] | None:
-    return next((columns[name] for name in names if name in columns), None)
-
-
-def _moment(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if isinstance(value, int | float):
-        value = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
 def _is_events(path: Path) -> bool:

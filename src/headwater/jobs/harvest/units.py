@@ -31,6 +31,8 @@ class Script:
     time: datetime | None = None
     rendered: Rendered | None = None  # how the text was made of a template, if it was
     reads: tuple[str, ...] | None = None  # the tables it reads, where somebody knows them
+    observed_reads: tuple[str, ...] = ()  # the tables that the warehouse says were read, from a log
+    observed_writes: tuple[str, ...] = ()
     is_rough: bool = False  # the text stands for something that cannot be read: of it only the tables count
 
 
@@ -117,6 +119,8 @@ class Unit:
         place = f"{self.number}:{self.shift.start}:{self.shift.line}:{self.shift.column}:{self.whole}:{self.is_only}"
         prelude = (part for each in self.prelude for part in (each.text, repr(each.namespace)))
         made = (script.rendered.template.text, str(script.rendered.issues)) if script.rendered is not None else ()
+        if script.observed_reads or script.observed_writes:
+            made = (*made, repr((script.observed_reads, script.observed_writes)))
         return digest(self.text.encode(), place.encode(), *(part.encode() for part in (*parts, *prelude, *made)))
 
 
@@ -189,13 +193,13 @@ def cut_units(script: Script) -> list[Unit]:
         return [_making_unit(script)]
     if (script.dialect or "") in _WHOLE_DIALECTS or is_template(script.text) or _ODD.search(script.text):
         return [whole_unit(script)]
-    pieces = list(_pieces(script.text))
-    if not pieces or not all(_PLAIN.match(script.text, start, end) for start, end in pieces):
+    parts = list(pieces(script.text))
+    if not parts or not all(_PLAIN.match(script.text, start, end) for start, end in parts):
         return [whole_unit(script)]
     units = []
     line, at = 0, 0
-    is_only = sum(_QUERY.match(script.text, start, end) is not None for start, end in pieces) < 2
-    for number, (start, end) in enumerate(pieces):
+    is_only = sum(_QUERY.match(script.text, start, end) is not None for start, end in parts) < 2
+    for number, (start, end) in enumerate(parts):
         line += script.text.count("\n", at, start)
         at = start
         column = start - (script.text.rfind("\n", 0, start) + 1)
@@ -215,7 +219,7 @@ def _making_unit(script: Script) -> Unit:
     at = 0
     if not script.is_model:
         text = _HASHES.sub(_blank_of, script.text) if script.dialect in _HASH_DIALECTS else script.text
-        at = max((start for start, _ in _pieces(text)), default=0)
+        at = max((start for start, _ in pieces(text)), default=0)
         before = _BEFORE_QUERY.match(text, at)
         if before is None or not _QUERY.match(script.text, before.end()):
             return whole_unit(script)
@@ -228,7 +232,13 @@ def whole_unit(script: Script) -> Unit:
     return Unit(script, 0, script.text)
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
+def is_query(text: str, start: int, end: int) -> bool:
+    """Return whether a range of a text is a query, as far as its first words tell."""
+    before = _BEFORE_QUERY.match(text, start, end)
+    return _QUERY.match(text, before.end() if before is not None else start, end) is not None
+
+
+def pieces(text: str) -> Iterator[tuple[int, int]]:
     """The ranges between semicolons that hold more than blanks and comments."""
     begin = 0
     for end in (*(match.start() for match in _PARTS.finditer(text) if match.group() == ";"), len(text)):

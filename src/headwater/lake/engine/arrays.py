@@ -1,23 +1,16 @@
-"""Arrow arrays and scalars made of bytes.
+"""Arrow arrays and scalars made of bytes. To convert a value of Python or numpy, pyarrow imports pandas where that is
+installed. That takes a quarter of a second, several times as long as a short query."""
 
-To convert a value of Python or numpy, pyarrow imports pandas where that is installed. That takes a quarter of a
-second, several times as long as a short query.
-"""
-
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-_NUMBERS = {
-    pa.int8(): "<i1",
-    pa.int16(): "<i2",
-    pa.int32(): "<i4",
-    pa.int64(): "<i8",
-    pa.float64(): "<f8",
-}
+from headwater.lake.engine.row import python_value
+
+_NUMBERS = {pa.int8(): "<i1", pa.int16(): "<i2", pa.int32(): "<i4", pa.int64(): "<i8", pa.float64(): "<f8"}
 
 
 def mask_array(mask: npt.NDArray[np.bool_]) -> pa.BooleanArray:
@@ -74,3 +67,46 @@ def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
         return found
     kind = np.dtype(_NUMBERS[array.type])
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
+
+
+Cell: TypeAlias = Callable[[int], Any]
+
+_FORMATS: dict[pa.DataType, Any] = {
+    pa.int8(): "b",
+    pa.int16(): "h",
+    pa.int32(): "i",
+    pa.int64(): "q",
+    pa.float32(): "f",
+    pa.float64(): "d",
+}
+
+
+def cell_of(column: pa.Array) -> Cell:
+    """A function from a row's position to its value in a column."""
+    read = _reader(column)
+    if not column.null_count:
+        return read
+    valid = memoryview(column.buffers()[0]).cast("B")
+    offset = column.offset
+
+    def read_nullable(index: int) -> Any:
+        at = index + offset
+        return read(index) if valid[at >> 3] >> (at & 7) & 1 else None
+
+    return read_nullable
+
+
+def _reader(column: pa.Array) -> Cell:
+    form = _FORMATS.get(column.type)
+    if form is not None:
+        width = column.type.bit_width // 8
+        start = column.offset * width
+        return memoryview(column.buffers()[1]).cast("B")[start : start + len(column) * width].cast(form).__getitem__
+    if (pa.types.is_string(column.type) or pa.types.is_binary(column.type)) and column.buffers()[2] is not None:
+        begin = 4 * column.offset
+        offsets = memoryview(column.buffers()[1]).cast("B")[begin : begin + 4 * (len(column) + 1)].cast("i")
+        data = memoryview(column.buffers()[2]).cast("B")
+        if pa.types.is_binary(column.type):
+            return lambda index: bytes(data[offsets[index] : offsets[index + 1]])
+        return lambda index: str(data[offsets[index] : offsets[index + 1]], "utf-8")
+    return lambda index: python_value(column[index])

@@ -1,8 +1,6 @@
 """Rows sorted by key, column-wise: what memory, blocks, merges and scans all hand each other.
-
 The three parts of a batch run in parallel: keys (increasing), kinds, columns. `columns` holds the stored columns of
-the table (`KeyCodec.stored`) or some of them.
-"""
+the table (`KeyCodec.stored`) or some of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -61,10 +61,6 @@ class BlockCache:
         self._hits += 1
         return block
 
-    def peek(self, key: Hashable) -> Sized | None:
-        """The block of that name, if it is there, leaving order and statistics alone: for scans."""
-        return self._blocks.get(key)
-
     def put(self, key: Hashable, block: Sized) -> None:
         """Keep a block; one larger than the whole cache is not kept."""
         if block.nbytes > self.capacity:

@@ -1,8 +1,5 @@
-"""Reading rows written under an older schema, by field id.
-
-A column the file does not have reads as its default; one of another type is cast; one the schema no longer has is
-left out. Names play no part.
-"""
+"""Reading rows written under an older schema, by field id. A column the file does not have reads as its default; one
+of another type is cast; one the schema no longer has is left out. Names play no part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

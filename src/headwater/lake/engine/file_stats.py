@@ -16,10 +16,8 @@ Statistic = tuple[str, Predicate]
 
 
 def on_statistics(where: Sequence[Predicate], schema: Schema, old: Mapping[int, Field]) -> list[Statistic]:
-    """The predicates that statistics of files can decide that were written with these fields, by id.
-
-    A column that came later is decided by its default, and one of another type by its values: the filter will do it.
-    """
+    """The predicates that statistics of files can decide that were written with these fields, by id. A column that
+    came later is decided by its default, and one of another type by its values: the filter will do it."""
     decidable: list[Statistic] = []
     for predicate in where:
         field = schema.field(predicate.column)

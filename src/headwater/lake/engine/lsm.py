@@ -23,6 +23,7 @@ from headwater.lake.engine.batch import Kind
 from headwater.lake.engine.bounds import key_bounds
 from headwater.lake.engine.cache import BlockCache, shared_cache
 from headwater.lake.engine.compaction import CompactionPick
+from headwater.lake.engine.headroom import OverflowCheck
 from headwater.lake.engine.home import FolderHome, TreeHome
 from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.layout import PathFactory
@@ -30,13 +31,12 @@ from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import merge_rule
 from headwater.lake.engine.opened import Shelf
 from headwater.lake.engine.options import check_option_name, storage_options
-from headwater.lake.engine.overflow import OverflowCheck
 from headwater.lake.engine.predicates import Where, check_where
 from headwater.lake.engine.reads import Reads, ScanRequest
 from headwater.lake.engine.recovery import RecoveredLog, list_logs, read_logs
 from headwater.lake.engine.row import Row, RowCodec
+from headwater.lake.engine.state import TreeStats, tree_stats
 from headwater.lake.engine.stored import delete_values, stored_batch, stored_values
-from headwater.lake.engine.treestats import TreeStats, tree_stats
 from headwater.lake.engine.types import arrow_schema, conform
 from headwater.lake.engine.upkeep import BucketSource, Upkeep
 from headwater.lake.engine.version import ONLY, Place, Version
@@ -62,12 +62,10 @@ class LSMTree:
         home: TreeHome | None = None,
     ) -> None:
         """Open the tree, or begin one where there is none. Its options are those of the schema.
-
         `schema_of` finds the schemas of older files. Rows that a crash left in write-ahead logs are written to data
         files first. `home` is for trees that have no folder of their own: the row writer of a table has one there.
         RAISES: SchemaError for an option that does not exist, StorageError when another process writes the tree,
-        CorruptFileError when a log is damaged.
-        """
+        CorruptFileError when a log is damaged."""
         self.files = open_files(store) if isinstance(store, str | Path) else store
         self.schema = check_schema(schema)
         if not schema.primary_keys:
@@ -94,9 +92,7 @@ class LSMTree:
 
     def put(self, row: Row | Mapping[str, Any] | Sequence[Any]) -> None:
         """Write one row; it replaces or joins the row of the same key, as the merge engine says.
-
-        RAISES: SchemaError naming the column that does not fit.
-        """
+        RAISES: SchemaError naming the column that does not fit."""
         self.put_many((row,))
 
     def put_many(self, rows: Iterable[Row | Mapping[str, Any] | Sequence[Any]]) -> None:
@@ -114,11 +110,8 @@ class LSMTree:
         self._write([(RecordType.DELETE, native, b"", delete_values(self._codec, native))])
 
     def write_arrow(self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader, *, kind: Kind = Kind.PUT) -> int:
-        """Write rows by the column; returns how many. They are durable when `flush` returns.
-
-        With `Kind.DELETE` only the key columns are looked at.
-        RAISES: SchemaError naming the column that does not fit.
-        """
+        """Write rows by the column; returns how many. They are durable when `flush` returns. With `Kind.DELETE` only
+        the key columns are looked at. RAISES: SchemaError naming the column that does not fit."""
         if isinstance(data, pa.RecordBatchReader):
             return sum(self.write_arrow(batch, kind=kind) for batch in data)
         if kind is Kind.DELETE:
@@ -147,26 +140,14 @@ class LSMTree:
         return [found[native] for native in natives]
 
     def scan(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        lower: Any = None,
-        upper: Any = None,
-        where: Where = None,
+        self, columns: Sequence[str] | None = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> Iterator[pa.RecordBatch]:
         """The rows with `lower` ≤ key ≤ `upper` that meet all of `where`, in key order, as they are at this moment.
-
-        Files and blocks that cannot hold such rows are not read.
-        """
+        Files and blocks that cannot hold such rows are not read."""
         return self._reads.scan(self._request(columns, lower, upper, where))
 
     def to_arrow(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        lower: Any = None,
-        upper: Any = None,
-        where: Where = None,
+        self, columns: Sequence[str] | None = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> pa.Table:
         """What `scan` gives, as one table."""
         request = self._request(columns, lower, upper, where)
@@ -225,7 +206,11 @@ class LSMTree:
         try:
             if not self.read_only:
                 self.flush()
-                self._drop_empty_wal()
+                # everything is in data files: the log of the active memtable holds nothing
+                with self._writing:
+                    self._active.close_wal()
+                    if self._active.wal is not None and not len(self._active):
+                        self.files.delete(self._home.logs.wal(self._active.sequence))
         finally:
             self._closed = True
             self._upkeep.settle()
@@ -300,13 +285,6 @@ class LSMTree:
                 continue
             interval = self.options.wal_interval_millis
             return WAL(appender, sequence, fsync=self.options.wal_fsync, interval_millis=interval)
-
-    def _drop_empty_wal(self) -> None:
-        """Everything is in data files: the log of the active memtable holds nothing."""
-        with self._writing:
-            self._active.close_wal()
-            if self._active.wal is not None and not len(self._active):
-                self.files.delete(self._home.logs.wal(self._active.sequence))
 
     def _write(self, writes: list[tuple[RecordType, NativeKey, bytes, tuple[Any, ...]]]) -> None:
         """Log writes, put them in memory, and wait for the log."""

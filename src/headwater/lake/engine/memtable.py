@@ -1,8 +1,6 @@
 """The memtable: rows that are not in a data file yet.
-
 Rows put one by one go into a dictionary; batches stay columns and are sorted when somebody reads or flushes them. The
-two alternate in segments, oldest first, so that the newest write of a key is found by looking from the end.
-"""
+two alternate in segments, oldest first, so that the newest write of a key is found by looking from the end."""
 
 import threading
 import time
@@ -14,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.errors import StorageError
+from headwater.lake.engine.arrays import cell_of
 from headwater.lake.engine.batch import Kind, SortedBatch, concat
-from headwater.lake.engine.cells import cell_of
 from headwater.lake.engine.keys import BytesKeys, KeyCodec, Keys, NativeKey, NumberKeys
 from headwater.lake.engine.merge import MergeRule, merge_batches, sort_batch
 from headwater.lake.engine.row import rows_to_arrow
@@ -142,9 +140,7 @@ class MemTable:
 
     def find_many(self, wanted: Keys) -> list[SortedBatch]:
         """The writes of some keys as sorted batches, oldest first; rows of other keys are not sorted for it.
-
-        REQUIRES: sorted keys, each once.
-        """
+        REQUIRES: sorted keys, each once."""
         found: list[SortedBatch] = []
         for segment in list(self._segments):
             if isinstance(segment, _RowSegment):

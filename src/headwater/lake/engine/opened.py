@@ -38,11 +38,9 @@ class Trace:
 
 class Readers:
     """Data files that stay open from one read to the next; the least recently used is closed first.
-
     For processes that serve short reads of the same files one after the other. Names of files are never used again,
     so what is open under a name is what was written under it. A file that is removed meanwhile takes room on the disk
-    until it is closed.
-    """
+    until it is closed."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -96,9 +94,7 @@ class OpenFile:
 
     def find(self, key: NativeKey, trace: Trace | None = None) -> tuple[int, tuple[Any, ...]] | None:
         """The kind and the stored values of a key's row.
-
-        A block in the cache answers faster than the Bloom filter, so the filter is asked only to save a read.
-        """
+        A block in the cache answers faster than the Bloom filter, so the filter is asked only to save a read."""
         reader = self._reader if self._reader is not None else self._open()
         number = reader.block_of(key)
         if number < 0:
@@ -137,9 +133,7 @@ class OpenFile:
         self, lower: NativeKey | None, upper: NativeKey | None, names: Sequence[str] | None = None
     ) -> Iterator[SortedBatch]:
         """Whole blocks that can hold keys with `lower` ≤ key ≤ `upper`, in order, past the cache.
-
-        `names` are the stored columns to read, all of them by default.
-        """
+        `names` are the stored columns to read, all of them by default."""
         reader = self.reader
         for block in reader.load_many(reader.blocks_between(lower, upper)):
             if names is None:

@@ -244,20 +244,16 @@ def _parse(name: str, text: str, kind: Any) -> Any:
         if kind is bool:
             return {"true": True, "false": False}[text.lower()]
         if kind is int:
-            return _parse_size(text)
+            lowered = text.lower()
+            for unit, factor in _UNITS.items():
+                if lowered.endswith(unit):
+                    return int(float(lowered.removesuffix(unit)) * factor)
+            return int(text)
         if kind is Compression:
             return Compression[text.upper()]
         return kind(text.lower() if issubclass(kind, Enum) else text)
     except (KeyError, ValueError, OverflowError) as err:
         raise SchemaError(f"option `{name}` cannot be `{text}`", hint=_choices(text, kind)) from err
-
-
-def _parse_size(text: str) -> int:
-    lowered = text.lower()
-    for unit, factor in _UNITS.items():
-        if lowered.endswith(unit):
-            return int(float(lowered.removesuffix(unit)) * factor)
-    return int(text)
 
 
 def _choices(text: str, kind: Any) -> str:

@@ -1,8 +1,6 @@
 """Reading files that nothing else overlaps: their rows are what the scan gives, so no key has to be decoded.
-
 Most of a table is like that: one run after a compaction, files of rows that came in the order of their keys, every
-file of a table without a key. `Section` is where it is not: files that overlap in keys, and must be merged.
-"""
+file of a table without a key. `Section` is where it is not: files that overlap in keys, and must be merged."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,15 +56,10 @@ def sections(runs: Sequence[Sequence[OpenFile]]) -> list[Section]:
 
 
 def plain_rows(
-    files: Sequence[OpenFile],
-    names: Sequence[str],
-    bounds: Bounds = (None, None),
-    where: Sequence[Predicate] = (),
+    files: Sequence[OpenFile], names: Sequence[str], bounds: Bounds = (None, None), where: Sequence[Predicate] = ()
 ) -> Iterator[pa.RecordBatch]:
     """Columns of the rows of files in key order that meet `where`, within the keys `bounds`, by the batch.
-
-    The columns that `where` looks at are read first; where no row of a block is left, the others are not read.
-    """
+    The columns that `where` looks at are read first; where no row of a block is left, the others are not read."""
     looked_at = columns_of(where)
     for file in files:
         small = _Small(names)

@@ -1,7 +1,5 @@
 """Predicates on columns: facts that a scan can use to skip files, and an exact filter for what is left.
-
-Several predicates in a tuple hold together (AND). As in SQL, a comparison with null holds for no row.
-"""
+Several predicates in a tuple hold together (AND). As in SQL, a comparison with null holds for no row."""
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -79,9 +77,7 @@ Where: TypeAlias = Predicate | Iterable[Predicate] | None
 
 def check_where(where: Where, schema: Schema) -> tuple[Predicate, ...]:
     """Predicates with their values in the types of the columns.
-
-    RAISES: SchemaError naming a column that is not there, or whose type the value does not fit.
-    """
+    RAISES: SchemaError naming a column that is not there, or whose type the value does not fit."""
     if where is None:
         return ()
     given = (where,) if isinstance(where, Compare | In | IsNull | StartsWith) else tuple(where)

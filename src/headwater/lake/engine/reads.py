@@ -71,7 +71,7 @@ class Reads:
             try:
                 found = self._newest(state, key, trace)
             except NotFoundError:
-                if not self._source.state.changed_since(state):
+                if self._source.state.version.number == state.version.number:
                     raise
                 continue  # a compaction removed the file before it was opened
             if found is None or found[0] == Kind.DELETE:
@@ -146,11 +146,7 @@ class Reads:
                 yield from plain_rows([stretch.alone], names, here, request.where)
 
     def _merged(
-        self,
-        section: Section,
-        memory: list[SortedBatch],
-        names: list[str],
-        bounds: Bounds,
+        self, section: Section, memory: list[SortedBatch], names: list[str], bounds: Bounds
     ) -> Iterator[pa.RecordBatch]:
         stored = [field.name for field in self._codec.stored if field.name in names]
         cursors: list[Cursor] = [
@@ -170,10 +166,8 @@ class Reads:
         self, state: TreeState, memory: list[SortedBatch], request: ScanRequest
     ) -> list[list[OpenFile]]:
         """The files of each run, newest first, that the scan has to read.
-
         Statistics may leave out a file only if that uncovers nothing: a row in it may hide an older one of the same
-        key that does meet the condition, or be part of what several rows merge to.
-        """
+        key that does meet the condition, or be part of what several rows merge to."""
         runs = [run.files_between(request.lower, request.upper) for run in state.runs]
         if not request.where:
             return runs

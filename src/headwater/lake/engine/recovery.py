@@ -49,9 +49,7 @@ def read_logs(
     files: Files, logs: list[tuple[int, str]], *, schema: Schema, rule: MergeRule
 ) -> tuple[list[MemTable], list[RecoveredLog]]:
     """The memtables that were in memory when the process ended, oldest first.
-
-    RAISES: CorruptFileError for a log damaged other than at its end.
-    """
+    RAISES: CorruptFileError for a log damaged other than at its end."""
     memtables, recovered = [], []
     for sequence, path in logs:
         content = read_log(files.get(path), path)

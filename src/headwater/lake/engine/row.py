@@ -1,8 +1,6 @@
 """Rows as Python sees them, and their bytes in the write-ahead log.
-
 A row is written as one MessagePack array. Reading it back by the schema's types is also the check a row must pass
-before it enters a table: what goes into memory is always what a flush can store.
-"""
+before it enters a table: what goes into memory is always what a flush can store."""
 
 import datetime
 import decimal
@@ -80,9 +78,7 @@ class RowCodec:
 
     def check(self, row: "Row | Mapping[str, Any] | Sequence[Any]") -> tuple[bytes, tuple[Any, ...]]:
         """The bytes and the values of a row that fits the schema.
-
-        RAISES: SchemaError naming the column that does not.
-        """
+        RAISES: SchemaError naming the column that does not."""
         values = self._arrange(row)
         try:
             data = self._encode(values)
@@ -92,10 +88,7 @@ class RowCodec:
         return data, self._settle(checked) if self._exact else checked
 
     def decode(self, data: bytes | memoryview) -> tuple[Any, ...]:
-        """The values of a row from its bytes.
-
-        RAISES: SchemaError when they are not such a row.
-        """
+        """The values of a row from its bytes. RAISES: SchemaError when they are not such a row."""
         try:
             values: tuple[Any, ...] = self._decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
@@ -142,9 +135,7 @@ class RowCodec:
 
 def python_value(scalar: pa.Scalar) -> Any:
     """An Arrow value as rows show it: maps are dictionaries.
-
-    RAISES: SchemaError for a date or time that Python has no value for.
-    """
+    RAISES: SchemaError for a date or time that Python has no value for."""
     try:
         return _with_dicts(scalar.as_py(), scalar.type)
     except (OverflowError, ValueError) as err:
@@ -152,10 +143,7 @@ def python_value(scalar: pa.Scalar) -> Any:
 
 
 def python_rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
-    """Arrow data as rows, each a dictionary.
-
-    RAISES: SchemaError for a date or time that Python has no value for.
-    """
+    """Arrow data as rows, each a dictionary. RAISES: SchemaError for a date or time that Python has no value for."""
     try:
         rows: list[dict[str, Any]] = data.to_pylist()
     except (OverflowError, ValueError) as err:

@@ -1,8 +1,6 @@
 """Scanning several sorted runs as one, piece by piece.
-
 The key range is cut at block boundaries into pieces of about equal rows; each piece is read from every run and merged
-as a whole, column-wise. Memory is bounded by the size of a piece, whatever the size of the tree.
-"""
+as a whole, column-wise. Memory is bounded by the size of a piece, whatever the size of the tree."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol

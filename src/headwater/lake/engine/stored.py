@@ -29,9 +29,7 @@ def delete_values(codec: KeyCodec, key: NativeKey) -> tuple[Any, ...]:
 
 def stored_batch(codec: KeyCodec, rows: pa.Table, kind: Kind | npt.NDArray[np.uint8]) -> SortedBatch:
     """Rows as they arrived, not sorted yet, in stored columns; all of one kind, or each of its own.
-
-    REQUIRES: key columns at least.
-    """
+    REQUIRES: key columns at least."""
     batch = rows.combine_chunks().to_batches()[0]
     columns = []
     for field in codec.stored:

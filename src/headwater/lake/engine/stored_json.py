@@ -1,4 +1,4 @@
-"""JSON files of a table into facts: the one place that knows what can be wrong with them."""
+"""JSON files of a table into facts: the one place that knows what can be wrong with them, or with their version."""
 
 from typing import TypeVar
 
@@ -11,10 +11,16 @@ T = TypeVar("T")
 
 def decode_json(data: bytes | str, type: type[T], path: str, *, what: str = "of the expected form") -> T:
     """A fact from its JSON.
-
-    RAISES: CorruptFileError when it is not JSON, not text, nested without end, or of another form.
-    """
+    RAISES: CorruptFileError when it is not JSON, not text, nested without end, or of another form."""
     try:
         return msgspec.json.decode(data, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise CorruptFileError(f"{path} is not {what}: {err}") from err
+
+
+def check_format_version(path: str, version: int, known: int) -> None:
+    """RAISES: CorruptFileError when a file was written by a later Headwater in a format of its own."""
+    if version > known:
+        raise CorruptFileError(
+            f"{path} has format version {version}, this program knows up to {known}", hint="install a later Headwater"
+        )

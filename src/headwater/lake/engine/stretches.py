@@ -1,8 +1,6 @@
 """Where files that overlap do so in fact: by their blocks.
-
 Tasks that write side by side get ranges of keys in turns, so the file of each reaches over those of the others, and
-yet most blocks of one lie where no other has any. What lies there is read as it is; only the rest is merged.
-"""
+yet most blocks of one lie where no other has any. What lies there is read as it is; only the rest is merged."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +39,10 @@ def stretches(
     firsts, lasts = concat_keys([first for first, _, _ in spans]), concat_keys([last for _, last, _ in spans])
     first, last = _ranks(firsts, lasts)
     order = np.argsort(first, kind="stable")
-    label = np.where(_is_alone(first[order], last[order]), owners[order], _MERGED)
+    # for each block, by first key, whether it has keys that no other reaches. Blocks of one run never overlap.
+    begins: npt.NDArray[np.bool_] = np.append(True, first[order][1:] > np.maximum.accumulate(last[order])[:-1])
+    followed: npt.NDArray[np.bool_] = np.append(begins[1:], True)
+    label = np.where(begins & followed, owners[order], _MERGED)
     starts = _changes(label)
     label = label[starts]
     label[np.add.reduceat(rows[order], starts) < least] = _MERGED
@@ -76,13 +77,6 @@ def _ranks(firsts: Keys, lasts: Keys) -> tuple[_Numbers, _Numbers]:
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.append(0, np.cumsum(keys.take(order).differ_from_next())[:-1])
     return ranks[: len(firsts)], ranks[len(firsts) :]
-
-
-def _is_alone(first: _Numbers, last: _Numbers) -> npt.NDArray[np.bool_]:
-    """For each block, by first key, whether it has keys that no other reaches. Blocks of one run never overlap."""
-    begins: npt.NDArray[np.bool_] = np.append(True, first[1:] > np.maximum.accumulate(last)[:-1])
-    followed: npt.NDArray[np.bool_] = np.append(begins[1:], True)
-    return begins & followed
 
 
 def _changes(label: _Numbers) -> _Numbers:

@@ -1,9 +1,7 @@
 """Dates and timestamps beyond what Python and other formats can show.
-
 A DATE counts days in 32 bits and a TIMESTAMP microseconds in 64: both reach thousands of centuries further than the
 years 1 to 9999 of Python, and than the nanoseconds that Arrow reads ORC in (1677 to 2262). Where such a value has no
-other form, it is kept as its number: days or microseconds since 1970.
-"""
+other form, it is kept as its number: days or microseconds since 1970."""
 
 from collections.abc import Iterator
 

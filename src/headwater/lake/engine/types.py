@@ -6,57 +6,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
+from headwater.model import types as dt
 from headwater.model.schema import Field, Schema
-from headwater.model.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_LTZ,
-    TINYINT,
-    Array,
-    DataType,
-    Decimal,
-    Foreign,
-    Map,
-    Member,
-    Primitive,
-    Struct,
-)
 from headwater.text import nearest
 
-_PRIMITIVES: dict[Primitive, pa.DataType] = {
-    BOOLEAN: pa.bool_(),
-    TINYINT: pa.int8(),
-    SMALLINT: pa.int16(),
-    INT: pa.int32(),
-    BIGINT: pa.int64(),
-    FLOAT: pa.float32(),
-    DOUBLE: pa.float64(),
-    STRING: pa.string(),
-    BINARY: pa.binary(),
-    DATE: pa.date32(),
-    TIMESTAMP: pa.timestamp("us"),
-    TIMESTAMP_LTZ: pa.timestamp("us", tz="UTC"),
+_PRIMITIVES: dict[dt.Primitive, pa.DataType] = {
+    dt.BOOLEAN: pa.bool_(),
+    dt.TINYINT: pa.int8(),
+    dt.SMALLINT: pa.int16(),
+    dt.INT: pa.int32(),
+    dt.BIGINT: pa.int64(),
+    dt.FLOAT: pa.float32(),
+    dt.DOUBLE: pa.float64(),
+    dt.STRING: pa.string(),
+    dt.BINARY: pa.binary(),
+    dt.DATE: pa.date32(),
+    dt.TIMESTAMP: pa.timestamp("us"),
+    dt.TIMESTAMP_LTZ: pa.timestamp("us", tz="UTC"),
 }
-_FROM_ARROW: dict[pa.DataType, DataType] = {arrow: model for model, arrow in _PRIMITIVES.items()}
+_FROM_ARROW: dict[pa.DataType, dt.DataType] = {arrow: model for model, arrow in _PRIMITIVES.items()}
 _FROM_ARROW |= {
-    pa.large_string(): STRING,
-    pa.large_binary(): BINARY,
-    pa.string_view(): STRING,
-    pa.binary_view(): BINARY,
-    pa.date64(): DATE,
-    pa.uint8(): SMALLINT,
-    pa.uint16(): INT,
-    pa.uint32(): BIGINT,
-    pa.uint64(): Decimal(20, 0),
-    pa.float16(): FLOAT,
+    pa.large_string(): dt.STRING,
+    pa.large_binary(): dt.BINARY,
+    pa.string_view(): dt.STRING,
+    pa.binary_view(): dt.BINARY,
+    pa.date64(): dt.DATE,
+    pa.uint8(): dt.SMALLINT,
+    pa.uint16(): dt.INT,
+    pa.uint32(): dt.BIGINT,
+    pa.uint64(): dt.Decimal(20, 0),
+    pa.float16(): dt.FLOAT,
 }
 
 EXACT = decimal.Context(prec=80)  # Python's own context rounds to 28 digits; a decimal has up to 38
@@ -72,45 +51,40 @@ def from_unscaled(digits: int, scale: int) -> decimal.Decimal:
     return decimal.Decimal(digits).scaleb(-scale, EXACT)
 
 
-def arrow_type(type: DataType) -> pa.DataType:
+def arrow_type(type: dt.DataType) -> pa.DataType:
     """The Arrow type a lake column of a model type is stored as.
-
-    RAISES: SchemaError for a type of another engine, which the lake cannot store.
-    """
+    RAISES: SchemaError for a type of another engine, which the lake cannot store."""
     match type:
-        case Primitive():
+        case dt.Primitive():
             return _PRIMITIVES[type]
-        case Decimal(precision, scale):
+        case dt.Decimal(precision, scale):
             return pa.decimal128(precision, scale)
-        case Array(element):
+        case dt.Array(element):
             return pa.list_(arrow_type(element))
-        case Map(key, value):
+        case dt.Map(key, value):
             return pa.map_(arrow_type(key), arrow_type(value))
-        case Struct(members):
+        case dt.Struct(members):
             return pa.struct([pa.field(member.name, arrow_type(member.type)) for member in members])
-        case Foreign(text):
+        case dt.Foreign(text):
             raise SchemaError(f"a lake table cannot store the type {text}")
 
 
-def model_type(type: pa.DataType) -> DataType:
-    """The model type of Arrow data.
-
-    RAISES: SchemaError when the lake has no such type.
-    """
+def model_type(type: pa.DataType) -> dt.DataType:
+    """The model type of Arrow data. RAISES: SchemaError when the lake has no such type."""
     if type in _FROM_ARROW:
         return _FROM_ARROW[type]
     if pa.types.is_dictionary(type):
         return model_type(type.value_type)
     if pa.types.is_timestamp(type):
-        return TIMESTAMP if type.tz is None else TIMESTAMP_LTZ
+        return dt.TIMESTAMP if type.tz is None else dt.TIMESTAMP_LTZ
     if pa.types.is_decimal(type) and type.precision <= 38:
-        return Decimal(type.precision, type.scale)
+        return dt.Decimal(type.precision, type.scale)
     if pa.types.is_map(type):
-        return Map(model_type(type.key_type), model_type(type.item_type))
+        return dt.Map(model_type(type.key_type), model_type(type.item_type))
     if pa.types.is_list(type) or pa.types.is_large_list(type) or pa.types.is_fixed_size_list(type):
-        return Array(model_type(type.value_type))
+        return dt.Array(model_type(type.value_type))
     if pa.types.is_struct(type):
-        return Struct(tuple(Member(field.name, model_type(field.type)) for field in type))
+        return dt.Struct(tuple(dt.Member(field.name, model_type(field.type)) for field in type))
     raise SchemaError(f"a lake table cannot store the Arrow type {type}")
 
 
@@ -130,10 +104,8 @@ def schema_of(arrow: pa.Schema, primary_keys: tuple[str, ...] = ()) -> Schema:
 
 def conform(data: pa.Table | pa.RecordBatch, schema: Schema) -> pa.Table:
     """Bring foreign Arrow data to the columns, order and types of a schema.
-
-    A missing nullable column is filled with its default.
-    RAISES: SchemaError naming the column that is unknown, missing, null where it must not be, or cannot be cast.
-    """
+    A missing nullable column is filled with its default. RAISES: SchemaError naming the column that is unknown,
+    missing, null where it must not be, or cannot be cast."""
     known = set(schema.names)
     unknown = [name for name in data.schema.names if name not in known]
     if unknown:

@@ -1,8 +1,6 @@
 """Flushes and compactions of one tree: in the background while it is written to, in the foreground when asked for.
-
 Any number of memtables may be encoded at once, as many as there are slots; their files become live strictly in order,
-oldest first, so that a newer row is never live before an older one of the same key.
-"""
+oldest first, so that a newer row is never live before an older one of the same key."""
 
 import logging
 import threading
@@ -97,9 +95,7 @@ class Upkeep:
 
     def flush_all(self) -> None:
         """Flush every memtable that takes no more writes, and return when it is done.
-
-        RAISES: what a flush raised, in the background before or now.
-        """
+        RAISES: what a flush raised, in the background before or now."""
         self.failure = None
         for memtable in reversed(self.memtables):
             if memtable.state is not MemTableState.ACTIVE:
@@ -121,9 +117,7 @@ class Upkeep:
 
     def compact(self, *, full: bool, place: Place = ONLY) -> CompactionPick | None:
         """Carry out the compaction of a bucket that is due, or of everything; returns what it was.
-
-        RAISES: CommitConflictError when another writer has rewritten the bucket.
-        """
+        RAISES: CommitConflictError when another writer has rewritten the bucket."""
         with self._compacting:
             live, began, home = self.live, time.perf_counter(), self._home
             runs, writer = live.of(place).runs(), home.writer(place)
@@ -141,9 +135,7 @@ class Upkeep:
 
     def compact_due(self) -> None:
         """Compact the buckets that flushes have added to, where it is due; one that others cross is given up.
-
-        So is one with a sum that does not fit, of a table from before such writes were refused.
-        """
+        So is one with a sum that does not fit, of a table from before such writes were refused."""
         while True:
             with self.changed:
                 if not self._due or not self._may_compact:
@@ -158,11 +150,6 @@ class Upkeep:
                 _logger.info("compaction bucket=%s given up: %s", place, err)
             finally:
                 self._at_work = set()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a flush or compaction runs in the background."""
-        return bool(self._threads)
 
     @property
     def is_behind(self) -> bool:
@@ -206,7 +193,10 @@ class Upkeep:
                     batch = merge_batches(memtable.runs(), self._rule)
                     for place, rows in self._home.route(batch):
                         added[place] = self._home.writer(place).write([rows], level=0, sequence=memtable.sequence)
-            self._await_turn(memtable)
+            with self.changed:
+                while self.memtables[-1] is not memtable:
+                    self.raise_failure()
+                    self.changed.wait()
         except BaseException:
             for place, files in added.items():
                 self._home.writer(place).discard(files)
@@ -215,12 +205,6 @@ class Upkeep:
         self._commit(edits, base=self.live.number, flushed=memtable)
         facts = (memtable.sequence, len(memtable), len(edits), time.perf_counter() - began)
         _logger.info("flush memtable=%d rows=%d files=%d seconds=%.3f", *facts)
-
-    def _await_turn(self, memtable: MemTable) -> None:
-        with self.changed:
-            while self.memtables[-1] is not memtable:
-                self.raise_failure()
-                self.changed.wait()
 
     def _commit(self, edits: Mapping[Place, VersionEdit], *, base: int, flushed: MemTable | None = None) -> None:
         with self.changed:

@@ -1,9 +1,7 @@
 """Which data files make up a tree: versions, and the one step from a version to the next.
-
 A `Version` is immutable; a `VersionEdit` says what a flush or compaction changed in one bucket; a `VersionLog` makes
 edits the next version, all of them or none. `FileVersionLog` keeps the versions of a tree with one bucket as files of
-their own. The snapshots of a table are a version log too (`lake/tables/rows.py`): there, edits become a snapshot.
-"""
+their own. The snapshots of a table are a version log too (`lake/tables/rows.py`): there, edits become a snapshot."""
 
 import uuid
 import zlib
@@ -15,10 +13,9 @@ import msgspec
 
 from headwater.errors import AlreadyExistsError, CorruptFileError, StorageError
 from headwater.files import Files
-from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, version_number
 from headwater.lake.engine.stats import ColumnStats
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 
 Place: TypeAlias = tuple[tuple[Any, ...], int]
 """A bucket of a tree: the values of its partition, and its number there."""
@@ -57,9 +54,7 @@ class DataFile(msgspec.Struct, frozen=True, rename="camel"):
 
 def file_of_version_1(facts: dict[str, Any], path: str) -> DataFile:
     """A data file as the first version of version files and manifests, read from `path`, describes it.
-
-    RAISES: CorruptFileError when that is not a data file.
-    """
+    RAISES: CorruptFileError when that is not a data file."""
     try:
         return msgspec.convert({_RENAMED.get(name, name): value for name, value in facts.items()}, DataFile)
     except msgspec.ValidationError as err:
@@ -76,10 +71,6 @@ class SortedRun:
     @property
     def size(self) -> int:
         return sum(file.size for file in self.files)
-
-    @property
-    def rows(self) -> int:
-        return sum(file.rows for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +109,7 @@ class VersionEdit:
 
     def apply(self, version: Version, flushed: int | None = None) -> Version:
         """The version after the edit. `flushed` is the sequence of the memtable whose rows it adds, if it does.
-
-        RAISES: StorageError when a file it removes is not there: somebody else has rewritten it.
-        """
+        RAISES: StorageError when a file it removes is not there: somebody else has rewritten it."""
         gone = {file.name for file in self.removed}
         missing = gone - {file.name for file in version.files}
         if missing:
@@ -165,11 +154,8 @@ class VersionLog(Protocol):
 
     def commit(self, edits: Mapping[Place, VersionEdit], *, base: int, flushed: int | None = None) -> LiveFiles:
         """Make the edits the next version, durably, and return that.
-
         `base` is the number of the version that the edits were made from, `flushed` the sequence of the memtable
-        whose rows they add.
-        RAISES: StorageError when another writer was there first.
-        """
+        whose rows they add. RAISES: StorageError when another writer was there first."""
         ...
 
 

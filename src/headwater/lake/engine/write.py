@@ -35,11 +35,8 @@ class FileWriter:
 
     def write(self, batches: Iterable[SortedBatch], *, level: int, sequence: int) -> list[DataFile]:
         """Write batches, given in key order, as files of about the target size.
-
         Level 0 of a table with a key is always one file: a sorted run.
-
-        The files are on disk when this returns, and belong to nothing yet: a version edit makes them live.
-        """
+        The files are on disk when this returns, and belong to nothing yet: a version edit makes them live."""
         written: list[DataFile] = []
         rest = iter(batches)
         try:

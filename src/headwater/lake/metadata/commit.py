@@ -22,15 +22,7 @@ from headwater.files import Files
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, ManifestFile, Manifests, Partition
-from headwater.lake.metadata.snapshot import (
-    FIRST,
-    Operation,
-    Origin,
-    Snapshot,
-    SnapshotLog,
-    Summary,
-    next_sequence,
-)
+from headwater.lake.metadata.snapshot import FIRST, Operation, Origin, Snapshot, SnapshotLog, Summary, next_sequence
 
 ATTEMPTS = 100
 """How often a commit is tried. Each lost race means that another writer has succeeded."""
@@ -98,9 +90,7 @@ class Committer:
 
     def commit(self, change: Change, *, attempts: int = ATTEMPTS) -> Snapshot:
         """Make a change the next snapshot and return that.
-
-        RAISES: CommitConflictError when the change no longer fits, or other writers were faster `attempts` times.
-        """
+        RAISES: CommitConflictError when the change no longer fits, or other writers were faster `attempts` times."""
         pause = _FIRST_PAUSE
         since = change.since if change.replayed else None  # from where on an earlier attempt may have landed
         for attempt in range(1, attempts + 1):
@@ -115,7 +105,8 @@ class Committer:
             snapshot = self._prepared(change, (added, removed), latest, written)
             if self._published(snapshot):
                 return snapshot
-            self._discard(written)
+            for name in written:
+                self._files.delete(self._paths.manifest(name))
             taken = (self._paths.folder, snapshot.snapshot_id, change.operation.value, attempt)
             _logger.info("commit retry table=%s snapshot=%d operation=%s attempt=%d", *taken)
             time.sleep(pause * random.random())
@@ -128,10 +119,8 @@ class Committer:
 
     def _published(self, snapshot: Snapshot) -> bool:
         """Publish a snapshot; False when another writer has taken its place.
-
         A store may take a file and lose the answer, and a client that tries again is then told that it exists. So
-        whatever the answer was, the file decides: the snapshot with our manifest list in it is ours.
-        """
+        whatever the answer was, the file decides: the snapshot with our manifest list in it is ours."""
         try:
             self.log.publish(snapshot)
         except StorageError as err:
@@ -160,9 +149,7 @@ class Committer:
 
     def _checked(self, change: Change, latest: Snapshot | None) -> _Files:
         """The files to add and to remove, if the change still fits the latest state.
-
-        RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between.
-        """
+        RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between."""
         if change.check is not None:
             change.check(latest)
         if change.guard is not None and latest is not None:
@@ -201,13 +188,7 @@ class Committer:
             tuple(placed for placed in live if _place(placed) not in same),
         )
 
-    def _prepared(
-        self,
-        change: Change,
-        files: _Files,
-        latest: Snapshot | None,
-        written: list[str],
-    ) -> Snapshot:
+    def _prepared(self, change: Change, files: _Files, latest: Snapshot | None, written: list[str]) -> Snapshot:
         """The next snapshot, with its manifests written; their names go to `written`."""
         added: Sequence[PlacedFile]
         added, removed = files
@@ -245,10 +226,6 @@ class Committer:
         if snapshot.delta_manifest is None:
             return ()
         return self.manifests.read_named(snapshot.delta_manifest, snapshot.manifest_list)
-
-    def _discard(self, names: Sequence[str]) -> None:
-        for name in names:
-            self._files.delete(self._paths.manifest(name))
 
 
 def _place(placed: PlacedFile) -> tuple[str, int]:

@@ -1,9 +1,7 @@
 """The two small files that say that a table is there.
-
 `{database}/{table}.table`, the *entry*, says where the folder of a table is: whoever creates it has made the table,
 whoever deletes it has dropped it. A rename moves the entry and touches no data. `metadata` in the table's folder says
-what the table is and how far it got; what it says about schema and snapshot is a hint that may be behind.
-"""
+what the table is and how far it got; what it says about schema and snapshot is a hint that may be behind."""
 
 import time
 import uuid
@@ -13,9 +11,8 @@ import msgspec
 
 from headwater.errors import NotFoundError
 from headwater.files import Files
-from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT
 
 FORMAT_VERSION = 1

@@ -7,17 +7,60 @@ from a list may be a slip, a `DropColumn` is not. Either way a field keeps its i
 returns, so that data written under any schema can be read under every later one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from headwater.errors import SchemaChangeError
+from headwater.errors import SchemaChangeError, SchemaError
 from headwater.lake.engine.merge import aggregated_column, check_new_rule
 from headwater.lake.engine.options import check_option_name, storage_options
-from headwater.lake.metadata.new_columns import check_new_columns
 from headwater.model import types
 from headwater.model.schema import Field, Schema, check_schema
-from headwater.model.types import DataType, Decimal
+from headwater.model.types import Array, DataType, Decimal, Map, Struct
+
+RESERVED = ("_row", "_kind", "_snapshot")
+"""Names of columns that Headwater adds to the user's: in data files, changelogs and histories."""
+
+
+def check_new_columns(columns: Iterable[Field], known: Iterable[str] = ()) -> None:
+    """Hold new columns to the rules, beside columns that are there; a table made before a rule stays readable.
+    RAISES: SchemaError naming the column: a name that is empty, reserved, or differs from another by its case only
+    (SQL could not tell them apart), also of a struct inside it."""
+    taken = {name.casefold(): name for name in known}
+    for column in columns:
+        if column.name.casefold() in RESERVED:
+            raise SchemaError(f"column `{column.name}` cannot have that name: it is reserved")
+        _take(column.name, taken, "column")
+        _check_type(column.type, column.name)
+
+
+def _check_type(type: DataType, column: str) -> None:
+    match type:
+        case Array(element):
+            _check_type(element, column)
+        case Map(key, value):
+            _check_type(key, column)
+            _check_type(value, column)
+        case Struct(members):
+            if not members:
+                raise SchemaError(f"column `{column}` has a STRUCT without members")
+            taken: dict[str, str] = {}
+            for member in members:
+                _take(member.name, taken, f"member of column `{column}`:")
+                _check_type(member.type, column)
+
+
+def _take(name: str, taken: dict[str, str], what: str) -> None:
+    if not name or "\0" in name:
+        raise SchemaError(f"{what} {name!r} is not a name", hint="a name has a character, and none of them is NUL")
+    same = taken.get(name.casefold())
+    if same == name:
+        raise SchemaError(f"{what} `{name}` is there twice")
+    if same is not None:
+        raise SchemaError(
+            f"{what} `{name}` differs from `{same}` by its case only", hint="SQL cannot tell them apart"
+        )
+    taken[name.casefold()] = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +154,7 @@ _FIXED_OPTIONS = ("bucket", "bucket.count", "bucket-key", "merge-engine")
 
 def apply_changes(schema: Schema, changes: Sequence[SchemaChange]) -> Schema:
     """The schema after the changes, in order; the id is that of the old schema until it is committed.
-
-    RAISES: SchemaChangeError naming the rule a change breaks, SchemaError when the outcome is not sound.
-    """
+    RAISES: SchemaChangeError naming the rule a change breaks, SchemaError when the outcome is not sound."""
     before = schema = check_schema(schema)
     for change in changes:
         schema = _apply(schema, change)
@@ -126,7 +167,14 @@ def apply_changes(schema: Schema, changes: Sequence[SchemaChange]) -> Schema:
 def _apply(schema: Schema, change: SchemaChange) -> Schema:
     match change:
         case AddColumn():
-            return _add(schema, change)
+            if change.name in schema.names:
+                raise SchemaChangeError(f"there is a column `{change.name}` already")
+            id = schema.highest_field_id + 1
+            new = Field(id, change.name, change.type, change.nullable, change.description, change.default)
+            _check_added(new)
+            check_new_columns([new], schema.names)
+            fields = _inserted(list(schema.fields), new, change.after)
+            return replace(schema, fields=fields, highest_field_id=id)
         case RenameColumn(name, new_name):
             return _rename(schema, name, new_name)
         case WidenColumn(name, wider):
@@ -150,17 +198,6 @@ def _apply(schema: Schema, change: SchemaChange) -> Schema:
         case SetOption(name, value):
             return _set_option(schema, name, value)
     assert_never(change)
-
-
-def _add(schema: Schema, change: AddColumn) -> Schema:
-    if change.name in schema.names:
-        raise SchemaChangeError(f"there is a column `{change.name}` already")
-    id = schema.highest_field_id + 1
-    new = Field(id, change.name, change.type, change.nullable, change.description, change.default)
-    _check_added(new)
-    check_new_columns([new], schema.names)
-    fields = _inserted(list(schema.fields), new, change.after)
-    return replace(schema, fields=fields, highest_field_id=id)
 
 
 def _rename(schema: Schema, name: str, new_name: str) -> Schema:
@@ -271,11 +308,8 @@ def _widened(field: Field, wider: DataType) -> Field:
 
 def check_evolution(old: Schema, new: Schema) -> Schema:
     """Hold a new schema to the strict rules and give its new fields their ids.
-
     Fields are matched by id; a new field carries an id that the old schema never had (any, for example -1).
-
-    RAISES: SchemaChangeError naming the first rule that is broken.
-    """
+    RAISES: SchemaChangeError naming the first rule that is broken."""
     for role, before, after in (
         ("primary", old.primary_keys, new.primary_keys),
         ("partition", old.partition_keys, new.partition_keys),
@@ -285,22 +319,20 @@ def check_evolution(old: Schema, new: Schema) -> Schema:
     by_name = {field.name: field for field in new.fields}
     by_id = {field.id: field for field in new.fields}
     for field in old.fields:
-        _check_kept(field, by_id.get(field.id), by_name.get(field.name))
+        same_id = by_id.get(field.id)
+        same_name = by_name.get(field.name)
+        if same_id is None:
+            if same_name is not None:
+                raise SchemaChangeError(f"the id of `{field.name}` cannot change ({field.id} to {same_name.id})")
+            raise SchemaChangeError(f"column `{field.name}` cannot be dropped", hint="use ALTER TABLE … DROP COLUMN")
+        if same_id.type != field.type:
+            raise SchemaChangeError(f"the type of `{field.name}` cannot change ({field.type} to {same_id.type})")
+        if field.nullable and not same_id.nullable:
+            raise SchemaChangeError(f"`{field.name}` is nullable and cannot become NOT NULL")
     for name, value in old.options.items():
         if new.options.get(name) != value:
             raise SchemaChangeError(f"option `{name}` cannot be changed or removed", hint="use ALTER to set options")
     return check_schema(_with_ids(old, new))
-
-
-def _check_kept(old: Field, same_id: Field | None, same_name: Field | None) -> None:
-    if same_id is None:
-        if same_name is not None:
-            raise SchemaChangeError(f"the id of `{old.name}` cannot change ({old.id} to {same_name.id})")
-        raise SchemaChangeError(f"column `{old.name}` cannot be dropped", hint="use ALTER TABLE … DROP COLUMN")
-    if same_id.type != old.type:
-        raise SchemaChangeError(f"the type of `{old.name}` cannot change ({old.type} to {same_id.type})")
-    if old.nullable and not same_id.nullable:
-        raise SchemaChangeError(f"`{old.name}` is nullable and cannot become NOT NULL")
 
 
 def _with_ids(old: Schema, new: Schema) -> Schema:

@@ -1,9 +1,7 @@
 """What is no longer needed: expired snapshots and the files only they had, and files that no snapshot ever had.
-
 Expiry removes the snapshots themselves, makes that durable, and only then removes what they needed: a crash in
 between leaves files that nothing refers to, which the orphan clean-up finds, and never a snapshot whose files are
-gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach.
-"""
+gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence

@@ -62,9 +62,7 @@ class Leases:
     @contextmanager
     def reading(self, snapshot: Snapshot | None, *, past: bool = False) -> Iterator[Callable[[], None]]:
         """Keep a snapshot while this process reads it, one of the past by a lease from the start.
-
-        Call the result now and then: it leases what takes long.
-        """
+        Call the result now and then: it leases what takes long."""
         if snapshot is None:
             yield lambda: None
             return

@@ -20,9 +20,8 @@ import msgspec
 
 from headwater.errors import CorruptFileError
 from headwater.files import Files
-from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, new_manifest, new_manifest_list
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.engine.version import DataFile, file_of_version_1
 
 FORMAT_VERSION = 2  # version 1 of manifests has other names for the facts of a file
@@ -122,10 +121,7 @@ class Manifests:
         return name
 
     def read(self, manifest: ManifestFile) -> tuple[ManifestEntry, ...]:
-        """The entries of a manifest, in order.
-
-        RAISES: CorruptFileError when it is not what its list says.
-        """
+        """The entries of a manifest, in order. RAISES: CorruptFileError when it is not what its list says."""
         return self._read_cached(manifest.name, manifest.checksum)
 
     def read_named(self, name: str, manifest_list: str) -> tuple[ManifestEntry, ...]:
@@ -152,10 +148,7 @@ class Manifests:
             )
 
     def read_list(self, name: str) -> list[ManifestFile]:
-        """The manifests of a list, in order.
-
-        RAISES: CorruptFileError when it is damaged.
-        """
+        """The manifests of a list, in order. RAISES: CorruptFileError when it is damaged."""
         path = self._paths.manifest(name)
         body, _, checksum = self._files.get(path).rstrip(b"\n").rpartition(b"\n")
         if checksum != b"%08x" % zlib.crc32(body):
@@ -188,26 +181,21 @@ class Manifests:
 
     def compact(self, manifests: Sequence[ManifestFile], *, live: int | None = None) -> list[ManifestFile]:
         """The same list with the small manifests at its end merged into one, if there are enough of them.
-
-        Only those at the end: a large manifest may remove what a small one before it has added. Who has time says
-        how many files are live: then all manifests are written anew when they tell of more that went.
-        """
+        Only those at the end: a large manifest may remove what a small one before it has added. Who has time says how
+        many files are live: then all manifests are written anew when they tell of more that went."""
         if live is not None and _tell_of_the_dead(manifests, live):
-            return self._rewritten(manifests)
+            # manifests of the files that are there, and of nothing else
+            found: dict[str, ManifestEntry] = {}
+            for manifest in manifests:
+                apply_entries(found, self.read(manifest))
+            entries = list(found.values())
+            return [self.write(entries[at : at + _ENTRIES]) for at in range(0, len(entries), _ENTRIES)]
         start = len(manifests)
         while start and manifests[start - 1].size < _SMALL:
             start -= 1
         if len(manifests) - start < _MANY:
             return list(manifests)
         return [*manifests[:start], *self._merged(manifests[start:])]
-
-    def _rewritten(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
-        """Manifests of the files that are there, and of nothing else."""
-        found: dict[str, ManifestEntry] = {}
-        for manifest in manifests:
-            apply_entries(found, self.read(manifest))
-        entries = list(found.values())
-        return [self.write(entries[at : at + _ENTRIES]) for at in range(0, len(entries), _ENTRIES)]
 
     def _merged(self, manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
         """One manifest that does what several did; what it removes may have been added before them."""

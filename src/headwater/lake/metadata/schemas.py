@@ -1,7 +1,5 @@
 """The versions of a table's schema, one JSON file each: `schema/schema-{id}`, never changed once written.
-
-`latest-schema` is a hint that saves a listing; it may be stale or missing without harm.
-"""
+`latest-schema` is a hint that saves a listing; it may be stale or missing without harm."""
 
 import base64
 import math
@@ -16,10 +14,9 @@ import pyarrow as pa
 
 from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError, SchemaError
 from headwater.files import Files, Probing
-from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, schema_id
 from headwater.lake.engine.row import python_type
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.evolution import SchemaChange, apply_changes, check_evolution
 from headwater.model.schema import Field, Schema, check_schema
@@ -70,9 +67,7 @@ def encode_schema(schema: Schema) -> bytes:
 
 def decode_schema(data: bytes, path: str) -> Schema:
     """Read a schema file.
-
-    RAISES: CorruptFileError when it is damaged or of a later version than this program knows.
-    """
+    RAISES: CorruptFileError when it is damaged or of a later version than this program knows."""
     file = decode_json(data, _SchemaFile, path, what="a schema file")
     check_format_version(path, file.version, FORMAT_VERSION)
     fields = tuple(_field(f, path) for f in file.fields)
@@ -145,18 +140,14 @@ class SchemaManager:
 
     def create_schema(self, schema: Schema) -> Schema:
         """Write the first schema of a table, its fields numbered in order, and return it as it was written.
-
-        RAISES: SchemaError when it is not sound, AlreadyExistsError when the table has a schema.
-        """
+        RAISES: SchemaError when it is not sound, AlreadyExistsError when the table has a schema."""
         fields = tuple(replace(field, id=at) for at, field in enumerate(schema.fields))
         first = check_schema(replace(schema, fields=fields, highest_field_id=-1, id=0))
         return self._write(first)
 
     def commit_schema(self, new: Schema, old_id: int) -> Schema:
         """Make `new` the next schema if the strict rules allow it and nobody changed the schema since `old_id`.
-
-        RAISES: SchemaChangeError for a rule that is broken or a change in between.
-        """
+        RAISES: SchemaChangeError for a rule that is broken or a change in between."""
         checked = check_evolution(self.get_schema(old_id), new)
         if self.latest().id != old_id:
             raise SchemaChangeError(
@@ -170,9 +161,7 @@ class SchemaManager:
 
     def alter(self, *changes: SchemaChange) -> Schema:
         """Apply named changes to the latest schema; changes that others make at the same time are kept.
-
-        RAISES: SchemaChangeError naming the rule a change breaks.
-        """
+        RAISES: SchemaChangeError naming the rule a change breaks."""
         for _ in range(_ATTEMPTS):
             latest = self.latest()
             changed = apply_changes(latest, changes)
@@ -185,10 +174,7 @@ class SchemaManager:
         raise SchemaChangeError(f"the schema kept changing during {_ATTEMPTS} attempts", hint="try again")
 
     def get_schema(self, id: int) -> Schema:
-        """The schema of one version.
-
-        RAISES: NotFoundError.
-        """
+        """The schema of one version. RAISES: NotFoundError."""
         if id not in self._cache:
             path = self._paths.schema(id)
             self._cache[id] = decode_schema(self._files.get(path), path)
@@ -200,10 +186,7 @@ class SchemaManager:
         return sorted(id for id in map(schema_id, names) if id is not None)
 
     def latest(self) -> Schema:
-        """The newest schema.
-
-        RAISES: NotFoundError when the table has none.
-        """
+        """The newest schema. RAISES: NotFoundError when the table has none."""
         if self._newest is not None and not self._newest[1]():
             return self._newest[0]
         id = self._hinted()

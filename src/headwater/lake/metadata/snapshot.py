@@ -16,9 +16,8 @@ import msgspec
 
 from headwater.errors import CorruptFileError, NotFoundError
 from headwater.files import Files, Probing
-from headwater.lake.engine.format_version import check_format_version
 from headwater.lake.engine.layout import PathFactory, snapshot_id
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 
 Probe = Callable[[], bool]
 FORMAT_VERSION = 1
@@ -104,10 +103,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 
 
 def decode_snapshot(data: bytes, path: str) -> Snapshot:
-    """Read a snapshot.
-
-    RAISES: CorruptFileError when it is damaged or of a later version than this program knows.
-    """
+    """Read a snapshot. RAISES: CorruptFileError when it is damaged or of a later version than this program knows."""
     snapshot = decode_json(data, Snapshot, path, what="a snapshot")
     check_format_version(path, snapshot.version, FORMAT_VERSION)
     plain = msgspec.structs.replace(snapshot, checksum=0)
@@ -182,19 +178,14 @@ class SnapshotLog:
             id -= 1
 
     def publish(self, snapshot: Snapshot) -> None:
-        """Make a snapshot the next one.
-
-        RAISES: AlreadyExistsError when somebody else has made one with that id.
-        """
+        """Make a snapshot the next one. RAISES: AlreadyExistsError when somebody else has made one with that id."""
         self._files.put_if_absent(self._paths.snapshot(snapshot.snapshot_id), encode_snapshot(snapshot))
         self._newest = max(self._newest, snapshot.snapshot_id)
         self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode(), synced=False)
 
     def forget(self, ids: list[int], *, earliest: int) -> None:
         """Remove snapshots, oldest first, then point `EARLIEST` at the oldest that stays.
-
-        Writing a file makes the removals in its folder durable: after it, no loss of power brings a snapshot back.
-        """
+        Writing a file makes the removals in its folder durable: after it, no loss of power brings a snapshot back."""
         for id in sorted(ids):
             self._files.delete(self._paths.snapshot(id))
             self._seen.pop(id, None)

@@ -1,7 +1,5 @@
 """Tags: names for snapshots that must stay.
-
-A tag is a copy of its snapshot, `tag/tag-{name}`, so it outlives the expiry of the snapshot itself.
-"""
+A tag is a copy of its snapshot, `tag/tag-{name}`, so it outlives the expiry of the snapshot itself."""
 
 import re
 
@@ -24,9 +22,7 @@ class Tags:
 
     def create(self, name: str, snapshot: Snapshot) -> None:
         """Give a snapshot a name.
-
-        RAISES: AlreadyExistsError when the name is taken, UsageError when it could be mistaken for something else.
-        """
+        RAISES: AlreadyExistsError when the name is taken, UsageError when it could be mistaken for something else."""
         if not _NAME.fullmatch(name):
             raise UsageError(f"`{name}` cannot be the name of a tag", hint="a letter, then letters, digits, . _ -")
         self._files.put_if_absent(self._paths.tag(name), encode_snapshot(snapshot))

@@ -16,25 +16,18 @@ from typing import Any
 
 from headwater.errors import CorruptFileError, SchemaError
 from headwater.lake.engine.types import from_unscaled, unscaled
-from headwater.model.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_LTZ,
-    TINYINT,
-    DataType,
-    Decimal,
-)
+from headwater.model import types as dt
 
 IN_FIELD = 7  # bytes of text that fit into a field
-_PACK = {BOOLEAN: "<?", TINYINT: "<b", SMALLINT: "<h", INT: "<i", BIGINT: "<q", FLOAT: "<f", DOUBLE: "<d"}
+_PACK = {
+    dt.BOOLEAN: "<?",
+    dt.TINYINT: "<b",
+    dt.SMALLINT: "<h",
+    dt.INT: "<i",
+    dt.BIGINT: "<q",
+    dt.FLOAT: "<f",
+    dt.DOUBLE: "<d",
+}
 _EPOCH = datetime.datetime(1970, 1, 1)
 _DAY_ZERO = datetime.date(1970, 1, 1)
 
@@ -44,7 +37,7 @@ def header_bytes(arity: int) -> int:
     return (arity + 8 + 63) // 64 * 8
 
 
-def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
+def encode_row(values: Sequence[Any], types: Sequence[dt.DataType]) -> bytes:
     """One row of Python values, as manifests store it."""
     head = header_bytes(len(values))
     fixed = bytearray(head + 8 * len(values))
@@ -55,13 +48,13 @@ def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
             fixed[(index + 8) // 8] |= 1 << (index + 8) % 8
         elif type in _PACK:
             struct.pack_into(_PACK[type], fixed, at, value)
-        elif type == DATE:
+        elif type == dt.DATE:
             struct.pack_into("<i", fixed, at, (value - _DAY_ZERO).days)
-        elif isinstance(type, Decimal) and type.precision <= 18:
+        elif isinstance(type, dt.Decimal) and type.precision <= 18:
             struct.pack_into("<q", fixed, at, unscaled(value, type.scale))
         else:
             raw, length, size = _variable(value, type)
-            if length <= IN_FIELD and type in (STRING, BINARY):
+            if length <= IN_FIELD and type in (dt.STRING, dt.BINARY):
                 fixed[at : at + length] = raw
                 fixed[at + 7] = 0x80 | length
             else:
@@ -70,36 +63,29 @@ def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
     return struct.pack(">i", len(values)) + bytes(fixed) + bytes(behind)
 
 
-def _variable(value: Any, type: DataType) -> tuple[bytes, int, int]:
+def _variable(value: Any, type: dt.DataType) -> tuple[bytes, int, int]:
     """What stands behind for a value, the number beside its offset, and the room it takes."""
-    if type in (TIMESTAMP, TIMESTAMP_LTZ):
-        millis, micros = divmod(_micros(value), 1000)
+    if type in (dt.TIMESTAMP, dt.TIMESTAMP_LTZ):
+        plain = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
+        millis, micros = divmod((plain - _EPOCH) // datetime.timedelta(microseconds=1), 1000)
         return struct.pack("<q", millis), micros * 1000, 8
-    if isinstance(type, Decimal):
+    if isinstance(type, dt.Decimal):
         raw = decimal_bytes(value, type)
         return raw, len(raw), 16
-    if type not in (STRING, BINARY):
+    if type not in (dt.STRING, dt.BINARY):
         raise SchemaError(f"a column of type {type} can be no key and no partition in Paimon")
     raw = value.encode() if isinstance(value, str) else bytes(value)
     return raw, len(raw), (len(raw) + 7) // 8 * 8
 
 
-def decimal_bytes(value: decimal.Decimal, type: Decimal) -> bytes:
+def decimal_bytes(value: decimal.Decimal, type: dt.Decimal) -> bytes:
     """A wide decimal as Java writes big integers: the fewest bytes that hold its sign too."""
     digits = unscaled(value, type.scale)
     return digits.to_bytes((digits if digits >= 0 else ~digits).bit_length() // 8 + 1, "big", signed=True)
 
 
-def _micros(value: datetime.datetime) -> int:
-    plain = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
-    return (plain - _EPOCH) // datetime.timedelta(microseconds=1)
-
-
-def decode_row(data: bytes, types: Sequence[DataType]) -> list[Any]:
-    """The Python values of a stored row.
-
-    RAISES: CorruptFileError when it is not a row of these types.
-    """
+def decode_row(data: bytes, types: Sequence[dt.DataType]) -> list[Any]:
+    """The Python values of a stored row. RAISES: CorruptFileError when it is not a row of these types."""
     try:
         if struct.unpack_from(">i", data)[0] != len(types):
             raise CorruptFileError(f"a row of {len(types)} fields was expected in a Paimon manifest")
@@ -114,21 +100,21 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> list[Any]:
         raise CorruptFileError(f"a row in a Paimon manifest is damaged: {error}") from error
 
 
-def _value(row: bytes, at: int, type: DataType) -> Any:
+def _value(row: bytes, at: int, type: dt.DataType) -> Any:
     if type in _PACK:
         return struct.unpack_from(_PACK[type], row, at)[0]
-    if type == DATE:
+    if type == dt.DATE:
         return _DAY_ZERO + datetime.timedelta(days=struct.unpack_from("<i", row, at)[0])
-    if isinstance(type, Decimal) and type.precision <= 18:
+    if isinstance(type, dt.Decimal) and type.precision <= 18:
         return from_unscaled(struct.unpack_from("<q", row, at)[0], type.scale)
     (place,) = struct.unpack_from("<Q", row, at)
-    if type in (STRING, BINARY):
+    if type in (dt.STRING, dt.BINARY):
         raw = row[at : at + (row[at + 7] & 0x7F)] if row[at + 7] & 0x80 else _behind(row, place)
-        return raw.decode() if type == STRING else raw
-    if type in (TIMESTAMP, TIMESTAMP_LTZ):
+        return raw.decode() if type == dt.STRING else raw
+    if type in (dt.TIMESTAMP, dt.TIMESTAMP_LTZ):
         millis = struct.unpack_from("<q", row, place >> 32)[0]
         return _EPOCH + datetime.timedelta(milliseconds=millis, microseconds=(place & 0xFFFFFFFF) // 1000)
-    if isinstance(type, Decimal):
+    if isinstance(type, dt.Decimal):
         digits = int.from_bytes(_behind(row, place), "big", signed=True)
         return from_unscaled(digits, type.scale)
     raise CorruptFileError(f"a column of type {type} cannot stand in a Paimon manifest")

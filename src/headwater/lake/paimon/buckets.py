@@ -1,8 +1,6 @@
 """Which bucket Paimon puts a row into: |murmur3(BinaryRow of the bucket key) mod buckets|, for whole columns at once.
-
 The rows of a batch are laid out as the columns of 32-bit words that their BinaryRows consist of; the hash then goes
-over words, not over rows.
-"""
+over words, not over rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +40,11 @@ class _Layout:
 
     def add(self, index: int, column: pa.Array, type: DataType) -> None:
         at = self._head + 8 * index
-        if isinstance(type, Primitive) and _fixed_width(column, type):
+        if isinstance(type, Primitive) and (
+            type == DATE
+            or pa.types.is_boolean(column.type)
+            or (pa.types.is_primitive(column.type) and type not in (TIMESTAMP, TIMESTAMP_LTZ))
+        ):
             raw = _numbers(column, type)
             width = raw.dtype.itemsize
             self._fixed[:, at : at + width] = raw.view(np.uint8).reshape(-1, width)
@@ -51,7 +53,12 @@ class _Layout:
             low = np.ascontiguousarray(words[::2])
             self._fixed[:, at : at + 8] = low.view(np.uint8).reshape(-1, 8)
         elif type in (TIMESTAMP, TIMESTAMP_LTZ):
-            self._add_times(at, column)
+            micros = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            millis = np.floor_divide(micros, 1000)
+            rows = np.arange(len(column))
+            start = self.lengths.copy()
+            self._point(at, rows, (micros - millis * 1000) * 1000, 8)
+            self._behind.append((rows, start, millis.view(np.uint8), np.full(len(column), 8, np.int64)))
         else:
             self._add_texts(at, column if not isinstance(type, Decimal) else _decimal_bytes(column, type), type)
 
@@ -60,14 +67,6 @@ class _Layout:
         place = (self.lengths[rows] << 32 | length).astype(np.int64)
         self._fixed[rows, at : at + 8] = place.view(np.uint8).reshape(-1, 8)
         self.lengths[rows] += room
-
-    def _add_times(self, at: int, column: pa.Array) -> None:
-        micros = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        millis = np.floor_divide(micros, 1000)
-        rows = np.arange(len(column))
-        start = self.lengths.copy()
-        self._point(at, rows, (micros - millis * 1000) * 1000, 8)
-        self._behind.append((rows, start, millis.view(np.uint8), np.full(len(column), 8, np.int64)))
 
     def _add_texts(self, at: int, column: pa.Array, type: DataType) -> None:
         binary = column.cast(pa.large_binary())
@@ -95,21 +94,6 @@ class _Layout:
         for at, start, data, length in self._behind:
             whole[np.repeat(at, length), _ranges(start, length)] = data
         return whole
-
-
-def _fixed_width(column: pa.Array, type: DataType) -> bool:
-    return (
-        type == DATE
-        or pa.types.is_boolean(column.type)
-        or (
-            pa.types.is_primitive(column.type)
-            and type
-            not in (
-                TIMESTAMP,
-                TIMESTAMP_LTZ,
-            )
-        )
-    )
 
 
 def _numbers(column: pa.Array, type: DataType) -> npt.NDArray[Any]:

@@ -1,13 +1,13 @@
 """Writing the data files of a Paimon table: rows go to their partition and bucket, are sorted there, become Parquet.
-
 Files of one bucket on a level above 0 must not overlap in keys, so all rows of a bucket are sorted together. Until
-then they wait on disk, in one Arrow stream a bucket: memory holds one bucket at a time.
-"""
+then they wait on disk, in one Arrow stream a bucket: memory holds one bucket at a time."""
 
+import datetime
+import decimal
 import io
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -22,8 +22,43 @@ from headwater.lake.engine.row import python_value
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.buckets import buckets_of
 from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles, now_millis
-from headwater.lake.paimon.partitions import partition_folder
 from headwater.model.schema import Schema
+
+NULL_NAME = "__DEFAULT_PARTITION__"
+_ESCAPED = set("\"#%'*/:=?\\{}[]^") | {chr(code) for code in (*range(32), 127)}
+
+
+def partition_folder(names: Sequence[str], values: Sequence[Any]) -> str:
+    """The folder of a partition below the table's, escaped as Paimon does; "" for a table without partitions.
+
+    Published tables say `partition.legacy-name = false`: values are named as a cast to text writes them. (Paimon's
+    default names a date by the number of its day.)
+
+    >>> partition_folder(["day", "shop"], [datetime.date(2026, 1, 2), "a/b"])
+    'day=2026-01-02/shop=a%2Fb/'
+    """
+    return "".join(f"{_escape(name)}={_escape(_text(value))}/" for name, value in zip(names, values, strict=True))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return NULL_NAME
+        case bool():
+            return "true" if value else "false"
+        case datetime.datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S.%f}"
+        case datetime.date():
+            return value.isoformat()
+        case decimal.Decimal():
+            return f"{value:f}"
+    text = str(value)
+    return text if text.strip() else NULL_NAME
+
+
+def _escape(text: str) -> str:
+    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)
+
 
 SEQUENCE, VALUE_KIND = "_SEQUENCE_NUMBER", "_VALUE_KIND"
 KEY_PREFIX = "_KEY_"

@@ -1,29 +1,20 @@
 """The metadata files of a Paimon table: schemas and snapshots in JSON, manifests and their lists in Avro.
-
-Paimon's readers need every field that is in these Avro schemas; values we have no use for are null.
-"""
+Paimon's readers need every field that is in these Avro schemas; values we have no use for are null."""
 
 import io
 import time
-import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from headwater.errors import (
-    AlreadyExistsError,
-    CommitConflictError,
-    CorruptFileError,
-    MissingDependencyError,
-)
+from headwater.errors import AlreadyExistsError, CommitConflictError, CorruptFileError, MissingDependencyError
 from headwater.files import Files
 from headwater.lake.engine.stored_json import decode_json
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.types import highest_id, model_type_of, paimon_type
 from headwater.model.schema import Field, Schema, check_schema
-from headwater.model.types import DataType
 
 ADD, DELETE = 0, 1
 EMPTY_ROW = encode_row([], [])
@@ -114,10 +105,6 @@ class PaimonSchema(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     options: dict[str, str] = {}
     comment: str | None = None
     time_millis: int = 0
-
-    def types(self, names: Sequence[str]) -> list[DataType]:
-        by_name = {field.name: field for field in self.fields}
-        return [model_type_of(by_name[name].type, name)[0] for name in names]
 
 
 class PaimonSnapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -281,13 +268,37 @@ def need_fastavro() -> Any:
         ) from error
 
 
-def manifest_name() -> str:
-    return f"manifest-{uuid.uuid4()}-0"
-
-
 def now_millis() -> int:
     return int(time.time() * 1000)
 
 
 def _pretty(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=2)
+
+
+FileKey: TypeAlias = tuple[bytes, int, int, str]
+Entry: TypeAlias = dict[str, Any]
+
+
+def live_files(store: PaimonFiles, snapshot: PaimonSnapshot) -> dict[FileKey, Entry]:
+    """The manifest entries of the files that are part of a snapshot.
+    RAISES: CorruptFileError when an entry lacks what Paimon writes there."""
+    live: dict[FileKey, Entry] = {}
+    for name in (snapshot.base_manifest_list, snapshot.delta_manifest_list):
+        try:
+            for manifest in store.read_list(name):
+                for entry in store.read_manifest(manifest["_FILE_NAME"]):
+                    apply_entry(live, entry)
+        except (KeyError, TypeError) as error:
+            raise CorruptFileError(f"{name} is not a Paimon manifest list: {error!r} is missing") from error
+    return live
+
+
+def apply_entry(live: dict[FileKey, Entry], entry: Entry) -> None:
+    """Let an entry add its file or take it away."""
+    file = entry["_FILE"]
+    key = (entry["_PARTITION"], entry["_BUCKET"], file["_LEVEL"], file["_FILE_NAME"])
+    if entry["_KIND"] == ADD:
+        live[key] = entry
+    else:
+        live.pop(key, None)

@@ -1,9 +1,7 @@
 """Publishing a lake table as a genuine Apache Paimon table, which Flink, Spark, Trino and pypaimon read.
-
 The first time writes the whole table; after that, a table with a key sends what changed since, deletes included, as
 one Paimon snapshot. Each published snapshot carries the id of the lake snapshot that it shows (`headwater.snapshot`
-in its properties), which is also how the next publication knows where to go on.
-"""
+in its properties), which is also how the next publication knows where to go on."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -17,30 +15,9 @@ import pyarrow.compute as pc
 from headwater.errors import CommitConflictError, SchemaError, UsageError
 from headwater.files import Files, open_files
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
+from headwater.lake.paimon import metadata
 from headwater.lake.paimon.binary_row import decode_row, encode_row
-from headwater.lake.paimon.data import (
-    DELETE_KIND,
-    INSERT_KIND,
-    TOP_LEVEL,
-    UNAWARE,
-    VALUE_KIND,
-    DataWriter,
-    Layout,
-)
-from headwater.lake.paimon.live import FileKey, apply_entry, live_files
-from headwater.lake.paimon.metadata import (
-    ADD,
-    BATCH_COMMIT,
-    DELETE,
-    MANIFEST,
-    MANIFEST_LIST,
-    PaimonFiles,
-    PaimonSnapshot,
-    manifest_name,
-    need_fastavro,
-    now_millis,
-    paimon_schema,
-)
+from headwater.lake.paimon.data import DELETE_KIND, INSERT_KIND, TOP_LEVEL, UNAWARE, VALUE_KIND, DataWriter, Layout
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.table import Table
 from headwater.model.types import TIMESTAMP_LTZ
@@ -72,22 +49,22 @@ def publish(
     RAISES: MissingDependencyError without fastavro; SchemaError for a table that Paimon cannot have;
     CommitConflictError when somebody else writes to the Paimon table.
     """
-    need_fastavro()
+    metadata.need_fastavro()
     snapshot = table.snapshot()
     if snapshot is None:
         raise UsageError(f"{table.name} has no snapshot to publish yet")
     files = open_files(location) if isinstance(location, str) else location
     database, _, short = (name or str(table.name)).rpartition(".")
-    store = PaimonFiles(files, f"{database}.db/{short}" if database else short)
+    store = metadata.PaimonFiles(files, f"{database}.db/{short}" if database else short)
     return _Publication(table, store, snapshot, buckets).run(whole=whole)
 
 
 class _Publication:
-    def __init__(self, table: Table, store: PaimonFiles, snapshot: Snapshot, buckets: int | None) -> None:
+    def __init__(self, table: Table, store: metadata.PaimonFiles, snapshot: Snapshot, buckets: int | None) -> None:
         self.table, self.store, self.snapshot = table, store, snapshot
         ids = store.snapshot_ids()
         self.latest = store.snapshot(ids[-1]) if ids else None
-        self.live = live_files(store, self.latest) if self.latest else {}
+        self.live = metadata.live_files(store, self.latest) if self.latest else {}
         self.shown = self._shown()
         schema = table.store.schemas.get_schema(snapshot.schema_id)
         self.layout = Layout(schema, self._bucket_count(buckets))
@@ -108,9 +85,7 @@ class _Publication:
 
     def _shown(self) -> int:
         """The lake snapshot that the Paimon table shows now; NO_SNAPSHOT for one that is not there yet.
-
-        RAISES: CommitConflictError when another writer changed it since.
-        """
+        RAISES: CommitConflictError when another writer changed it since."""
         if self.latest is None:
             return NO_SNAPSHOT
         at = self.latest
@@ -124,8 +99,7 @@ class _Publication:
         properties = at.properties or {}
         if properties.get(OF_TABLE) != self.table.metadata.table_uuid:
             raise CommitConflictError(
-                f"the Paimon table {self.store.folder} was published from another table",
-                hint="give it another name",
+                f"the Paimon table {self.store.folder} was published from another table", hint="give it another name"
             )
         return int(properties[SHOWN])
 
@@ -141,7 +115,13 @@ class _Publication:
         if self.shown == self.snapshot.snapshot_id and not whole:
             assert self.latest is not None
             return Published(self.store.folder, self.latest.id, self.shown, 0, 0, False)
-        self._put_schemas()
+        # every version that Paimon does not have: its files say which one they were written by. Options of
+        # ours mean nothing there, and rows come merged, whatever our merge engine is.
+        options = {"bucket": str(self.layout.buckets), "file.format": "parquet", "partition.legacy-name": "false"}
+        there = set(self.store.schema_ids())
+        for id in self.table.store.schemas.list_schemas():
+            if id not in there and id <= self.layout.schema.id:
+                self.store.put_schema(metadata.paimon_schema(self.table.store.schemas.get_schema(id), options))
         step = None if whole else self._step()
         with DataWriter(
             self.store,
@@ -158,26 +138,13 @@ class _Publication:
         committed = self._commit(entries, gone)
         return Published(self.store.folder, committed.id, self.snapshot.snapshot_id, rows, len(entries), step is None)
 
-    def _put_schemas(self) -> None:
-        """Every version that Paimon does not have: its files say which one they were written by.
-
-        Options of ours mean nothing there, and rows come merged, whatever our merge engine is.
-        """
-        options = {"bucket": str(self.layout.buckets), "file.format": "parquet", "partition.legacy-name": "false"}
-        there = set(self.store.schema_ids())
-        for id in self.table.store.schemas.list_schemas():
-            if id not in there and id <= self.layout.schema.id:
-                self.store.put_schema(paimon_schema(self.table.store.schemas.get_schema(id), options))
-
     def _all(self) -> Iterator[pa.RecordBatch]:
         for batch in self.table.scan(at=self.snapshot.snapshot_id):
             yield batch.append_column(VALUE_KIND, pa.array(np.full(len(batch), INSERT_KIND, np.int8)))
 
     def _step(self) -> Iterable[pa.RecordBatch] | None:
         """Return the changes since the last publication; None when everything has to be written anew.
-
-        Paimon shows null where a file was written before a column came; ours have its default.
-        """
+        Paimon shows null where a file was written before a column came; ours have its default."""
         if self.latest is not None and self._has_new_default(self.latest.schema_id):
             return None
         kept = {each.snapshot_id for each in self.table.snapshots()} | {
@@ -197,20 +164,20 @@ class _Publication:
         before = {field.id for field in self.table.store.schemas.get_schema(schema_id).fields}
         return any(field.default is not None and field.id not in before for field in self.layout.schema.fields)
 
-    def _commit(self, added: list[dict[str, Any]], gone: list[dict[str, Any]]) -> PaimonSnapshot:
+    def _commit(self, added: list[dict[str, Any]], gone: list[dict[str, Any]]) -> metadata.PaimonSnapshot:
         before = self.latest
         base = self._merged(self.store.read_list(before.base_manifest_list) if before else [])
         base += self.store.read_list(before.delta_manifest_list) if before else []
-        entries = [*({**entry, "_KIND": DELETE} for entry in gone), *added]
+        entries = [*({**entry, "_KIND": metadata.DELETE} for entry in gone), *added]
         lists = f"manifest-list-{uuid.uuid4()}"
         sizes = [
-            self.store.write_avro(f"{lists}-0", MANIFEST_LIST, base),
-            self.store.write_avro(f"{lists}-1", MANIFEST_LIST, [self._manifest(entries)] if entries else []),
+            self.store.write_avro(f"{lists}-0", metadata.MANIFEST_LIST, base),
+            self.store.write_avro(f"{lists}-1", metadata.MANIFEST_LIST, [self._manifest(entries)] if entries else []),
         ]
         rows = sum(entry["_FILE"]["_ROW_COUNT"] for entry in added)
         lost = sum(entry["_FILE"]["_ROW_COUNT"] for entry in gone)
         total = sum(entry["_FILE"]["_ROW_COUNT"] for entry in self.live.values()) + rows - lost
-        snapshot = PaimonSnapshot(
+        snapshot = metadata.PaimonSnapshot(
             id=before.id + 1 if before else 1,
             uuid=str(uuid.uuid4()),
             schema_id=self.layout.schema.id,
@@ -219,9 +186,9 @@ class _Publication:
             delta_manifest_list=f"{lists}-1",
             delta_manifest_list_size=sizes[1],
             commit_user="headwater",
-            commit_identifier=BATCH_COMMIT,
+            commit_identifier=metadata.BATCH_COMMIT,
             commit_kind="OVERWRITE" if gone else "APPEND",
-            time_millis=now_millis(),
+            time_millis=metadata.now_millis(),
             total_record_count=total,
             delta_record_count=rows - lost,
             properties={SHOWN: str(self.snapshot.snapshot_id), OF_TABLE: self.table.metadata.table_uuid},
@@ -233,18 +200,18 @@ class _Publication:
         """Many small manifests put together into one that has only what is live."""
         if len(listed) < _MERGED_AT:
             return listed
-        live: dict[FileKey, dict[str, Any]] = {}
+        live: dict[metadata.FileKey, dict[str, Any]] = {}
         for each in listed:
             for entry in self.store.read_manifest(each["_FILE_NAME"]):
-                apply_entry(live, entry)
+                metadata.apply_entry(live, entry)
         return [self._manifest(list(live.values()))]
 
     def _manifest(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
-        name = manifest_name()
-        size = self.store.write_avro(name, MANIFEST, entries)
+        name = f"manifest-{uuid.uuid4()}-0"
+        size = self.store.write_avro(name, metadata.MANIFEST, entries)
         buckets = [entry["_BUCKET"] for entry in entries]
         levels = [entry["_FILE"]["_LEVEL"] for entry in entries]
-        added = sum(entry["_KIND"] == ADD for entry in entries)
+        added = sum(entry["_KIND"] == metadata.ADD for entry in entries)
         return {
             "_VERSION": 2,
             "_FILE_NAME": name,

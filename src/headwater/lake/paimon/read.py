@@ -1,8 +1,7 @@
 """Importing an Apache Paimon table: its newest row of each key, as one commit of a lake table.
-
 Data files are Parquet or ORC. Files of older schemas are read by field id. Rows of one key are merged as the table's
-merge engine says where that is the last or the first row; of engines that compute rows, the table must be compacted.
-"""
+merge engine says where that is the last or the first row; of engines that compute rows, the table must be
+compacted."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,8 +21,7 @@ from headwater.lake.engine.sst.format import out_of_memory
 from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.snapshot import InputVersion, Origin, Snapshot
 from headwater.lake.paimon.data import SEQUENCE, VALUE_KIND
-from headwater.lake.paimon.live import Entry, live_files
-from headwater.lake.paimon.metadata import PaimonFiles, PaimonSchema, PaimonSnapshot, model_schema
+from headwater.lake.paimon.metadata import Entry, PaimonFiles, PaimonSchema, PaimonSnapshot, live_files, model_schema
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.warehouse import Warehouse
@@ -48,10 +46,8 @@ class PaimonTable:
 
 def open_paimon(location: str | Files, *, snapshot: int | None = None, tag: str | None = None) -> PaimonTable:
     """A Paimon table by its folder, now or as of a snapshot or tag, with the columns it has or had then.
-
     RAISES: NotFoundError when there is no Paimon table or no such moment, SchemaError for columns the lake cannot
-    store, InputError for what can be read by Paimon only.
-    """
+    store, InputError for what can be read by Paimon only."""
     files = open_files(location) if isinstance(location, str) else location
     store = PaimonFiles(files, "")
     schemas = store.schema_ids()
@@ -116,7 +112,13 @@ def _target(warehouse: Warehouse, name: str, source: PaimonTable, overwrite: boo
 
 def read_paimon(table: PaimonTable) -> Iterator[pa.RecordBatch]:
     """The rows of a Paimon table, bucket by bucket."""
-    _refuse_deletion_vectors(table)
+    name = table.snapshot.index_manifest
+    for entry in table.store.read_manifest(name) if name else ():
+        if str(entry.get("_INDEX_TYPE")) == "DELETION_VECTORS":
+            raise InputError(
+                "this Paimon table has deletion vectors, which are not read here",
+                hint="compact it fully in Paimon, or switch `deletion-vectors.enabled` off",
+            )
     paths = {entry.name: entry.path for entry in table.store.files.list("", deep=True)}
     places: dict[tuple[bytes, int], list[Entry]] = defaultdict(list)
     for entry in live_files(table.store, table.snapshot).values():
@@ -141,16 +143,6 @@ def _damage_named(name: str) -> Iterator[None]:
         raise out_of_memory(name) from error
     except (KeyError, TypeError, OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"data file {name} of the Paimon table cannot be read: {error}") from error
-
-
-def _refuse_deletion_vectors(table: PaimonTable) -> None:
-    name = table.snapshot.index_manifest
-    for entry in table.store.read_manifest(name) if name else ():
-        if str(entry.get("_INDEX_TYPE")) == "DELETION_VECTORS":
-            raise InputError(
-                "this Paimon table has deletion vectors, which are not read here",
-                hint="compact it fully in Paimon, or switch `deletion-vectors.enabled` off",
-            )
 
 
 def _read_file(table: PaimonTable, file: dict[str, Any], paths: dict[str, str]) -> pa.Table:

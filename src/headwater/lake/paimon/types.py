@@ -1,8 +1,6 @@
 """Lake types as Apache Paimon writes them in its schema files, and back.
-
 Paimon gives every nested field an id of its own, from the same numbers as columns. Ours have none, so they are
-numbered from the id of their column, far above any column's id: they stay the same when columns are added.
-"""
+numbered from the id of their column, far above any column's id: they stay the same when columns are added."""
 
 import re
 from collections.abc import Iterator
@@ -12,82 +10,61 @@ from typing import Any
 import msgspec
 
 from headwater.errors import SchemaError
-from headwater.model.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_LTZ,
-    TINYINT,
-    Array,
-    DataType,
-    Decimal,
-    Foreign,
-    Map,
-    Member,
-    Primitive,
-    Struct,
-)
+from headwater.model import types as dt
 
 _NESTED_IDS = 1 << 20  # where the ids of nested fields begin
 _IDS_A_COLUMN = 1 << 10
 _DEEPEST = 100  # levels of a type
 
 _TEXT = {
-    BOOLEAN: "BOOLEAN",
-    TINYINT: "TINYINT",
-    SMALLINT: "SMALLINT",
-    INT: "INT",
-    BIGINT: "BIGINT",
-    FLOAT: "FLOAT",
-    DOUBLE: "DOUBLE",
-    STRING: "STRING",
-    BINARY: "BYTES",
-    DATE: "DATE",
-    TIMESTAMP: "TIMESTAMP(6)",
-    TIMESTAMP_LTZ: "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+    dt.BOOLEAN: "BOOLEAN",
+    dt.TINYINT: "TINYINT",
+    dt.SMALLINT: "SMALLINT",
+    dt.INT: "INT",
+    dt.BIGINT: "BIGINT",
+    dt.FLOAT: "FLOAT",
+    dt.DOUBLE: "DOUBLE",
+    dt.STRING: "STRING",
+    dt.BINARY: "BYTES",
+    dt.DATE: "DATE",
+    dt.TIMESTAMP: "TIMESTAMP(6)",
+    dt.TIMESTAMP_LTZ: "TIMESTAMP(6) WITH LOCAL TIME ZONE",
 }
-_MODEL: dict[str, Primitive] = {text: type for type, text in _TEXT.items()} | {
-    "INTEGER": INT,
-    "BINARY": BINARY,
-    "VARBINARY": BINARY,
-    "CHAR": STRING,
-    "VARCHAR": STRING,
-    "TIMESTAMP": TIMESTAMP,
-    "TIMESTAMP WITH LOCAL TIME ZONE": TIMESTAMP_LTZ,
-    "TIMESTAMP_LTZ": TIMESTAMP_LTZ,
+_MODEL: dict[str, dt.Primitive] = {text: type for type, text in _TEXT.items()} | {
+    "INTEGER": dt.INT,
+    "BINARY": dt.BINARY,
+    "VARBINARY": dt.BINARY,
+    "CHAR": dt.STRING,
+    "VARCHAR": dt.STRING,
+    "TIMESTAMP": dt.TIMESTAMP,
+    "TIMESTAMP WITH LOCAL TIME ZONE": dt.TIMESTAMP_LTZ,
+    "TIMESTAMP_LTZ": dt.TIMESTAMP_LTZ,
 }
 _ATOMIC = re.compile(
     r"([A-Z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(WITH LOCAL TIME ZONE)?\s*(NOT NULL)?", re.I
 )
 
 
-def paimon_type(type: DataType, nullable: bool, column_id: int) -> Any:
+def paimon_type(type: dt.DataType, nullable: bool, column_id: int) -> Any:
     """A column's type for a schema file: text, or an object for nested types."""
     return _paimon(type, nullable, count(_NESTED_IDS + column_id * _IDS_A_COLUMN))
 
 
-def _paimon(type: DataType, nullable: bool, ids: Iterator[int]) -> Any:
+def _paimon(type: dt.DataType, nullable: bool, ids: Iterator[int]) -> Any:
     suffix = "" if nullable else " NOT NULL"
     match type:
-        case Primitive():
+        case dt.Primitive():
             return _TEXT[type] + suffix
-        case Decimal(precision, scale):
+        case dt.Decimal(precision, scale):
             return f"DECIMAL({precision}, {scale}){suffix}"
-        case Array(element):
+        case dt.Array(element):
             return {"type": f"ARRAY{suffix}", "element": _paimon(element, True, ids)}
-        case Map(key, value):
+        case dt.Map(key, value):
             return {"type": f"MAP{suffix}", "key": _paimon(key, False, ids), "value": _paimon(value, True, ids)}
-        case Struct(members):
+        case dt.Struct(members):
             fields = [{"id": next(ids), "name": each.name, "type": _paimon(each.type, True, ids)} for each in members]
             return {"type": f"ROW{suffix}", "fields": fields}
-        case Foreign(text):
+        case dt.Foreign(text):
             raise SchemaError(f"Paimon has no type for {text}")
 
 
@@ -121,11 +98,9 @@ class _Nested(msgspec.Struct):
     fields: list[_Member] | None = None
 
 
-def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[DataType, bool]:
+def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[dt.DataType, bool]:
     """The lake type of a type in a Paimon schema file, and whether it may be null.
-
-    RAISES: SchemaError for one that the lake cannot store.
-    """
+    RAISES: SchemaError for one that the lake cannot store."""
     if isinstance(type, str):
         return _atomic(type, column)
     try:
@@ -137,27 +112,27 @@ def model_type_of(type: Any, column: str, *, depth: int = 0) -> tuple[DataType, 
     kind = nested.type.upper()
     nullable = "NOT NULL" not in kind if nested.nullable is None else nested.nullable
 
-    def part(of: Any) -> DataType:
+    def part(of: Any) -> dt.DataType:
         return model_type_of(of, column, depth=depth + 1)[0]
 
     match kind.removesuffix("NOT NULL").strip():
         case "ARRAY":
-            return Array(part(nested.element)), nullable
+            return dt.Array(part(nested.element)), nullable
         case "MAP":
-            return Map(part(nested.key), part(nested.value)), nullable
+            return dt.Map(part(nested.key), part(nested.value)), nullable
         case "ROW" if nested.fields is not None:
-            return Struct(tuple(Member(each.name, part(each.type)) for each in nested.fields)), nullable
+            return dt.Struct(tuple(dt.Member(each.name, part(each.type)) for each in nested.fields)), nullable
     raise _unknown(f"`{str(type)[:80]}`", column)
 
 
-def _atomic(text: str, column: str) -> tuple[DataType, bool]:
+def _atomic(text: str, column: str) -> tuple[dt.DataType, bool]:
     found = _ATOMIC.fullmatch(text.strip())
     if found is None:
         raise _unknown(text, column)
     name, precision, scale, local, not_null = found.groups()
     name = name.upper() + (" WITH LOCAL TIME ZONE" if local else "")
     if name in ("DECIMAL", "NUMERIC", "DEC"):
-        return Decimal(int(precision or 10), int(scale or 0)), not_null is None
+        return dt.Decimal(int(precision or 10), int(scale or 0)), not_null is None
     if name not in _MODEL:
         raise _unknown(text, column)
     return _MODEL[name], not_null is None

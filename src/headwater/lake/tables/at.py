@@ -67,9 +67,7 @@ Wanted: TypeAlias = ById | Back | ByTime | ByTag
 
 def parse_at(at: At, *, now: float, tags: Collection[str] = ()) -> Wanted:
     """What `at` means, where `tags` are the names that are in use.
-
-    RAISES: UsageError when it cannot be understood.
-    """
+    RAISES: UsageError when it cannot be understood."""
     if isinstance(at, bool):
         raise UsageError(f"{at!r} is not a moment of a table")
     if isinstance(at, int):
@@ -80,11 +78,19 @@ def parse_at(at: At, *, now: float, tags: Collection[str] = ()) -> Wanted:
     if _ID.fullmatch(text):
         return ById(int(text))
     if match := _BACK.fullmatch(text):
-        return _parse_back(int(match[1]))
+        distance = int(match[1])
+        if distance > 0:
+            raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
+        return Back(-distance)
     if text in tags:
         return ByTag(text)
     if match := _AGO.fullmatch(text):
-        return ByTime(int((now - float(match[1]) * _seconds(match[2])) * 1000), text)
+        unit = match[2]
+        word = unit.lower()
+        known = _LETTERS.get(word) or _UNITS.get(word.removesuffix("s"))
+        if known is None:
+            raise UsageError(f"`{unit}` is not a unit of time", hint="seconds, minutes, hours, days, weeks")
+        return ByTime(int((now - float(match[1]) * known) * 1000), text)
     moment = _parse_time(text)
     if moment is not None:
         return ByTime(_millis(moment), text)
@@ -96,17 +102,9 @@ def parse_at(at: At, *, now: float, tags: Collection[str] = ()) -> Wanted:
     )
 
 
-def _parse_back(distance: int) -> Back:
-    if distance > 0:
-        raise UsageError(f"`@{distance}` is in the future", hint="`@-1` is the snapshot before the latest")
-    return Back(-distance)
-
-
 def snapshot_at(store: TableStore, at: At, *, now: float) -> Snapshot:
     """The snapshot that `at` names.
-
-    RAISES: NotFoundError when there is none, UsageError when it cannot be understood.
-    """
+    RAISES: NotFoundError when there is none, UsageError when it cannot be understood."""
     wanted = parse_at(at, now=now, tags=store.tags.names() if isinstance(at, str) else ())
     match wanted:
         case ById(id):
@@ -166,14 +164,6 @@ def _by_time(store: TableStore, millis: int, text: str) -> Snapshot:
         else:
             high = middle - 1
     return log.get(low)
-
-
-def _seconds(unit: str) -> int:
-    word = unit.lower()
-    known = _LETTERS.get(word) or _UNITS.get(word.removesuffix("s"))
-    if known is None:
-        raise UsageError(f"`{unit}` is not a unit of time", hint="seconds, minutes, hours, days, weeks")
-    return known
 
 
 def _parse_time(text: str) -> datetime.datetime | datetime.date | None:

@@ -29,11 +29,8 @@ class CastReport:
 
 
 def try_cast(store: TableStore, state: TableState, column: str, type: DataType) -> CastReport:
-    """Count the rows whose value would not survive a change of type; nothing is changed.
-
-    A value survives if it can be cast and cast back to what it was.
-    RAISES: SchemaError naming a column that is not there.
-    """
+    """Count the rows whose value would not survive a change of type; nothing is changed. A value survives if it can
+    be cast and cast back to what it was. RAISES: SchemaError naming a column that is not there."""
     with store.naming():
         field = state.shape.schema.field(column)
         wanted = arrow_type(type)

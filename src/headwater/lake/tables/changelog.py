@@ -1,10 +1,8 @@
 """What changed between two snapshots, by comparing what they hold.
-
 A changelog has the columns of the table and `_kind`: +I a row that is new, -U and +U a row before and after a change,
 -D a row that is gone. Only buckets whose files differ are read, and of those only the range of keys that these files
 span, a piece at a time: memory is bounded by the size of a piece. A table without a key has no updates: rows are
-counted, and those there are more of came, those there are fewer of went.
-"""
+counted, and those there are more of came, those there are fewer of went."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -18,10 +18,7 @@ _CHUNK_ROWS = 100_000  # of rows given one by one
 
 
 def need(module: str) -> Any:
-    """A library that only some people have.
-
-    RAISES: MissingDependencyError.
-    """
+    """A library that only some people have. RAISES: MissingDependencyError."""
     try:
         return import_module(module)
     except ImportError as err:
@@ -29,12 +26,9 @@ def need(module: str) -> Any:
 
 
 def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:
-    """Data in the columns and types of a schema, in parts of bounded size.
-
-    Takes Arrow tables, batches and readers, anything with an Arrow stream (pandas, Polars, DuckDB), columns by name,
-    and rows: mappings, tuples, `Row`s.
-    RAISES: SchemaError naming the column that does not fit, UsageError for data of another kind.
-    """
+    """Data in the columns and types of a schema, in parts of bounded size. Takes Arrow tables, batches and readers,
+    anything with an Arrow stream (pandas, Polars, DuckDB), columns by name, and rows: mappings, tuples, `Row`s.
+    RAISES: SchemaError naming the column that does not fit, UsageError for data of another kind."""
     for table in _tables(data, schema):
         whole = conform(table, schema)
         step = max(1, whole.num_rows * _TABLE_BYTES // max(1, whole.nbytes))
@@ -50,7 +44,15 @@ def _tables(data: Any, schema: Schema) -> Iterator[pa.Table]:
     elif hasattr(data, "__arrow_c_stream__"):
         yield from gathered(pa.RecordBatchReader.from_stream(data))
     elif isinstance(data, Mapping):
-        yield _columns(data, schema)
+        # columns by name, in the types of the schema where Python values fit them, else as Arrow sees them
+        types = {field.name: field.type for field in arrow_schema(schema.fields)}
+        arrays = {}
+        for name, values in data.items():
+            try:
+                arrays[name] = pa.array(values, types.get(name))
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+                arrays[name] = pa.array(values)
+        yield pa.table(arrays)
     elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
         yield from _iterated(iter(data), schema)
     else:
@@ -91,18 +93,6 @@ def _row(row: Any) -> Any:
     if isinstance(row, Mapping | tuple | list):
         return row
     raise UsageError(f"{row!r} is not a row", hint="a mapping, or a tuple of all columns in order")
-
-
-def _columns(data: Mapping[str, Any], schema: Schema) -> pa.Table:
-    """Columns by name, in the types of the schema where Python values fit them, else as Arrow sees them."""
-    types = {field.name: field.type for field in arrow_schema(schema.fields)}
-    arrays = {}
-    for name, values in data.items():
-        try:
-            arrays[name] = pa.array(values, types.get(name))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            arrays[name] = pa.array(values)
-    return pa.table(arrays)
 
 
 def _batches(item: Any) -> list[pa.RecordBatch]:

@@ -1,9 +1,7 @@
 """Counting rows: from the manifests wherever they know, and by reading as little as possible where they do not.
-
 A file knows its rows and its deletes. Where no other file of its bucket overlaps it in keys, every put in it is a
 row, and a delete hides nothing; in a table without a key that is so everywhere. Files that overlap are merged, by
-their keys alone.
-"""
+their keys alone."""
 
 from dataclasses import dataclass, replace
 
@@ -23,10 +21,7 @@ class CountPlan:
 
 
 def plan_count(store: TableStore, state: TableState, where: Where = None) -> CountPlan:
-    """Divide a count into what is known and what is not.
-
-    RAISES: SchemaError naming a column that is not there.
-    """
+    """Divide a count into what is known and what is not. RAISES: SchemaError naming a column that is not there."""
     plan = plan_scan(store, state, (), where)
     if not decides_by_partition(plan.where, state):
         return CountPlan(0, plan)
@@ -40,10 +35,7 @@ def plan_count(store: TableStore, state: TableState, where: Where = None) -> Cou
 
 
 def count_rows(store: TableStore, state: TableState, where: Where = None, *, past: bool = False) -> int:
-    """The number of rows for which predicates hold.
-
-    RAISES: SchemaError naming a column that is not there.
-    """
+    """The number of rows for which predicates hold. RAISES: SchemaError naming a column that is not there."""
     plan = plan_count(store, state, where)
     return plan.known + sum(len(batch) for batch in read_plan(store, plan.rest, state, past=past))
 

@@ -1,9 +1,7 @@
 """Changes of rows in a table with a primary key: UPDATE and MERGE write the rows that change, and delete old keys.
-
 A row that keeps its key replaces the row that was read. A row with a new key is *fresh*: its key must be free, that
 is, no other row of the statement has it, and no row of the table has it that the statement does not delete. Otherwise
-one of two rows would be lost.
-"""
+one of two rows would be lost."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,9 +37,7 @@ class EditFiles:
 
 def write_edits(store: TableStore, shape: Shape, *, deletes: Any, kept: pa.Table, fresh: pa.Table) -> EditFiles:
     """Write one part of a statement to files that no snapshot has yet; on failure they are removed.
-
-    RAISES: SchemaError when a row does not fit, or two rows have one key.
-    """
+    RAISES: SchemaError when a row does not fit, or two rows have one key."""
     files: tuple[list[PlacedFile], list[PlacedFile], list[PlacedFile]] = ([], [], [])
     try:
         with store.naming():
@@ -60,10 +56,8 @@ def change_rows(
     store: TableStore, base: TableState, *, deletes: Any, kept: pa.Table, fresh: pa.Table, facts: CommitFacts
 ) -> Snapshot:
     """Commit the changes that a statement made from one state: deleted keys, rows that keep their key, fresh rows.
-
     RAISES: SchemaError when two rows would have one key, CommitConflictError when others changed one of the rows
-    since they were read; then nothing is changed.
-    """
+    since they were read; then nothing is changed."""
     shape = base.shape
     if shape.buckets == UNDECIDED:
         shape = decide_buckets(store, fresh.num_rows)
@@ -85,9 +79,7 @@ def change_rows(
 
 def refuse_shared_keys(store: TableStore, base: TableState, parts: Sequence[EditFiles]) -> None:
     """Check that every fresh row has a key of its own. REQUIRES: `base` is the state that the statement read.
-
-    RAISES: SchemaError naming a key that two rows would have.
-    """
+    RAISES: SchemaError naming a key that two rows would have."""
     shape = base.shape
     fresh = _by_place(placed for part in parts for placed in part.fresh)
     if not fresh:

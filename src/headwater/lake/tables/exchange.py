@@ -45,9 +45,7 @@ def file_schema(path: str | Path) -> pa.Schema:
 
 def read_file(path: str | Path, wanted: pa.Schema | None = None) -> Iterator[pa.RecordBatch]:
     """The rows of a file by the batch; text is read in the types of `wanted` where it names a column.
-
-    RAISES: InputError when the file is missing or not of its format.
-    """
+    RAISES: InputError when the file is missing or not of its format."""
     try:
         yield from _batches(Path(path), wanted)
     except FileNotFoundError as err:

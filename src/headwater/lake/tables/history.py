@@ -26,9 +26,7 @@ class KeyVersion:
 
 def key_history(store: TableStore, key: Any) -> Iterator[KeyVersion]:
     """The versions of a key, oldest first, from the oldest snapshot that is kept.
-
-    Rows are shown by the latest schema, so that versions can be compared.
-    """
+    Rows are shown by the latest schema, so that versions can be compared."""
     shape = store.shape()
     require_key(store, shape, "follow a key")
     with store.naming():

@@ -2,15 +2,15 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
-from headwater.files import LocalFiles
+from headwater.files import FileEntry, Files, LocalFiles
 from headwater.lake.engine.bounds import Bounds
 from headwater.lake.engine.compaction import compact_bucket
-from headwater.lake.engine.layout import wal_sequence
+from headwater.lake.engine.layout import is_table_file, wal_sequence
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.version import DataFile, Version, VersionEdit
 from headwater.lake.metadata.commit import Change, PlacedFile
@@ -48,10 +48,8 @@ def compact_table(
     store: TableStore, *, full: bool = True, progress: Callable[[str], None] = lambda name: None
 ) -> list[Compaction]:
     """Merge the sorted runs of each bucket into one, or only where it is due, and commit all of it at once.
-
-    Buckets that others have rewritten meanwhile are done again, one by one.
-    RAISES: CommitConflictError when others rewrote a bucket again and again; buckets done before stay done.
-    """
+    Buckets that others have rewritten meanwhile are done again, one by one. RAISES: CommitConflictError when others
+    rewrote a bucket again and again; buckets done before stay done."""
     state = store.latest()
     edits: dict[Place, VersionEdit] = {}
     written = 0
@@ -82,18 +80,29 @@ def _commit_edits(
 
 
 def compact_if_due(store: TableStore, snapshot: Snapshot) -> None:
-    """Compact the buckets in which a commit has filled the measure of sorted runs.
+    """Compact the buckets in which a commit has filled the measure of sorted runs."""
+    compact_buckets(store, due_buckets(store, snapshot))
 
-    Each multiple of the trigger is passed by exactly one commit, so of many writers one sets to work. It never fails:
-    the rows are committed already, and a compaction that others cross is given up, and counted.
+
+def due_buckets(store: TableStore, snapshot: Snapshot) -> list[Place]:
+    """The buckets that a commit has filled with sorted runs, unless the table says that writers do not compact.
+
+    Each multiple of the trigger is passed by exactly one commit, so of many writers one sets to work.
     """
     options = store.shape().options
-    if not options.write_only and options.auto_compaction:
-        for place in _filled(store, snapshot, options.compaction_trigger):
-            try:
-                compact_place(store, place, full=False, attempts=1)
-            except HeadwaterError:
-                store.given_up += 1
+    if options.write_only or not options.auto_compaction:
+        return []
+    return _filled(store, snapshot, options.compaction_trigger)
+
+
+def compact_buckets(store: TableStore, places: Iterable[Place]) -> None:
+    """Compact buckets where it is due. It never fails: the rows are committed already, and a compaction that others
+    cross is given up, and counted."""
+    for place in places:
+        try:
+            compact_place(store, place, full=False, attempts=1)
+        except HeadwaterError:
+            store.given_up += 1
 
 
 def _filled(store: TableStore, snapshot: Snapshot, trigger: int) -> list[Place]:
@@ -136,9 +145,7 @@ def expire(
     store: TableStore, retention: Retention, *, dry_run: bool = False, delete: Delete | None = None
 ) -> Removal:
     """Remove snapshots that retention does not keep and what only they need; tags and readers keep theirs.
-
-    `delete` removes many files, for who has more hands than one.
-    """
+    `delete` removes many files, for who has more hands than one."""
     now = store_time(store.files, store.paths.manifest_folder)
     retention = _keeping_unlogged(store, retention)
     cleaner = Cleaner(store.files, store.paths, store.committer, delete)
@@ -149,9 +156,7 @@ def remove_orphans(
     store: TableStore, *, older_than: float = DAY, dry_run: bool = True, delete: Delete | None = None
 ) -> Removal:
     """Remove files that no snapshot, tag or reader can reach, if they are old enough not to be a writer's at work.
-
-    How old a file is, the store's clock says: ours may be wrong.
-    """
+    How old a file is, the store's clock says: ours may be wrong."""
     now = store_time(store.files, store.paths.manifest_folder)
     cleaner = Cleaner(store.files, store.paths, store.committer, delete)
     removal = cleaner.orphans(older_than=older_than, now=now, held=held(store, now), dry_run=dry_run)
@@ -194,9 +199,7 @@ def _keeping_unlogged(store: TableStore, retention: Retention) -> Retention:
 
 def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int = ATTEMPTS) -> Compaction | None:
     """Merge the sorted runs of one bucket, if that is due, and commit it; None if there was nothing to do.
-
-    RAISES: CommitConflictError when others rewrote the bucket `attempts` times.
-    """
+    RAISES: CommitConflictError when others rewrote the bucket `attempts` times."""
     for attempt in range(attempts):
         state = store.latest()
         edit = _edit(store, state, place, full)
@@ -214,9 +217,7 @@ def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int 
 
 def commit_compaction(store: TableStore, change: Change) -> Snapshot:
     """Commit a compaction; when that is refused, remove the files it has written, but not those it only moved.
-
-    RAISES: CommitConflictError.
-    """
+    RAISES: CommitConflictError."""
     moved = {placed.file.name for placed in change.removed}
     try:
         return store.committer.commit(change)
@@ -256,7 +257,14 @@ def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> Ver
     shape, files = state.shape, state.places.get(place, ())
     small = [file for file in files if _is_small(file, shape)]
     if not full:
-        small = _alike(small)
+        # the newest files, and older ones while they have no more rows than all taken so far. So a row is
+        # written anew as often as its file can double, not with every few commits.
+        taken, rows = 0, 0
+        for file in reversed(small):
+            if taken and file.rows > rows:
+                break
+            taken, rows = taken + 1, rows + file.rows
+        small = small[len(small) - taken :]
     if len(small) < (2 if full else shape.options.compaction_trigger):
         return None
     split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), Bounds())
@@ -270,21 +278,37 @@ def _is_small(file: DataFile, shape: Shape) -> bool:
     return file.size < shape.options.target_file_size // 2
 
 
-def _alike(files: list[DataFile]) -> list[DataFile]:
-    """The newest files, and older ones while they have no more rows than all taken so far.
-
-    So a row is written anew as often as its file can double, not with every few commits.
-    """
-    taken, rows = 0, 0
-    for file in reversed(files):
-        if taken and file.rows > rows:
-            break
-        taken, rows = taken + 1, rows + file.rows
-    return files[len(files) - taken :]
-
-
 def forget_folder(store: TableStore) -> None:
     """Remove everything of a table that was dropped."""
     for entry in store.files.list(store.paths.folder, deep=True):
         with suppress(NotFoundError):
             store.files.delete(entry.path)
+
+
+def remove_leftovers(
+    files: Files, databases: list[str], owned: Callable[[], set[str]], *, before: float, dry_run: bool
+) -> Removal:
+    """Find, and without `dry_run` remove, the files of folders that no table owns. Only folders whose newest file is
+    older than `before` count, because a table that is being made is not owned yet, and only those that hold nothing
+    but files of a table. What tables own is asked last: a table that came while we looked is then among them."""
+    found: dict[str, list[FileEntry]] = {}
+    for database in databases:
+        for folder in files.list(database):
+            if folder.is_folder:
+                path = folder.path.rstrip("/")
+                found[path] = [entry for entry in files.list(path, deep=True) if not entry.is_folder]
+    taken = owned()
+    gone = [
+        entry
+        for path, entries in found.items()
+        if path not in taken and all(_is_ours(entry, path) and entry.modified <= before for entry in entries)
+        for entry in entries
+    ]
+    if not dry_run:
+        for entry in gone:
+            files.delete(entry.path)
+    return Removal(files=tuple(entry.path for entry in gone), size=sum(entry.size for entry in gone))
+
+
+def _is_ours(entry: FileEntry, folder: str) -> bool:
+    return is_table_file(entry.path.removeprefix(f"{folder}/"))

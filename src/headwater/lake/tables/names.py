@@ -40,10 +40,7 @@ def is_name(text: str) -> bool:
 
 
 def check_name(name: str, what: str) -> str:
-    """Return the name of a database or table, if it is one.
-
-    RAISES: UsageError.
-    """
+    """Return the name of a database or table, if it is one. RAISES: UsageError."""
     if not is_name(name):
         raise UsageError(
             f"`{name}` is not the name of a {what}", hint="letters, digits, underscores, and hyphens after the first"

@@ -1,8 +1,6 @@
 """Refusing a commit, or another function, that would take a sum or product out of the range of its column.
-
 The check looks at the state that the commit is to be added to, in every attempt anew, so that of two writers which
-bring a value near its end only the first succeeds.
-"""
+bring a value near its end only the first succeeds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -41,10 +39,8 @@ def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | N
 
 def refuse_new_sums(store: TableStore, changes: Sequence[SchemaChange]) -> None:
     """Refuse a function whose result would depend on whether rows of one key were merged before.
-
     RAISES: SchemaChangeError when it might take rows not merged yet out of their range, or would count the default of
-    a column once for every row that was written before the column.
-    """
+    a column once for every row that was written before the column."""
     named = {change.name for change in changes if isinstance(change, SetOption)}
     if not any(aggregated_column(name) for name in named):
         return

@@ -1,7 +1,5 @@
 """Cutting the splits of a plan to a size, so that any number of processes can share a scan.
-
-Files that overlap in keys must be merged, but not all at once: what lies between two keys can be read on its own.
-"""
+Files that overlap in keys must be merged, but not all at once: what lies between two keys can be read on its own."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -77,12 +75,8 @@ def _by_key(store: TableStore, shape: Shape, split: Split, size: int) -> Iterato
         if files and not _is_empty(bounds):
             yield replace(split, files=files, bounds=bounds)
         if end is not None:
-            lower = _most(_next_key(end), split.bounds.lower)
-
-
-def _next_key(key: NativeKey) -> NativeKey:
-    """The least key above another."""
-    return key + 1 if isinstance(key, int) else key + b"\x00"
+            # the least key above another
+            lower = _most(end + 1 if isinstance(end, int) else end + b"\x00", split.bounds.lower)
 
 
 def _least(key: NativeKey, bound: NativeKey | None) -> NativeKey:

@@ -1,24 +1,67 @@
 """Planning a scan: which files must be read, in pieces that can be read apart.
-
 Files are ruled out by partition, by bucket (when the predicates name keys), by key range, and by column statistics.
 Statistics speak of stored rows, not of merged ones: in a table with a key, leaving out the newest file of a key would
-bring an older row back. So files that overlap in keys stand or fall together, as a *section*.
-"""
+bring an older row back. So files that overlap in keys stand or fall together, as a *section*."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import msgspec
 
+from headwater.errors import SchemaError
 from headwater.lake.engine.bounds import Bounds, key_bounds
 from headwater.lake.engine.file_stats import file_matches, on_statistics
-from headwater.lake.engine.predicates import Predicate, Where, check_where
+from headwater.lake.engine.predicates import Compare, In, Predicate, Where, check_where, holds
 from headwater.lake.engine.version import DataFile, Version
 from headwater.lake.metadata.manifest import Partition, without_collection
-from headwater.lake.tables.prune import partition_matches, wanted_buckets
+from headwater.lake.tables.partitions import python_values
+from headwater.lake.tables.routing import bucket_of
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
+
+_MOST_KEYS = 1024  # keys that a predicate can name and still be turned into buckets
+
+
+def partition_matches(partition: Partition, where: Sequence[Predicate], shape: Shape) -> bool:
+    """Whether rows of a partition can satisfy the predicates."""
+    fields = shape.partition_fields
+    if not fields or not where:
+        return True
+    values = python_values(partition, fields)
+    return all(holds(each, values[each.column]) for each in where if each.column in values)
+
+
+def wanted_buckets(where: Sequence[Predicate], shape: Shape) -> frozenset[int] | None:
+    """The buckets that keys named by the predicates are in; None if they do not name keys."""
+    if shape.buckets <= 1 or not shape.is_keyed:
+        return None
+    choices = [_named(where, name) for name in shape.schema.primary_keys]
+    count = 1
+    for values in choices:
+        if values is None:
+            return None
+        count *= len(values)
+    if count > _MOST_KEYS:
+        return None
+    try:
+        keys = [shape.codec.native(key) for key in product(*(values or () for values in choices))]
+    except SchemaError:
+        return None  # a value that no key can have: the filter finds nothing
+    return frozenset(bucket_of(key, shape.buckets) for key in keys)
+
+
+def _named(where: Sequence[Predicate], column: str) -> tuple[Any, ...] | None:
+    """The only values that a column can have, if predicates say so."""
+    for predicate in where:
+        if isinstance(predicate, Compare) and predicate.column == column and predicate.op == "=":
+            return (predicate.value,)
+        if isinstance(predicate, In) and predicate.column == column:
+            return predicate.values
+    return None
+
 
 SPLIT_BYTES = 128 << 20  # files of a table without a key are put together up to about this size
 
@@ -26,9 +69,7 @@ SPLIT_BYTES = 128 << 20  # files of a table without a key are put together up to
 @dataclass(frozen=True, slots=True)
 class Split:
     """A part of a scan that can be read on its own, in any process: pickle it, with the table or beside it.
-
-    A pickle leaves the statistics of the files behind, which have done their work when the scan was planned.
-    """
+    A pickle leaves the statistics of the files behind, which have done their work when the scan was planned."""
 
     schema_id: int
     columns: tuple[str, ...]
@@ -103,10 +144,7 @@ class _Pruned:
 def plan_scan(
     store: TableStore, state: TableState, columns: Sequence[str] | None = None, where: Where = None
 ) -> ScanPlan:
-    """Choose the files of a scan.
-
-    RAISES: SchemaError naming a column that is not there.
-    """
+    """Choose the files of a scan. RAISES: SchemaError naming a column that is not there."""
     shape = state.shape
     with store.naming():
         checked = check_where(where, shape.schema)

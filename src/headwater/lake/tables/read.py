@@ -52,9 +52,7 @@ def read_plan(
 
 def get_row(store: TableStore, state: TableState, key: Any) -> Row | None:
     """The row of one key.
-
-    RAISES: SchemaError when the key does not fit, UsageError when the table has no primary key.
-    """
+    RAISES: SchemaError when the key does not fit, UsageError when the table has no primary key."""
     shape = state.shape
     if not shape.is_keyed:
         require_key(store, shape, "get a row by its key")
@@ -69,9 +67,7 @@ def get_row(store: TableStore, state: TableState, key: Any) -> Row | None:
 
 def get_rows(store: TableStore, state: TableState, keys: Iterable[Any]) -> list[Row | None]:
     """The rows of many keys, in their order.
-
-    RAISES: SchemaError when a key does not fit, UsageError when the table has no primary key.
-    """
+    RAISES: SchemaError when a key does not fit, UsageError when the table has no primary key."""
     shape = state.shape
     require_key(store, shape, "get a row by its key")
     wanted: dict[Place, list[tuple[int, Any]]] = {}

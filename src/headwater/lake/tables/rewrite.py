@@ -25,10 +25,8 @@ Edit = Callable[[pa.Table], pa.Table]
 
 def rewrite_where(store: TableStore, where: Where, facts: CommitFacts, edit: Edit | None = None) -> Snapshot:
     """Replace the rows for which predicates hold by what `edit` makes of them; without it they are deleted.
-
-    Edited rows stay in their partition. REQUIRES: a table without a primary key.
-    RAISES: CommitConflictError when others rewrote the same files again and again.
-    """
+    Edited rows stay in their partition. REQUIRES: a table without a primary key. RAISES: CommitConflictError when
+    others rewrote the same files again and again."""
     for attempt in range(ATTEMPTS):
         state = store.latest()
         removed: list[PlacedFile] = []

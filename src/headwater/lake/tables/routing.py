@@ -32,9 +32,7 @@ class Routed:
 
 def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kind.PUT) -> Iterator[Routed]:
     """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema.
-
-    RAISES: ValueOverflowError when rows of one key have a sum or product that does not fit its column.
-    """
+    RAISES: ValueOverflowError when rows of one key have a sum or product that does not fit its column."""
     if not rows.num_rows:
         return
     whole = rows.combine_chunks()

@@ -132,9 +132,7 @@ class RowWriter:
 
     def __init__(self, store: TableStore) -> None:
         """Open the writer; rows that a crash left in logs are committed first.
-
-        RAISES: UsageError for a table without a key, StorageError when another process writes rows.
-        """
+        RAISES: UsageError for a table without a key, StorageError when another process writes rows."""
         shape = store.shape()
         require_key(store, shape, "write rows one by one")
         if shape.buckets == UNDECIDED:

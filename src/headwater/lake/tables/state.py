@@ -37,11 +37,7 @@ class TableState:
     """What a table holds at one snapshot, read by one schema. Immutable; readers are opened when first asked for."""
 
     def __init__(
-        self,
-        snapshot: Snapshot | None,
-        shape: Shape,
-        shelf: Shelf,
-        load: Callable[[], list[ManifestEntry]],
+        self, snapshot: Snapshot | None, shape: Shape, shelf: Shelf, load: Callable[[], list[ManifestEntry]]
     ) -> None:
         self.snapshot = snapshot
         self.shape = shape

@@ -145,10 +145,7 @@ class TableStore:
             raise type(err)(prefix + err.message, hint=err.hint) from err
 
     def require(self) -> Schema:
-        """The latest schema.
-
-        RAISES: NotFoundError when the table is gone.
-        """
+        """The latest schema. RAISES: NotFoundError when the table is gone."""
         try:
             return self.schemas.latest()
         except NotFoundError as err:

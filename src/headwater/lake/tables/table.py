@@ -13,9 +13,10 @@ from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.row import Row
 from headwater.lake.metadata.entries import TableMetadata
 from headwater.lake.metadata.evolution import SchemaChange, WidenColumn, is_widening
-from headwater.lake.metadata.expire import DAY, Removal, Retention
+from headwater.lake.metadata.expire import DAY, Delete, Removal, Retention
 from headwater.lake.metadata.leases import HOUR
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables import writes
 from headwater.lake.tables.at import At, snapshot_at
 from headwater.lake.tables.casts import CastReport, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
@@ -40,14 +41,6 @@ from headwater.lake.tables.rows import RowWriter
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.stats import TableStats, table_stats
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.writes import (
-    CommitFacts,
-    Partitions,
-    delete_keys,
-    delete_where,
-    overwrite_rows,
-    write_rows,
-)
 from headwater.model.schema import Schema
 from headwater.model.types import DATE
 
@@ -126,7 +119,7 @@ class Table:
         RAISES: SchemaError naming table and column, CommitConflictError; then nothing is changed.
         """
         facts = replace(_facts(operation, origin, commit_user, commit_id), read_at=read_at)
-        return self._tidied(write_rows(self.store, data, facts, deletes=deletes))
+        return self._tidied(writes.write_rows(self.store, data, facts, deletes=deletes))
 
     def delete(
         self,
@@ -142,18 +135,13 @@ class Table:
             raise UsageError("delete takes keys, or predicates as `where`")
         facts = _facts(Operation.DELETE, origin, commit_user, commit_id)
         if keys is not None:
-            return self._tidied(delete_keys(self.store, keys, facts))
+            return self._tidied(writes.delete_keys(self.store, keys, facts))
         if self.store.shape().is_keyed:
-            return self._tidied(delete_where(self.store, where, facts))
+            return self._tidied(writes.delete_where(self.store, where, facts))
         return rewrite_where(self.store, where, facts)
 
     def rewrite(
-        self,
-        where: Where,
-        edit: Edit,
-        *,
-        origin: Origin | None = None,
-        operation: Operation = Operation.UPDATE,
+        self, where: Where, edit: Edit, *, origin: Origin | None = None, operation: Operation = Operation.UPDATE
     ) -> Snapshot:
         """Replace the rows for which predicates hold by what `edit` makes of them, in a table without a key."""
         if self.store.shape().is_keyed:
@@ -163,7 +151,7 @@ class Table:
     def overwrite(
         self,
         data: Any,
-        partitions: Partitions = None,
+        partitions: writes.Partitions = None,
         *,
         origin: Origin | None = None,
         commit_user: str | None = None,
@@ -171,7 +159,7 @@ class Table:
     ) -> Snapshot:
         """Put rows in the place of the whole table, of listed partitions, or `"dynamic"`: of those they are in."""
         facts = _facts(Operation.OVERWRITE, origin, commit_user, commit_id)
-        return overwrite_rows(self.store, data, facts, partitions)
+        return writes.overwrite_rows(self.store, data, facts, partitions)
 
     def writer(self) -> RowWriter:
         """A writer of single rows, durable before there is a snapshot of them. Close it, or use it with `with`."""
@@ -310,10 +298,8 @@ class Table:
 
     def alter(self, *changes: SchemaChange) -> Schema:
         """Change the schema: add, rename, widen, drop, move, relax columns, set options and comments.
-
         RAISES: SchemaChangeError naming the rule a change breaks; for a type that is not wider, how many rows it
-        would break.
-        """
+        would break."""
         with self.store.naming():
             for change in changes:
                 if isinstance(change, WidenColumn):
@@ -338,18 +324,21 @@ class Table:
         keep_max: int | None = None,
         older_than: float = HOUR,
         dry_run: bool = False,
+        delete: Delete | None = None,
     ) -> Removal:
         """Remove snapshots beyond `keep_max`, or older than so many seconds and beyond `keep_min`.
 
-        What a tag or a running reader needs stays.
+        What a tag or a running reader needs stays. `delete` removes many files, by tasks or threads of the caller's.
         """
         most = keep_max if keep_max is not None else 1 << 60
         retention = Retention(min(keep_min, most), most, int(older_than * 1000))
-        return expire(self.store, retention, dry_run=dry_run)
+        return expire(self.store, retention, dry_run=dry_run, delete=delete)
 
-    def remove_orphans(self, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
+    def remove_orphans(
+        self, *, older_than: float = DAY, dry_run: bool = True, delete: Delete | None = None
+    ) -> Removal:
         """Find, and without `dry_run` remove, files that nothing refers to, older than so many seconds."""
-        return remove_orphans(self.store, older_than=older_than, dry_run=dry_run)
+        return remove_orphans(self.store, older_than=older_than, dry_run=dry_run, delete=delete)
 
     # ----------------------------------------------------------------------------------------------- internals
 
@@ -391,7 +380,7 @@ class Table:
 
 def _facts(
     operation: Operation, origin: Origin | None, commit_user: str | None, commit_id: str | None
-) -> CommitFacts:
+) -> writes.CommitFacts:
     if commit_id is None:
-        return CommitFacts(operation, origin, commit_user or "headwater")
-    return CommitFacts(operation, origin, commit_user or "headwater", commit_id, replayed=True)
+        return writes.CommitFacts(operation, origin, commit_user or "headwater")
+    return writes.CommitFacts(operation, origin, commit_user or "headwater", commit_id, replayed=True)

@@ -1,14 +1,11 @@
 """Whether rows that a statement read are still what it read when it writes them back.
-
 A commit that was made from a state (an UPDATE, a MERGE) must not hide what others wrote to the same keys in between.
-Key ranges of files decide most cases; where they overlap, the keys themselves are compared.
-"""
+Key ranges of files decide most cases; where they overlap, the keys themselves are compared."""
 
 from collections.abc import Sequence
 
 from headwater.errors import CommitConflictError
 from headwater.lake.engine.opened import OpenFile, Shelf
-from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.commit import Guard, PlacedFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry
 from headwater.lake.metadata.snapshot import Operation, Snapshot
@@ -39,11 +36,6 @@ def _meet(mine: PlacedFile, entry: ManifestEntry, shelf: Shelf) -> bool:
         return False
     if entry.kind is EntryKind.DELETE:  # an overwrite or a rollback: what was read is gone
         return True
-    return _share_a_key(mine.file, entry.file, shelf)
-
-
-def _share_a_key(a: DataFile, b: DataFile, shelf: Shelf) -> bool:
-    """REQUIRES: both files are there."""
-    small, large = sorted((a, b), key=lambda file: file.rows)
+    small, large = sorted((mine.file, entry.file), key=lambda file: file.rows)
     opened = OpenFile(shelf, large)
     return any(opened.find_many(batch.keys) for batch in OpenFile(shelf, small).batches(None, None))

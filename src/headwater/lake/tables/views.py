@@ -4,8 +4,7 @@ import msgspec
 
 from headwater.errors import AlreadyExistsError, NotFoundError
 from headwater.files import Files
-from headwater.lake.engine.format_version import check_format_version
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.metadata.entries import now_millis
 from headwater.lake.tables.names import TableName, check_name
 from headwater.text import nearest

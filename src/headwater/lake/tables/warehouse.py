@@ -34,8 +34,7 @@ from headwater.lake.metadata.entries import (
 from headwater.lake.metadata.expire import DAY, Removal
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.store_clock import store_time
-from headwater.lake.tables.leftovers import remove_leftovers
-from headwater.lake.tables.maintenance import forget_folder
+from headwater.lake.tables.maintenance import forget_folder, remove_leftovers
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, is_name, parse_name
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
@@ -93,9 +92,7 @@ class Warehouse:
 
     def drop_database(self, name: str, *, if_exists: bool = False, cascade: bool = False) -> None:
         """Remove a database, with `cascade` its tables too.
-
-        RAISES: NotFoundError unless `if_exists`, StorageError when it has tables.
-        """
+        RAISES: NotFoundError unless `if_exists`, StorageError when it has tables."""
         if not self.has_database(name):
             if if_exists:
                 return
@@ -123,10 +120,8 @@ class Warehouse:
         comment: str | None = None,
         if_not_exists: bool = False,
     ) -> Table:
-        """Make a table: with a primary key rows are upserted, without one they are appended.
-
-        RAISES: AlreadyExistsError unless `if_not_exists`, NotFoundError when there is no such database, SchemaError.
-        """
+        """Make a table: with a primary key rows are upserted, without one they are appended. RAISES:
+        AlreadyExistsError unless `if_not_exists`, NotFoundError when there is no such database, SchemaError."""
         table = parse_name(name)
         if if_not_exists and self.has_table(table):
             return self.table(table)
@@ -144,9 +139,7 @@ class Warehouse:
 
     def begin_table(self, name: str | TableName, schema: Schema) -> Table:
         """A table that has a folder and no name yet: fill it, then publish it. Nobody else sees it before.
-
-        RAISES: NotFoundError when there is no such database, SchemaError.
-        """
+        RAISES: NotFoundError when there is no such database, SchemaError."""
         table = parse_name(name)
         self._require_database(table.database)
         with _naming(table):
@@ -156,9 +149,7 @@ class Warehouse:
 
     def publish_table(self, table: Table, *, replace: bool = False) -> Table:
         """Give a table that was begun its name, in one step; with `replace`, the name of the table that has it.
-
-        RAISES: AlreadyExistsError when the name is taken; then the table is given up.
-        """
+        RAISES: AlreadyExistsError when the name is taken; then the table is given up."""
         store, path = table.store, _entry_path(table.name)
         entry = encode_entry(TableEntry(folder=store.paths.folder, table_uuid=table.metadata.table_uuid))
         old = self.table(table.name).store if replace and self.has_table(table.name) else None
@@ -194,10 +185,7 @@ class Warehouse:
         return True
 
     def list_tables(self, database: str = DEFAULT_DATABASE) -> list[str]:
-        """The names of the tables of a database, in order.
-
-        RAISES: NotFoundError when there is no such database.
-        """
+        """The names of the tables of a database, in order. RAISES: NotFoundError when there is no such database."""
         if database != DEFAULT_DATABASE and not self.has_database(database):
             raise self._no_database(database)
         entries = self.files.list(check_name(database, "database"))
@@ -205,9 +193,7 @@ class Warehouse:
 
     def drop_table(self, name: str | TableName, *, if_exists: bool = False) -> None:
         """Remove a table and its files. RAISES: NotFoundError unless `if_exists`.
-
-        A rename that died halfway leaves one table with two names: dropping the first of them keeps the files.
-        """
+        A rename that died halfway leaves one table with two names: dropping the first of them keeps the files."""
         table = parse_name(name)
         if if_exists and not self.has_table(table):
             return
@@ -218,9 +204,7 @@ class Warehouse:
 
     def rename_table(self, name: str | TableName, new_name: str | TableName) -> Table:
         """Give a table another name, perhaps in another database; its files stay where they are.
-
-        RAISES: NotFoundError, AlreadyExistsError.
-        """
+        RAISES: NotFoundError, AlreadyExistsError."""
         old, new = parse_name(name), parse_name(new_name)
         self._require_database(new.database)
         try:
@@ -236,9 +220,7 @@ class Warehouse:
 
     def remove_orphans(self, *, older_than: float = DAY, dry_run: bool = True) -> Removal:
         """Find, and without `dry_run` remove, folders that processes left who died making or dropping a table.
-
-        Files inside the folder of a table are that table's own to clean up: `Table.remove_orphans`.
-        """
+        Files inside the folder of a table are that table's own to clean up: `Table.remove_orphans`."""
         databases = [entry.name for entry in self.files.list() if entry.is_folder]
         before = store_time(self.files, "") - older_than
         return remove_leftovers(self.files, databases, self._folders, before=before, dry_run=dry_run)
@@ -346,3 +328,19 @@ def _column(at: int, name: str, type: str | DataType) -> Field:
     text = type.strip()
     bare = text[: -len("NOT NULL")].rstrip() if text.upper().endswith("NOT NULL") else text
     return Field(at, name, parse_type(bare), nullable=bare == text)
+
+
+class KnownTables:
+    """Tables of a warehouse by name. The catalog is asked each time: a name may stand for another table by now."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+        self._tables: dict[TableName, tuple[TableEntry, Table]] = {}
+
+    def get(self, name: TableName) -> Table:
+        """Open a table. RAISES: NotFoundError with the nearest name."""
+        entry = self._warehouse.entry(name)
+        known = self._tables.get(name)
+        if known is None or known[0] != entry:
+            known = self._tables[name] = entry, Table(TableStore(name, self._warehouse.files, entry.folder))
+        return known[1]

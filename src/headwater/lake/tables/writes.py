@@ -1,8 +1,6 @@
 """Writing a table: route rows to buckets, write one sorted run for each, commit once.
-
 Until the commit nothing is visible. If anything fails before it, the files are removed again; what a process leaves
-when it dies, the orphan clean-up finds.
-"""
+when it dies, the orphan clean-up finds."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -40,9 +38,7 @@ Partitions: TypeAlias = Literal["dynamic"] | Sequence[dict[str, Any]] | None
 @dataclass(frozen=True, slots=True)
 class CommitFacts:
     """Who commits, what for, and from what.
-
-    A commit whose `user` and `id` are given lands once, however often it is tried.
-    """
+    A commit whose `user` and `id` are given lands once, however often it is tried."""
 
     operation: Operation = Operation.INSERT
     origin: Origin | None = None
@@ -52,14 +48,17 @@ class CommitFacts:
     read_at: int | None = None  # the snapshot that the rows were made from: keys changed since then are a conflict
 
 
-def write_rows(store: TableStore, data: Any, facts: CommitFacts, *, deletes: Any = None) -> Snapshot:
+def write_rows(
+    store: TableStore, data: Any, facts: CommitFacts, *, deletes: Any = None, written: Sequence[PlacedFile] = ()
+) -> Snapshot:
     """Upsert rows (append them, in a table without a key) and delete keys, in one commit.
 
+    Files that are `written` already become part of it; their keys are not among the others.
     RAISES: SchemaError naming table and column; then nothing is changed.
     """
     if facts.replayed and (landed := store.committer.find(facts.user, facts.id)) is not None:
         return landed
-    added: list[PlacedFile] = []
+    added = list(written)
     with store.naming():
         shape = store.shape()
         if shape.buckets == UNDECIDED:
@@ -85,9 +84,7 @@ def delete_keys(store: TableStore, keys: Any, facts: CommitFacts) -> Snapshot:
 
 def delete_where(store: TableStore, where: Where, facts: CommitFacts) -> Snapshot:
     """Delete the rows of a table with a primary key for which predicates hold.
-
-    RAISES: CommitConflictError when others changed such rows again and again.
-    """
+    RAISES: CommitConflictError when others changed such rows again and again."""
     for attempt in range(ATTEMPTS):
         state = store.latest()
         plan = plan_scan(store, state, state.shape.schema.primary_keys, where)
@@ -102,9 +99,7 @@ def delete_where(store: TableStore, where: Where, facts: CommitFacts) -> Snapsho
 
 def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions: Partitions = None) -> Snapshot:
     """Put rows in the place of all that is there, or of all that is in some partitions.
-
-    RAISES: SchemaError when a row is outside the partitions that were listed; then nothing is changed.
-    """
+    RAISES: SchemaError when a row is outside the partitions that were listed; then nothing is changed."""
     added: list[PlacedFile] = []
     with store.naming():
         shape = store.shape()
@@ -114,7 +109,11 @@ def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions:
         try:
             add_files(store, shape, conforming(data, shape.schema), added)
             if listed is not None:
-                _refuse_outside(added, listed, shape)
+                for placed in added:
+                    if placed.partition not in listed:
+                        names = (field.name for field in shape.partition_fields)
+                        where = ", ".join(f"{name}={value}" for name, value in zip(names, placed.partition))
+                        raise SchemaError(f"rows of partition {where} are not in the partitions to overwrite")
         except BaseException:
             discard(store, added)
             raise
@@ -125,9 +124,7 @@ def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions:
 
 def commit(store: TableStore, change: Change) -> Snapshot:
     """Commit a change; when that is refused, remove the files it brought.
-
-    RAISES: CommitConflictError, ValueOverflowError when a sum or product would not fit its column.
-    """
+    RAISES: CommitConflictError, ValueOverflowError when a sum or product would not fit its column."""
     try:
         with store.naming():
             snapshot = store.committer.commit(replace(change, check=refuse_overflow(store, change)))
@@ -144,9 +141,7 @@ def add_files(
     store: TableStore, shape: Shape, tables: Iterable[pa.Table], added: list[PlacedFile], *, kind: Kind = Kind.PUT
 ) -> None:
     """Write rows to level 0, one sorted run for each bucket and table; what was written is noted in `added`.
-
-    Tables of rows that have no key and are not partitioned become one file: DuckDB plans better for few files.
-    """
+    Tables of rows that have no key and are not partitioned become one file: DuckDB plans better for few files."""
     first = next_sequence(store.committer.log.latest())
     if not shape.is_keyed and not shape.partition_fields and shape.buckets == 1:
         rows = numbered(routed.rows.columns for table in tables for routed in route(table, shape))
@@ -160,9 +155,7 @@ def add_files(
 
 def write_routed(store: TableStore, shape: Shape, routed: Routed, sequence: int) -> list[PlacedFile]:
     """Write the rows of one bucket as one sorted run.
-
-    Its name has the `sequence` that the file gets if nobody else commits first; the manifest has the one it got.
-    """
+    Its name has the `sequence` that the file gets if nobody else commits first; the manifest has the one it got."""
     writer = store.writer(shape, routed.partition, routed.bucket)
     files = writer.write([routed.rows], level=0, sequence=sequence)
     return [PlacedFile(file, routed.bucket, routed.partition) for file in files]
@@ -222,11 +215,3 @@ def _listed(partitions: Partitions, shape: Shape) -> frozenset[Partition] | None
             raise UsageError(f"{each!r} is not a partition", hint=f"a dictionary with {', '.join(names)}")
         found.add(tuple(stored_value(each[name]) for name in names))
     return frozenset(found)
-
-
-def _refuse_outside(added: list[PlacedFile], listed: frozenset[Partition], shape: Shape) -> None:
-    for placed in added:
-        if placed.partition not in listed:
-            names = (field.name for field in shape.partition_fields)
-            where = ", ".join(f"{name}={value}" for name, value in zip(names, placed.partition))
-            raise SchemaError(f"rows of partition {where} are not in the partitions to overwrite")

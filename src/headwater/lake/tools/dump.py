@@ -18,9 +18,7 @@ from headwater.lake.tables.store import TableStore
 
 def live_tables(target: TableStore | Files) -> tuple[Files, list[tuple[str, int]]]:
     """The store, and path and size of each SSTable of the newest snapshot of a table, or version of a tree.
-
-    RAISES: InputError when the table keeps its rows in another format.
-    """
+    RAISES: InputError when the table keeps its rows in another format."""
     if isinstance(target, TableStore):
         files, paths = target.files, target.paths
         live = [entry.file for entry in target.live(target.committer.log.latest())]

@@ -1,9 +1,7 @@
 """Mending a tree that is damaged: keeping what is whole, and losing nothing in silence.
-
 Damaged logs keep their whole records, damaged data files their whole blocks; a lost list of live files is made anew
 from the data files. Whatever is replaced keeps its bytes under its name with `.damaged` added, and every step is in
-the report.
-"""
+the report."""
 
 from collections.abc import Iterator
 
@@ -23,9 +21,7 @@ from headwater.model.schema import Schema
 
 def schema_in(files: Files, folder: str = "") -> Schema:
     """The schema of the tree in a folder, as its newest data file has it.
-
-    RAISES: InputError when no data file can tell.
-    """
+    RAISES: InputError when no data file can tell."""
     paths = PathFactory(folder)
     entries = [entry for entry in files.list(paths.data_folder) if entry.name.endswith(".sst")]
     for entry in sorted(entries, key=lambda entry: -entry.modified):
@@ -50,9 +46,7 @@ def repair(files: Files, schema: Schema, folder: str = "") -> list[str]:
 
 def remove_orphans(files: Files, folder: str = "") -> list[str]:
     """Remove data files that belong to no version, and files that were never published; say which.
-
-    REQUIRES: nobody else has the tree open.
-    """
+    REQUIRES: nobody else has the tree open."""
     paths = PathFactory(folder)
     live = {file.name for file in FileVersionLog(files, paths).latest().files}
     names = [entry.name for entry in files.list(paths.data_folder)]

@@ -1,9 +1,7 @@
 """The durability proof, on the user's own disk: a process writes a tree or a table and is killed with -9.
-
 The child prints every write after it was acknowledged; the parent kills it at a random moment, opens what it wrote,
 and compares. Every acknowledged write must be there; the one under way may be. Puts, deletes, flushes and compactions
-are interleaved, so that the kill falls on all of them.
-"""
+are interleaved, so that the kill falls on all of them."""
 
 import random
 import signal

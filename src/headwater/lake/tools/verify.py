@@ -1,7 +1,5 @@
 """Checking trees and tables: every checksum, the order of keys, the files that snapshots name, and the logs.
-
-Nothing is changed here; `repair.py` and `repair_table.py` mend.
-"""
+Nothing is changed here; `repair.py` and `repair_table.py` mend."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -62,9 +60,7 @@ def verify_tree(tree: LSMTree) -> VerifyReport:
 
 def verify_table(store: TableStore, progress: Callable[[str], None] = lambda name: None) -> VerifyReport:
     """Read and check every schema, snapshot, tag, manifest, log and data file of a table.
-
-    REQUIRES: a store that has read nothing yet, so that nothing is taken from memory.
-    """
+    REQUIRES: a store that has read nothing yet, so that nothing is taken from memory."""
     report = VerifyReport()
     for id in store.schemas.list_schemas():
         _tried(report, store.schemas.get_schema, id)

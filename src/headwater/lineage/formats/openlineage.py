@@ -1,15 +1,11 @@
-"""Lineage of SQL text as OpenLineage events.
-
-What a text says is design-time lineage: it belongs to a job, not to a run, so each statement becomes one JobEvent
-with its SQL, inputs, outputs and the column-lineage facet.
-"""
+"""Lineage of SQL text as OpenLineage events. What a text says is design-time lineage: it belongs to a job, not to a
+run, so each statement becomes one JobEvent with its SQL, inputs, outputs and the column-lineage facet."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from headwater.events import (
     DatasetName,
-    Facets,
     InputDataset,
     Job,
     JobEvent,
@@ -45,7 +41,11 @@ def _event(statement: StatementLineage, namespace: str, source: Source | None, s
     text = source.excerpt(statement.span) if source is not None and statement.span is not None else None
     outputs: tuple[OutputDataset, ...] = ()
     if statement.target is not None:
-        made = _output_facets(statement, namespace)
+        columns = tuple(SchemaField(name=column.name) for column in statement.columns)
+        made = by_key(
+            SchemaFacet(fields=columns) if columns else None,
+            column_lineage(statement.edges, lambda table: DatasetName(namespace, str(table))),
+        )
         outputs = (OutputDataset(namespace=namespace, name=str(statement.target), facets=made),)
     return JobEvent(
         event_time=stamp,
@@ -56,12 +56,4 @@ def _event(statement: StatementLineage, namespace: str, source: Source | None, s
         ),
         inputs=tuple(InputDataset(namespace=namespace, name=str(table.name)) for table in statement.sources),
         outputs=outputs,
-    )
-
-
-def _output_facets(statement: StatementLineage, namespace: str) -> Facets:
-    columns = tuple(SchemaField(name=column.name) for column in statement.columns)
-    return by_key(
-        SchemaFacet(fields=columns) if columns else None,
-        column_lineage(statement.edges, lambda table: DatasetName(namespace, str(table))),
     )

@@ -53,18 +53,14 @@ def _add_edges(
             columns = ports.setdefault(ref.table, {})
             if ref.column is not None:
                 columns.setdefault(ref.name)
-        _add(lines, edge)
-
-
-def _add(lines: dict[tuple[End, End], Line], edge: Edge) -> None:
-    """One line between two ends: of several influences the strongest is drawn."""
-    style = _STYLES[edge.kind.influence]
-    source, target = _end(edge.source), _end(edge.target)
-    known = lines.get((source, target))
-    if known is None or list(Style).index(style) < list(Style).index(known.style):
-        text = f": {edge.expression}" if edge.expression else ""
-        title = f"{edge.source} → {edge.target} {edge.kind.value}{text}"
-        lines[source, target] = Line(source, target, style, title)
+        # one line between two ends: of several influences the strongest is drawn
+        style = _STYLES[edge.kind.influence]
+        source, target = _end(edge.source), _end(edge.target)
+        known = lines.get((source, target))
+        if known is None or list(Style).index(style) < list(Style).index(known.style):
+            text = f": {edge.expression}" if edge.expression else ""
+            title = f"{edge.source} → {edge.target} {edge.kind.value}{text}"
+            lines[source, target] = Line(source, target, style, title)
 
 
 def _end(ref: ColumnRef) -> End:

@@ -1,13 +1,16 @@
-"""Lineage as rows: one per edge, for tables, CSV files and JSON lines."""
+"""Lineage as rows: one per edge, for tables, CSV files, JSON lines and notebooks; and the choice of a format."""
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 
 import msgspec
 
+from headwater.errors import UsageError
 from headwater.lineage.statement import StatementLineage
-from headwater.text import align
+from headwater.model.edges import Edge
+from headwater.text import align, nearest
 
 COLUMN_HEADERS = (
     *("statement", "target_table", "target_column", "source_table", "source_column"),
@@ -66,3 +69,35 @@ def to_json_lines(headers: Sequence[str], rows: Sequence[Row]) -> str:
 
 def _safe(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+_STYLE = "border-collapse:collapse;font-size:90%"
+_MOST = 500  # rows; a notebook cell is for looking, not for export
+
+
+def html(statements: Sequence[StatementLineage]) -> str:
+    """A table of edges as an HTML fragment, grouped by what they lead to. All text is escaped; nothing is fetched."""
+    rows = [_row(edge) for statement in statements for edge in statement.edges]
+    cut = f"<p>… and {len(rows) - _MOST:,} more edges</p>" if len(rows) > _MOST else ""
+    head = "".join(
+        f"<th style='text-align:left'>{title}</th>" for title in ("column", "comes from", "how", "expression")
+    )
+    return f"<table style='{_STYLE}'><tr>{head}</tr>{''.join(rows[:_MOST])}</table>{cut}"
+
+
+def _row(edge: Edge) -> str:
+    kind = edge.kind.value + (f" <em title='{escape(edge.approximate)}'>~</em>" if edge.approximate else "")
+    expression = f"<code>{escape(edge.expression)}</code>" if edge.expression else ""
+    cells = (f"<b>{escape(str(edge.target))}</b>", escape(str(edge.source)), kind, expression)
+    return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def in_format(makers: Mapping[str, Callable[[], str]], format: str) -> str:
+    """What the maker of that name makes. RAISES: UsageError with the nearest name when there is none."""
+    if format not in makers:
+        close = nearest(format, makers)
+        raise UsageError(
+            f"there is no format `{format}`",
+            hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
+        )
+    return makers[format]()

@@ -3,32 +3,16 @@
 import os
 import sys
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
 from pyspark import SparkContext
 
+from headwater.events import facets as openlineage
 from headwater.events.event import Job, new_run_id
-from headwater.events.facets import (
-    CustomFacet,
-    EnvironmentFacet,
-    EnvironmentVariable,
-    Facets,
-    JobOwnershipFacet,
-    JobReference,
-    JobTagsFacet,
-    JobTypeFacet,
-    Owner,
-    ParentFacet,
-    ProcessingEngineFacet,
-    Root,
-    RunReference,
-    SourceCodeLocationFacet,
-    Tag,
-    by_key,
-)
 from headwater.spark.agent.options import AgentOptions
+
+_VERSION = version("headwater")
 
 
 @dataclass(frozen=True)
@@ -50,81 +34,76 @@ class Application:
         user = str(context._jsc.sc().sparkUser())
         return cls(name, str(context.applicationId), str(context.version), str(context.master), user, options)
 
-    def job(self, suffix: str = "", *, kind: str, streaming: bool = False, facets: Facets | None = None) -> Job:
+    def job(
+        self, suffix: str = "", *, kind: str, streaming: bool = False, facets: openlineage.Facets | None = None
+    ) -> Job:
         """A job of this application; without a suffix, the application as a whole."""
         name = ".".join(part for part in (snake_case(self.name), suffix) if part)
-        job_type = JobTypeFacet(
+        job_type = openlineage.JobTypeFacet(
             processing_type="STREAMING" if streaming else "BATCH", integration="SPARK", job_type=kind
         )
-        shared = by_key(job_type, self._owners(), self._tags())
+        shared = openlineage.by_key(job_type, self._owners(), self._tags())
         return Job(namespace=self.options.namespace, name=name, facets=shared | (facets or {}))
 
     @property
     def whole(self) -> Job:
         """The job that is the application."""
-        return self.job(kind="APPLICATION", facets=by_key(_script()))
+        return self.job(kind="APPLICATION", facets=openlineage.by_key(_script()))
 
-    def run_facets(self) -> Facets:
+    def run_facets(self) -> openlineage.Facets:
         """What is said of every run."""
-        engine = ProcessingEngineFacet(
-            name="spark", version=self.spark_version, openlineage_adapter_version=_own_version()
+        engine = openlineage.ProcessingEngineFacet(
+            name="spark", version=self.spark_version, openlineage_adapter_version=_VERSION
         )
-        details = CustomFacet(values={"applicationId": self.id, "master": self.master, "user": self.user})
-        return by_key(engine, _environment(self.options.environment)) | {"headwater_spark": details}
+        details = openlineage.CustomFacet(values={"applicationId": self.id, "master": self.master, "user": self.user})
+        return openlineage.by_key(engine, _environment(self.options.environment)) | {"headwater_spark": details}
 
-    def parent(self) -> ParentFacet:
+    def parent(self) -> openlineage.ParentFacet:
         """The application as the parent of a run, with what started the application as the root."""
-        own = (
-            RunReference(run_id=self.run_id),
-            JobReference(namespace=self.options.namespace, name=snake_case(self.name)),
-        )
-        return ParentFacet(run=own[0], job=own[1], root=self._root() or Root(run=own[0], job=own[1]))
+        run = openlineage.RunReference(run_id=self.run_id)
+        job = openlineage.JobReference(namespace=self.options.namespace, name=snake_case(self.name))
+        return openlineage.ParentFacet(run=run, job=job, root=self._root() or openlineage.Root(run=run, job=job))
 
-    def grandparent(self) -> ParentFacet | None:
+    def grandparent(self) -> openlineage.ParentFacet | None:
         """What started the application, as its parent."""
         root = self._root()
-        return None if root is None else ParentFacet(run=root.run, job=root.job, root=root)
+        return None if root is None else openlineage.ParentFacet(run=root.run, job=root.job, root=root)
 
-    def _root(self) -> Root | None:
+    def _root(self) -> openlineage.Root | None:
         if self.options.parent_run is None:
             return None
         namespace, _, name = (self.options.parent_job or "default/unknown").rpartition("/")
-        return Root(
-            run=RunReference(run_id=self.options.parent_run),
-            job=JobReference(namespace=namespace or "default", name=name),
+        return openlineage.Root(
+            run=openlineage.RunReference(run_id=self.options.parent_run),
+            job=openlineage.JobReference(namespace=namespace or "default", name=name),
         )
 
-    def _owners(self) -> JobOwnershipFacet | None:
-        owners = []
-        for text in _parts(self.options.owners):
-            kind, _, name = text.rpartition(":")
-            owners.append(Owner(name=name, type=kind or None))
-        return JobOwnershipFacet(owners=tuple(owners)) if owners else None
+    def _owners(self) -> openlineage.JobOwnershipFacet | None:
+        given = [text.rpartition(":") for text in _parts(self.options.owners)]
+        owners = tuple(openlineage.Owner(name=name, type=kind or None) for kind, _, name in given)
+        return openlineage.JobOwnershipFacet(owners=owners) if owners else None
 
-    def _tags(self) -> JobTagsFacet | None:
-        tags = []
-        for text in _parts(self.options.tags):
-            key, _, value = text.partition("=")
-            tags.append(Tag(key=key, value=value or "true", source="headwater"))
-        return JobTagsFacet(tags=tuple(tags)) if tags else None
+    def _tags(self) -> openlineage.JobTagsFacet | None:
+        given = [text.partition("=") for text in _parts(self.options.tags)]
+        tags = tuple(openlineage.Tag(key=key, value=value or "true", source="headwater") for key, _, value in given)
+        return openlineage.JobTagsFacet(tags=tags) if tags else None
 
 
-@cache
-def _own_version() -> str:
-    return version("headwater")
-
-
-def _environment(names: str) -> EnvironmentFacet | None:
+def _environment(names: str) -> openlineage.EnvironmentFacet | None:
     """The variables that were asked for by name; none are reported unasked."""
-    found = [EnvironmentVariable(name=name, value=os.environ[name]) for name in _parts(names) if name in os.environ]
-    return EnvironmentFacet(environment_variables=tuple(found)) if found else None
+    found = [
+        openlineage.EnvironmentVariable(name=name, value=os.environ[name])
+        for name in _parts(names)
+        if name in os.environ
+    ]
+    return openlineage.EnvironmentFacet(environment_variables=tuple(found)) if found else None
 
 
-def _script() -> SourceCodeLocationFacet | None:
+def _script() -> openlineage.SourceCodeLocationFacet | None:
     path = Path(sys.argv[0]) if sys.argv and sys.argv[0] else None
     if path is None or path.suffix != ".py" or not path.is_file():
         return None
-    return SourceCodeLocationFacet(type="file", url=path.resolve().as_uri(), path=str(path))
+    return openlineage.SourceCodeLocationFacet(type="file", url=path.resolve().as_uri(), path=str(path))
 
 
 def _parts(text: str) -> list[str]:

@@ -19,7 +19,7 @@ into Python, so jobs of very many tasks feel it.
 import dataclasses
 import queue
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import msgspec
 from pyspark import SparkContext
@@ -50,39 +50,7 @@ class Happening:
 _DECODER = msgspec.json.Decoder(Happening)
 
 
-class Bridge(Protocol):
-    """Where happenings come from."""
-
-    def poll(self, seconds: float) -> Happening | None:
-        """The next happening, waiting for it; None when there is none in that time."""
-        ...
-
-    def take(self, happening: Happening) -> Any:
-        """The object in the JVM that came with a happening; given once."""
-        ...
-
-    def waiting(self) -> int:
-        """How many happenings have not been asked for yet."""
-        ...
-
-    def accepted(self) -> int:
-        """How many there have been so far, those that were forgotten not counted."""
-        ...
-
-    def lost(self) -> int:
-        """How many were forgotten because too many were waiting."""
-        ...
-
-    def finish(self) -> None:
-        """Let the end of the application go on."""
-        ...
-
-    def detach(self) -> None:
-        """Stop listening."""
-        ...
-
-
-def attach(context: SparkContext, *, capacity: int, patience: float) -> Bridge:
+def attach(context: SparkContext, *, capacity: int, patience: float) -> "Bridge":
     """Begin to listen to everything that a Spark runs."""
     try:
         return JvmBridge(context, capacity, patience)
@@ -106,25 +74,32 @@ class JvmBridge:
         self._bus.addToQueue(self._listener, QUEUE)
 
     def poll(self, seconds: float) -> Happening | None:
+        """The next happening, waiting for it; None when there is none in that time."""
         text = self._listener.poll(int(seconds * 1000))
         return None if text is None else _DECODER.decode(text)
 
     def take(self, happening: Happening) -> Any:
+        """The object in the JVM that came with a happening; given once."""
         return self._listener.take(happening.key) if happening.key else None
 
     def waiting(self) -> int:
+        """How many happenings have not been asked for yet."""
         return int(self._listener.size())
 
     def accepted(self) -> int:
+        """How many there have been so far, those that were forgotten not counted."""
         return int(self._listener.accepted())
 
     def lost(self) -> int:
+        """How many were forgotten because too many were waiting."""
         return int(self._listener.lost())
 
     def finish(self) -> None:
+        """Let the end of the application go on."""
         self._listener.finish()
 
     def detach(self) -> None:
+        """Stop listening."""
         self._bus.removeListener(self._listener)
 
 
@@ -162,8 +137,6 @@ class PythonBridge:
                 self._offer(
                     Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe()
                 )
-            case _:
-                return
 
     def onApplicationEnd(self, event: Any) -> None:  # noqa: N802
         self._offer(Happening("stop", time=int(event.time())), None)
@@ -202,3 +175,7 @@ class PythonBridge:
 
     def detach(self) -> None:
         self._bus.removeListener(self)
+
+
+Bridge: TypeAlias = JvmBridge | PythonBridge
+"""Where happenings come from."""

@@ -17,10 +17,6 @@ class OpenLineageContext:
     spark_context: SparkContext
     options: AgentOptions = field(default_factory=AgentOptions)
 
-    @property
-    def jvm(self) -> Any:
-        return self.spark_context._jvm
-
     @cached_property
     def metastore(self) -> str | None:
         """The address of Hive's metastore, where there is one."""

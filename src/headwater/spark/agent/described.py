@@ -14,6 +14,7 @@ for a table of the session catalog, and for any other
 where what is not known is missing.
 """
 
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from headwater.errors import EngineError, MissingDependencyError
@@ -70,13 +71,9 @@ def _ask_catalog(table: Any) -> Described:
 
 
 def _ask_other(table: Any, kind: str) -> Described:
-    described: Described = {"class": kind, "name": str(table.name())}
-    try:
+    described: Described = {"class": kind, "name": str(table.name()), "properties": {}, "schema": ()}
+    with suppress(Exception):  # a table that cannot be asked has none
         described["properties"] = {str(key): str(value) for key, value in table.properties().items()}
-    except Exception:  # a table that cannot be asked has none
-        described["properties"] = {}
-    try:
+    with suppress(Exception):
         described["schema"] = columns_of(table.schema())
-    except Exception:
-        described["schema"] = ()
     return described

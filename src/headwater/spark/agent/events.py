@@ -2,16 +2,8 @@
 
 from datetime import UTC, datetime
 
-from headwater.events.event import EventType, InputDataset, OutputDataset, Run, RunEvent, timestamp
-from headwater.events.facets import (
-    ErrorMessageFacet,
-    ExtractionError,
-    ExtractionErrorFacet,
-    Facet,
-    Facets,
-    SqlFacet,
-    by_key,
-)
+from headwater.events import facets as openlineage
+from headwater.events.event import EventType, Run, RunEvent, timestamp
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
@@ -34,15 +26,19 @@ class OpenLineageRunEventBuilder:
         self, type: EventType, context: SparkSQLExecutionContext, happening: Happening, *, stream: str | None = None
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
-        inputs, outputs = self._inputs(context), self._outputs(context)
+        inputs = tuple(input_dataset(each, context.read(each)) for each in context.inputs)
+        found, known = context.outputs, context.datasets
+        written = context.written if len([each for each in found if each.query is not None]) == 1 else None
+        outputs = tuple(output_dataset(each, context.edges_into(each), known, written) for each in found)
         context.job = context.job or job_suffix(context)
         job = self.application.job(
             stream if stream is not None else context.job,
             kind="SQL_JOB",
             streaming=context.stream is not None,
-            facets=by_key(self._sql(context)),
+            facets=openlineage.by_key(self._sql(context)),
         )
-        run = Run(run_id=context.stream or context.run_id, facets=self._run_facets(context, happening))
+        own = openlineage.by_key(self.application.parent(), _error(happening, "JAVA"), _doubts(context))
+        run = Run(run_id=context.stream or context.run_id, facets=self.application.run_facets() | own)
         return RunEvent(
             event_time=_moment(happening), event_type=type, run=run, job=job, inputs=inputs, outputs=outputs
         )
@@ -50,7 +46,9 @@ class OpenLineageRunEventBuilder:
     def build_application(self, type: EventType, *, error: str | None = None, time: int = 0) -> RunEvent:
         """The event of the application as a whole."""
         happening = Happening("stop", time=time, error=error)
-        facets = self.application.run_facets() | by_key(self.application.grandparent(), _error(happening, "PYTHON"))
+        facets = self.application.run_facets() | openlineage.by_key(
+            self.application.grandparent(), _error(happening, "PYTHON")
+        )
         run = Run(run_id=self.application.run_id, facets=facets)
         return RunEvent(event_time=_moment(happening), event_type=type, run=run, job=self.application.whole)
 
@@ -66,7 +64,9 @@ class OpenLineageRunEventBuilder:
         outputs: list[PlanOutput] | None = None,
     ) -> RunEvent:
         """The event of a run without a plan: a job on RDDs, a stream that begins or ends."""
-        facets = self.application.run_facets() | by_key(self.application.parent(), _error(happening, "JAVA"))
+        facets = self.application.run_facets() | openlineage.by_key(
+            self.application.parent(), _error(happening, "JAVA")
+        )
         streaming = kind == "SQL_JOB"
         return RunEvent(
             event_time=_moment(happening),
@@ -77,25 +77,13 @@ class OpenLineageRunEventBuilder:
             outputs=tuple(output_dataset(each, (), {}, None) for each in outputs or ()),
         )
 
-    def _inputs(self, context: SparkSQLExecutionContext) -> tuple[InputDataset, ...]:
-        return tuple(input_dataset(each, context.read(each)) for each in context.inputs)
-
-    def _outputs(self, context: SparkSQLExecutionContext) -> tuple[OutputDataset, ...]:
-        found, known = context.outputs, context.datasets
-        written = context.written if len([each for each in found if each.query is not None]) == 1 else None
-        return tuple(output_dataset(each, context.edges_into(each), known, written) for each in found)
-
-    def _run_facets(self, context: SparkSQLExecutionContext, happening: Happening) -> Facets:
-        own: list[Facet | None] = [self.application.parent(), _error(happening, "JAVA"), _doubts(context)]
-        return self.application.run_facets() | by_key(*own)
-
-    def _sql(self, context: SparkSQLExecutionContext) -> SqlFacet | None:
+    def _sql(self, context: SparkSQLExecutionContext) -> openlineage.SqlFacet | None:
         options = self.application.options
         text = context.sql if options.sql else None
         if text is None:
             return None
         text = text if options.literals else redact(text)
-        return SqlFacet(query=text.strip()[:_LONGEST_SQL], dialect="spark")
+        return openlineage.SqlFacet(query=text.strip()[:_LONGEST_SQL], dialect="spark")
 
 
 # MERGE, UPDATE and DELETE are three jobs, though Spark rewrites them to one operator
@@ -106,10 +94,9 @@ def job_suffix(context: SparkSQLExecutionContext) -> str:
     """What a run is called within its application: what it does, and to which table."""
     outputs, lineages = context.outputs, context.lineages
     if outputs:
-        operation = (
-            _REWRITTEN.get(outputs[0].statement, "") if outputs[0].node.name in ("ReplaceData", "WriteDelta") else ""
-        )
-        operation = operation or snake_case(outputs[0].node.name)
+        operation = snake_case(outputs[0].node.name)
+        if outputs[0].node.name in ("ReplaceData", "WriteDelta"):
+            operation = _REWRITTEN.get(outputs[0].statement, operation)
         return f"{operation}.{_joined([output.dataset for output in outputs])}"
     root = lineages[0].plan.root.name if lineages else "query"
     return f"read_{snake_case(root)}.{_joined(context.inputs)}"
@@ -126,23 +113,25 @@ def _moment(happening: Happening) -> str:
     return timestamp(datetime.fromtimestamp(happening.time / 1000, UTC) if happening.time else None)
 
 
-def _error(happening: Happening, language: str) -> ErrorMessageFacet | None:
+def _error(happening: Happening, language: str) -> openlineage.ErrorMessageFacet | None:
     if happening.error is None:
         return None
     trace = happening.trace
-    return ErrorMessageFacet(
+    return openlineage.ErrorMessageFacet(
         message=without_secrets(happening.error[:_LONGEST_MESSAGE]),
         programming_language=language,
         stack_trace=None if trace is None else without_secrets(trace),
     )
 
 
-def _doubts(context: SparkSQLExecutionContext) -> ExtractionErrorFacet | None:
+def _doubts(context: SparkSQLExecutionContext) -> openlineage.ExtractionErrorFacet | None:
     """What the agent could not find out, said rather than left out."""
     messages = [issue.message for issue in context.issues] + context.failures
     if context.degraded is not None:
         messages.append(f"columns are not known: {context.degraded}")
     if not messages:
         return None
-    errors = tuple(ExtractionError(error_message=message) for message in messages[:50])
-    return ExtractionErrorFacet(total_tasks=len(context.executions), failed_tasks=len(messages), errors=errors)
+    errors = tuple(openlineage.ExtractionError(error_message=message) for message in messages[:50])
+    return openlineage.ExtractionErrorFacet(
+        total_tasks=len(context.executions), failed_tasks=len(messages), errors=errors
+    )

@@ -1,23 +1,9 @@
 """The facets of a dataset that a plan reads or writes."""
 
 from headwater.errors import SchemaError
+from headwater.events import facets
 from headwater.events.columns import column_lineage
 from headwater.events.event import InputDataset, OutputDataset
-from headwater.events.facets import (
-    ColumnLineageFacet,
-    DataSourceFacet,
-    Facet,
-    InputStatisticsFacet,
-    LifecycleFacet,
-    OutputStatisticsFacet,
-    PreviousIdentifier,
-    SchemaFacet,
-    SchemaField,
-    StorageFacet,
-    SymlinksFacet,
-    VersionFacet,
-    by_key,
-)
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.model.types import Array, DataType, Map, Struct, parse_type
@@ -31,12 +17,12 @@ def input_dataset(dataset: PlanDataset, read: Measure | None) -> InputDataset:
     """A dataset that was read, with how much of it."""
     statistics = None
     if read is not None:
-        statistics = InputStatisticsFacet(row_count=read.rows, size=read.bytes, file_count=read.files)
+        statistics = facets.InputStatisticsFacet(row_count=read.rows, size=read.bytes, file_count=read.files)
     return InputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
-        facets=by_key(*_facets(dataset, dataset.schema)),
-        input_facets=by_key(statistics),
+        facets=facets.by_key(*_facets(dataset, dataset.schema)),
+        input_facets=facets.by_key(statistics),
     )
 
 
@@ -47,15 +33,17 @@ def output_dataset(
     dataset = output.dataset
     statistics = None
     if written is not None and output.query is not None:
-        statistics = OutputStatisticsFacet(row_count=written.rows, size=written.bytes, file_count=written.files)
-    lineage: ColumnLineageFacet | None = column_lineage(
+        statistics = facets.OutputStatisticsFacet(
+            row_count=written.rows, size=written.bytes, file_count=written.files
+        )
+    lineage: facets.ColumnLineageFacet | None = column_lineage(
         [edge for edge in edges if edge.source.table in known], lambda table: known[table].name
     )
     return OutputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
-        facets=by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), lineage),
-        output_facets=by_key(statistics),
+        facets=facets.by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), lineage),
+        output_facets=facets.by_key(statistics),
     )
 
 
@@ -67,41 +55,41 @@ def _written_schema(output: PlanOutput) -> tuple[tuple[str, str], ...]:
     return tuple((name, column.type) for name, column in zip(names, output.query.output))
 
 
-def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[Facet | None]:
+def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[facets.Facet | None]:
     uri = dataset.uri or dataset.name.namespace
-    storage = None
-    if dataset.layer is not None:
-        storage = StorageFacet(storage_layer=dataset.layer, file_format=dataset.format)
+    layer = dataset.layer
     return [
-        SchemaFacet(fields=tuple(_field(name, type) for name, type in schema[:_MOST_FIELDS])) if schema else None,
-        DataSourceFacet(name=dataset.name.namespace, uri=uri),
-        VersionFacet(dataset_version=dataset.version) if dataset.version is not None else None,
-        SymlinksFacet(identifiers=dataset.symlinks) if dataset.symlinks else None,
-        storage,
+        facets.SchemaFacet(fields=tuple(_field(name, type) for name, type in schema[:_MOST_FIELDS]))
+        if schema
+        else None,
+        facets.DataSourceFacet(name=dataset.name.namespace, uri=uri),
+        facets.VersionFacet(dataset_version=dataset.version) if dataset.version is not None else None,
+        facets.SymlinksFacet(identifiers=dataset.symlinks) if dataset.symlinks else None,
+        facets.StorageFacet(storage_layer=layer, file_format=dataset.format) if layer is not None else None,
     ]
 
 
-def _lifecycle(output: PlanOutput) -> LifecycleFacet | None:
+def _lifecycle(output: PlanOutput) -> facets.LifecycleFacet | None:
     if output.change is None:
         return None
     before = None
     if output.previous is not None:
-        before = PreviousIdentifier(namespace=output.previous.namespace, name=output.previous.name)
-    return LifecycleFacet(lifecycle_state_change=output.change, previous_identifier=before)
+        before = facets.PreviousIdentifier(namespace=output.previous.namespace, name=output.previous.name)
+    return facets.LifecycleFacet(lifecycle_state_change=output.change, previous_identifier=before)
 
 
-def _field(name: str, type: str) -> SchemaField:
+def _field(name: str, type: str) -> facets.SchemaField:
     """A column with what is inside it."""
     if "<" not in type:
-        return SchemaField(name=name, type=type)
+        return facets.SchemaField(name=name, type=type)
     try:
         inside = _members(parse_type(type, foreign=True))
     except SchemaError:
         inside = ()
-    return SchemaField(name=name, type=type.partition("<")[0], fields=inside)
+    return facets.SchemaField(name=name, type=type.partition("<")[0], fields=inside)
 
 
-def _members(type: DataType) -> tuple[SchemaField, ...]:
+def _members(type: DataType) -> tuple[facets.SchemaField, ...]:
     match type:
         case Struct(members):
             return tuple(_nested(member.name, member.type) for member in members)
@@ -113,5 +101,5 @@ def _members(type: DataType) -> tuple[SchemaField, ...]:
             return ()
 
 
-def _nested(name: str, type: DataType) -> SchemaField:
-    return SchemaField(name=name, type=str(type).partition("<")[0].lower(), fields=_members(type))
+def _nested(name: str, type: DataType) -> facets.SchemaField:
+    return facets.SchemaField(name=name, type=str(type).partition("<")[0].lower(), fields=_members(type))

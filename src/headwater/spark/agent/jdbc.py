@@ -26,19 +26,15 @@ def tables_of_query(query: JdbcQuery) -> tuple[dict[TableName, PlanDataset], tup
     if result.has_errors:
         return {}, ()
     found = {name: jdbc_dataset(query.url, str(name)) for name in result.tables if name != RESULT}
-    renamed = {name: each.table for name, each in found.items()}
-    edges = tuple(
-        dataclasses.replace(edge, source=_renamed(edge.source, renamed), source_span=None, target_span=None)
-        for edge in result.edges
-    )
-    return {each.table: each for each in found.values()}, edges
+    edges = []
+    for edge in result.edges:
+        table = found[edge.source.table].table if edge.source.table in found else edge.source.table
+        source = ColumnRef(table, edge.source.column, edge.source.path)
+        edges.append(dataclasses.replace(edge, source=source, source_span=None, target_span=None))
+    return {each.table: each for each in found.values()}, tuple(edges)
 
 
 _DIALECTS = {"derby": None, "h2": None, "hsqldb": None, "mssql": "tsql"}
-
-
-def _renamed(ref: ColumnRef, names: dict[TableName, TableName]) -> ColumnRef:
-    return ColumnRef(names.get(ref.table, ref.table), ref.column, ref.path)
 
 
 def join_edges(lineage: StatementLineage, query: TableName, inner: tuple[Edge, ...]) -> StatementLineage:

@@ -5,7 +5,6 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -17,9 +16,10 @@ from headwater.events.sinks.sink import Delivery, Sink
 from headwater.spark.agent.application import Application
 from headwater.spark.agent.bridge import attach, listener_bus
 from headwater.spark.agent.options import PREFIX, AgentOptions, read_options
-from headwater.spark.agent.origins import hook_origins, unhook_origins
+from headwater.spark.agent.origins import hook_origins
 from headwater.spark.agent.tracker import Tracker
 from headwater.spark.agent.worker import Counts, Worker
+from headwater.spark.source.commits import set_origin_of
 
 log = logging.getLogger("headwater.spark")
 
@@ -32,7 +32,7 @@ class Agent:
 
     def __init__(self, context: SparkContext, sink: Sink, options: AgentOptions) -> None:
         self.options = options
-        self._context = context
+        self._context, self._sink = context, sink
         self._bus: Any = listener_bus(context)
         application = Application.of(context, options)
         bridge = attach(context, capacity=options.queue, patience=options.flush_seconds)
@@ -56,14 +56,14 @@ class Agent:
         except Exception:  # Spark has stopped, or is still busy: what is here already can be delivered
             log.debug("Spark's events did not come to rest.", exc_info=True)
         drained = self._worker.drain(max(0.0, deadline - time.monotonic()))
-        return self._worker.flush_sink(max(0.1, deadline - time.monotonic())) and drained
+        return self._sink.flush(max(0.1, deadline - time.monotonic())) and drained
 
     def stop(self) -> Delivery:
         """Report what has happened so far, then take the listener off; the Spark goes on. Doing it twice is fine."""
         if self._delivery is None:
             self.flush()
             self._worker.say_end()
-            unhook_origins()
+            set_origin_of(None)
             self._delivery = self._worker.close()
             atexit.unregister(self._at_exit)
             _agents.pop(id(self._context), None)
@@ -105,7 +105,11 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
     RAISES: UsageError when there is no Spark in this process, ConfigError for options that do not exist.
     """
     context = _context_of(spark)
-    get = _setting_of(context)
+
+    def get(name: str) -> str | None:
+        value = context.getConf().get(name)
+        return None if value is None else str(value)
+
     chosen = read_options(get, **options)
     target = sink if isinstance(sink, Sink) else open_sink(sink or get(f"{PREFIX}sink") or "console")
     with _lock:
@@ -126,14 +130,6 @@ def _context_of(spark: Any) -> SparkContext:
         "there is no Spark in this process to observe",
         hint="with Spark Connect, observe the server; for a classic session, create it first",
     )
-
-
-def _setting_of(context: SparkContext) -> Callable[[str], str | None]:
-    def get(name: str) -> str | None:
-        value = context.getConf().get(name)
-        return None if value is None else str(value)
-
-    return get
 
 
 def note_failure(error: str) -> None:

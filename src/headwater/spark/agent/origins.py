@@ -28,19 +28,13 @@ def hook_origins(context: SparkContext, tracker: Tracker) -> None:
         try:
             with tracker.lock:
                 execution = executions.getQueryExecution(execution_id)
-                root = tracker.root_of(execution_id)
-                run = tracker.context_of(execution_id, root)
+                run = tracker.context_of(execution_id)
                 tracker.read(run, execution_id, execution)
                 return _origin(run, tracker)
         except Exception:  # a commit never fails for want of its lineage
             return None
 
     set_origin_of(origin_of)
-
-
-def unhook_origins() -> None:
-    """Leave commits without an origin again."""
-    set_origin_of(None)
 
 
 def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:

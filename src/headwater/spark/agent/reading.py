@@ -15,21 +15,17 @@ from headwater.model.relation import Write
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.jdbc import join_edges, tables_of_query
+from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.catalog import visitor_classes
-from headwater.spark.agent.visitors.visitor import (
-    DatasetBuilder,
-    NodesOfBuilder,
-    PlanUtils,
-    QueryPlanVisitor,
-    Spark3DatasetBuilderFactory,
-)
+from headwater.spark.plan import generators, leaves, relations
 from headwater.spark.plan.dump import dump_plan
+from headwater.spark.plan.lowering import Lowering
 from headwater.spark.plan.node import Node, Plan
-from headwater.spark.plan.operators import Lowering
 from headwater.spark.plan.writes import lower_delete, lower_insert, lower_merge, lower_query, lower_update
 from headwater.text import without_secrets
 
 D = TypeVar("D", PlanDataset, PlanOutput)
+OPERATORS = (relations, generators, leaves)  # their import registers how each operator is lowered
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,10 @@ class PlanReader:
     def __init__(self, context: OpenLineageContext) -> None:
         self.context = context
         visitors = [made(context) for made in visitor_classes()]
-        self.input_builders = Spark3DatasetBuilderFactory.get_input_builders(context)
-        self.output_builders = Spark3DatasetBuilderFactory.get_output_builders(context)
+        self.input_builders = visitor.Spark3DatasetBuilderFactory.get_input_builders(context)
+        self.output_builders = visitor.Spark3DatasetBuilderFactory.get_output_builders(context)
         inputs, outputs = (
-            [NodesOfBuilder(each) for each in builders if each.nodes]
+            [visitor.NodesOfBuilder(each) for each in builders if each.nodes]
             for builders in (self.input_builders, self.output_builders)
         )
         self.input_visitors = [*(each for each in visitors if each.makes is PlanDataset), *inputs]
@@ -82,7 +78,9 @@ class PlanReader:
             return PlanLineage(plan)
         found = _Found(self.input_visitors)
         outputs = self.outputs(plan, execution, found.issues)
-        inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, self._writes_in(plan)))
+        # the nodes that write, among them those that say nothing of what they write to
+        writes = [each for each in plan.root.walk() if any(one.is_defined_at(each) for one in self.output_visitors)]
+        inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, writes))
         inputs |= dict.fromkeys(_build(self.input_builders, plan.root, execution, found.issues))
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
         if not self.context.options.columns or plan.truncated:
@@ -95,10 +93,6 @@ class PlanReader:
         noted = [] if issues is None else issues
         found = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
         return found + _build(self.output_builders, plan.root, execution, noted)
-
-    def _writes_in(self, plan: Plan) -> list[Node]:
-        """The nodes that write, among them those that say nothing of what they write to."""
-        return [node for node in plan.root.walk() if any(each.is_defined_at(node) for each in self.output_visitors)]
 
     def _with_columns(self, lineage: PlanLineage, found: "_Found", earlier: tuple[Plan, ...]) -> PlanLineage:
         options = self.context.options
@@ -130,12 +124,10 @@ _UNKNOWN_FORM = (KeyError, IndexError, TypeError, ValueError, AttributeError, As
 def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:
     if not lineage.outputs:
         root = lineage.plan.root
-        return [lower_query(lowering, root)] if root.output and not _is_command(root) else []
+        names_tables = any(child.name.startswith("Resolved") for child in root.children)
+        is_command = root.name.endswith("Command") or names_tables
+        return [lower_query(lowering, root)] if root.output and not is_command else []
     return [write for output in lineage.outputs if (write := _write(lowering, output)) is not None]
-
-
-def _is_command(node: Node) -> bool:
-    return node.name.endswith("Command") or any(child.name.startswith("Resolved") for child in node.children)
 
 
 def _write(lowering: Lowering, output: PlanOutput) -> Write | None:
@@ -197,19 +189,21 @@ def _behind_queries(
     return tuple(shown), statements
 
 
-def _visit(visitors: list[QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
+def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
     """What visitors make of a node; one that raises costs its own datasets only."""
     try:
-        return PlanUtils.visit_node(visitors, node)
+        return visitor.PlanUtils.visit_node(visitors, node)
     except Exception as err:  # visitors reach into Spark's internals, and some are not ours
         message = f"a visitor could not read `{node.name}`: {type(err).__name__}: {first_line(err)}"
         issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
         return []
 
 
-def _build(builders: list[DatasetBuilder[D]], plan: Node, execution: Any, issues: list[Issue]) -> list[D]:
-    """What builders make of an execution, but for those that are asked node by node; one that raises costs its own
-    datasets only."""
+def _build(builders: list[visitor.DatasetBuilder[D]], plan: Node, execution: Any, issues: list[Issue]) -> list[D]:
+    """Ask builders for the datasets of an execution, except those that are asked node by node.
+
+    A builder that raises costs its own datasets only.
+    """
     made: list[D] = []
     for builder in builders:
         if not builder.nodes:
@@ -232,7 +226,7 @@ def first_line(err: Exception) -> str:
 class _Found:
     """The datasets that input visitors have found, node by node."""
 
-    visitors: list[QueryPlanVisitor[Any, PlanDataset]]
+    visitors: list[visitor.QueryPlanVisitor[Any, PlanDataset]]
     issues: list[Issue] = field(default_factory=list)
     _by_node: dict[int, list[PlanDataset]] = field(default_factory=dict)
 

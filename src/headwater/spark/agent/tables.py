@@ -30,7 +30,8 @@ def file_dataset(paths: list[str], *, format: str | None = None, schema: Any = (
     names = list(dict.fromkeys(path_name(path) for path in paths))
     if len(names) > 1:
         folders = [DatasetName(name.namespace, name.name.rpartition("/")[0] or "/") for name in names]
-        names = list(dict.fromkeys(folders)) if _look_like_files(names) else names
+        are_files = all("." in name.name.rpartition("/")[2] for name in names)  # the parts of a dataset
+        names = list(dict.fromkeys(folders)) if are_files else names
     return [
         PlanDataset(name, TableName.of(_shown(name)), tuple(schema), uri=str(name), layer="file", format=format)
         for name in names
@@ -41,27 +42,16 @@ def _shown(name: DatasetName) -> str:
     return name.name if name.namespace == "file" else str(name)
 
 
-def _look_like_files(names: list[DatasetName]) -> bool:
-    """Many names with an ending in few folders: the parts of a dataset, not datasets."""
-    return all("." in name.name.rpartition("/")[2] for name in names)
-
-
 def jdbc_dataset(url: str, table: str, *, schema: Any = ()) -> PlanDataset:
     """A table behind JDBC, or the query that stands for one."""
     text = table.strip()
-    query = _inner_query(text)
+    # `(SELECT …) alias` is how JDBC sources carry a query
+    query = text[1 : text.rindex(")")].strip() if text.startswith("(") else None
     name = jdbc_name(url, "query" if query else text.replace('"', "").replace("`", ""))
     dialect = name.namespace.partition(":")[0]
     shown = TableName.of(name.namespace, name.name)
     inner = JdbcQuery(query, dialect, url) if query else None
     return PlanDataset(name, shown, tuple(schema), uri=name.namespace, layer="jdbc", query=inner)
-
-
-def _inner_query(text: str) -> str | None:
-    """The query of `(SELECT …) alias`, which is how JDBC sources carry one."""
-    if not text.startswith("("):
-        return None
-    return text[1 : text.rindex(")")].strip()
 
 
 def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
@@ -77,6 +67,9 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
         return PlanDataset(DatasetName(link.namespace, link.name), TableName(parts), columns, (), None, "view")
     uri = table.get("location") or _default_path(context, parts)
     layer = "hive" if provider == "hive" else "delta" if provider == "delta" else "file"
+    if provider == "hive":  # its input format's class says the file format
+        given = table.get("input", "").lower()
+        provider = next((name for name in ("parquet", "orc", "avro", "text") if name in given), "hive")
     return PlanDataset(
         path_name(uri, whole_table=False),
         TableName(parts),
@@ -84,14 +77,8 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
         (_symlink(context, parts),),
         uri,
         layer,
-        _format_of(table) if provider == "hive" else provider,
+        provider,
     )
-
-
-def _format_of(table: Described) -> str:
-    """The file format of a Hive table, from its input format's class."""
-    given = table.get("input", "").lower()
-    return next((name for name in ("parquet", "orc", "avro", "text") if name in given), "hive")
 
 
 def _columns(table: Described) -> tuple[tuple[str, str], ...]:
@@ -187,7 +174,8 @@ def v2_table(
         version = properties.get("headwater.snapshot")
         return PlanDataset(name, TableName(names), schema, layer="headwater", version=version)
     if kind.startswith("JDBC"):
-        return _jdbc_table(table, names, schema)
+        name = jdbc_name(str(table.jdbcOptions().url()), ".".join(names[1:]) or names[-1])
+        return PlanDataset(name, TableName(names), schema, uri=name.namespace, layer="jdbc")
     if kind.startswith("Kafka"):
         return _kafka_table(options, schema)
     if kind == "PythonTable":
@@ -202,12 +190,6 @@ def v2_table(
         source = kind.removesuffix("Table").lower() or kind.lower()
         return PlanDataset(memory_name(source), TableName.of(source), schema, layer="memory")
     return PlanDataset(DatasetName(names[0], ".".join(names[1:])), TableName(names), schema)
-
-
-def _jdbc_table(table: Any, parts: tuple[str, ...], schema: tuple[tuple[str, str], ...]) -> PlanDataset:
-    url = str(table.jdbcOptions().url())
-    name = jdbc_name(url, ".".join(parts[1:]) or parts[-1])
-    return PlanDataset(name, TableName(parts), schema, uri=name.namespace, layer="jdbc")
 
 
 def _python_table(table: Described, options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:

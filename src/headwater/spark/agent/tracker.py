@@ -30,11 +30,6 @@ _MOVES = frozenset({"AlterTableSetLocationCommand", "SetTableLocation"})
 _VERSIONED = frozenset({"headwater", "iceberg", "delta", None})  # None: one that was not there yet
 
 
-def _is_known_later(output: PlanOutput) -> bool:
-    """Whether a dataset has its version, or its place, only when the command is done."""
-    return output.dataset.layer in _VERSIONED or output.node.name in _MOVES
-
-
 @dataclass
 class _Stream:
     """A streaming query: one run, from its start to its end."""
@@ -89,13 +84,12 @@ class Tracker:
                     self._job_start(happening, object)
                 case "job end":
                     self._job_end(happening)
-                case _:
-                    return
 
     # ------------------------------------------------------------------------------------------- executions
 
-    def context_of(self, id: int, root: int) -> SparkSQLExecutionContext:
-        """The run that an execution belongs to."""
+    def context_of(self, id: int, root: int | None = None) -> SparkSQLExecutionContext:
+        """The run that an execution belongs to; `root` is the outermost execution around it, if it is known."""
+        root = self._roots.get(id, id) if root is None else root
         self._roots[id] = root
         if root not in self._open:
             self._open[root] = SparkSQLExecutionContext(root)
@@ -103,10 +97,6 @@ class Tracker:
                 forgotten, _ = self._open.popitem(last=False)
                 self._roots = {id: root for id, root in self._roots.items() if root != forgotten}
         return self._open[root]
-
-    def root_of(self, id: int) -> int:
-        """The outermost execution around one, as far as it is known."""
-        return self._roots.get(id, id)
 
     def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> Execution:
         """What the plan of an execution says; read once, and not at all when the one around it says it all."""
@@ -167,11 +157,12 @@ class Tracker:
     def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
         try:
             one.measures = measure(self._spark, execution)
-            if one.lineage is not None and any(_is_known_later(each) for each in one.lineage.outputs):
-                outputs = self._reader(execution).outputs(
-                    one.lineage.plan, execution
-                )  # now they have the new version
-                if len(outputs) == len(one.lineage.outputs):  # fewer: the query has ended and cannot be asked again
+            before = one.lineage.outputs if one.lineage is not None else ()
+            if one.lineage is not None and any(
+                each.dataset.layer in _VERSIONED or each.node.name in _MOVES for each in before
+            ):  # now they have the new version, or place
+                outputs = self._reader(execution).outputs(one.lineage.plan, execution)
+                if len(outputs) == len(before):  # fewer: the query has ended and cannot be asked again
                     one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
         except Exception as err:
             context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")

@@ -51,20 +51,16 @@ class Worker:
         self.error: str | None = None  # why the application failed, when the agent has been told
         self.stopped = threading.Event()
         self._bridge, self._sink, self._options = bridge, sink, options
-        self._tracker = tracker(self.emit)
+        self.tracker = tracker(self.emit)
         self._done = 0  # happenings, whatever became of them
         self._failures = 0  # in a row
         self._rests_until = 0.0
         self._ended = False
         self._thread = threading.Thread(target=self._run, name="headwater-agent", daemon=True)
 
-    @property
-    def tracker(self) -> Tracker:
-        return self._tracker
-
     def start(self) -> None:
         """Say that the application runs, and begin to work."""
-        self.emit(self._tracker.events.build_application(EventType.START))
+        self.emit(self.tracker.events.build_application(EventType.START))
         self._thread.start()
 
     def emit(self, event: RunEvent) -> None:
@@ -101,15 +97,14 @@ class Worker:
         if time.monotonic() < self._rests_until:
             self.counts.skipped += 1
             return
-        behind = self.counts.handled % 16 == 0 and self._bridge.waiting() > self._options.queue // 2
         if self.counts.handled % 16 == 0:
-            self._tracker.columns = not behind
-        self.counts.hurried += not self._tracker.columns
-        unread = self._tracker.unread
+            self.tracker.columns = self._bridge.waiting() <= self._options.queue // 2
+        self.counts.hurried += not self.tracker.columns
+        unread = self.tracker.unread
         try:
-            self._tracker.handle(happening, object)
+            self.tracker.handle(happening, object)
             self._failures = 0
-            self.counts.failed += self._tracker.unread - unread
+            self.counts.failed += self.tracker.unread - unread
         except (Py4JNetworkError, OSError, EOFError):
             raise
         except Exception:
@@ -144,7 +139,7 @@ class Worker:
         self._ended = True
         self.counts.lost = self._lost()
         type = EventType.COMPLETE if self.error is None else EventType.FAIL
-        self.emit(self._tracker.events.build_application(type, error=self.error, time=time))
+        self.emit(self.tracker.events.build_application(type, error=self.error, time=time))
 
     def _lost(self) -> int:
         try:
@@ -187,7 +182,3 @@ class Worker:
         return (
             closed[0] if closed else Delivery(lost=self.counts.emitted, last_error="the sink did not close in time")
         )
-
-    def flush_sink(self, timeout: float) -> bool:
-        """Wait for the sink to deliver what it has."""
-        return self._sink.flush(timeout)

@@ -8,18 +8,7 @@ import msgspec
 from pyspark.sql import types as spark
 
 from headwater.errors import SchemaChangeError, SchemaError
-from headwater.lake.metadata.evolution import (
-    AddColumn,
-    DescribeColumn,
-    DropColumn,
-    MoveColumn,
-    RelaxColumn,
-    RenameColumn,
-    SchemaChange,
-    SetComment,
-    SetOption,
-    WidenColumn,
-)
+from headwater.lake.metadata import evolution
 from headwater.model.schema import Schema
 from headwater.model.types import DataType
 from headwater.spark.source.types import lake_schema
@@ -57,7 +46,8 @@ def table_schema(
 
     RAISES: SchemaError.
     """
-    options = {key: value for key, value in properties.items() if not _is_sparks_own(key)}
+    own = {key for key in properties if key in _SPARKS_OWN or key.startswith("option.")}  # `option.x` is beside `x`
+    options = {key: value for key, value in properties.items() if key not in own}
     names: list[str] = []
     for each in partitions:
         if each.name == "identity":
@@ -81,7 +71,7 @@ def table_schema(
     )
 
 
-def schema_changes(changes: Sequence[Mapping[str, Any]], schema: Schema) -> Iterator[SchemaChange]:
+def schema_changes(changes: Sequence[Mapping[str, Any]], schema: Schema) -> Iterator[evolution.SchemaChange]:
     """The changes that ALTER TABLE asks for. RAISES: SchemaChangeError for one that the lake does not make."""
     for change in changes:
         name = change["name"]
@@ -92,37 +82,32 @@ def schema_changes(changes: Sequence[Mapping[str, Any]], schema: Schema) -> Iter
         yield from _change(change)
 
 
-def _change(change: Mapping[str, Any]) -> Iterator[SchemaChange]:
+def _change(change: Mapping[str, Any]) -> Iterator[evolution.SchemaChange]:
     name = change["name"]
     match change["kind"]:
         case "set" if name == "comment":
-            yield SetComment(change["value"])
+            yield evolution.SetComment(change["value"])
         case "set" | "unset":
-            yield SetOption(name, change.get("value"))
+            yield evolution.SetOption(name, change.get("value"))
         case "add":
             described = (change["nullable"], None, change.get("comment"))
-            yield AddColumn(name, _type(change["type"]), *described, after=change.get("after"))
+            yield evolution.AddColumn(name, _type(change["type"]), *described, after=change.get("after"))
         case "rename":
-            yield RenameColumn(name, change["to"])
+            yield evolution.RenameColumn(name, change["to"])
         case "type":
-            yield WidenColumn(name, _type(change["type"]))
+            yield evolution.WidenColumn(name, _type(change["type"]))
         case "nullable" if change["nullable"]:
-            yield RelaxColumn(name)
+            yield evolution.RelaxColumn(name)
         case "nullable":
             raise SchemaChangeError(f"`{name}` cannot become NOT NULL: rows of the past may be null")
         case "comment":
-            yield DescribeColumn(name, change.get("comment"))
+            yield evolution.DescribeColumn(name, change.get("comment"))
         case "move":
-            yield MoveColumn(name, change["after"])
+            yield evolution.MoveColumn(name, change["after"])
         case "drop":
-            yield DropColumn(name)
+            yield evolution.DropColumn(name)
 
 
 def _type(text: str) -> DataType:
     column = {"name": "c", "type": msgspec.json.decode(text), "nullable": True, "metadata": {}}
     return lake_schema(spark.StructType([spark.StructField.fromJson(column)])).fields[0].type
-
-
-def _is_sparks_own(name: str) -> bool:
-    """Properties that Spark adds by itself; `option.x` comes beside `x`."""
-    return name in _SPARKS_OWN or name.startswith("option.")

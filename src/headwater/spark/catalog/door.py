@@ -46,7 +46,7 @@ class Door:
 def answer(request: Request) -> Answer:
     """The answer to one question; never an exception."""
     try:
-        return _QUESTIONS[request["op"]](request)
+        return _QUESTIONS[request["op"]](request) or {}
     except HeadwaterError as err:
         hint = f" ({err.hint})" if err.hint else ""
         return {"error": err.code, "message": f"{err.message}{hint}"}
@@ -69,19 +69,9 @@ def _database(request: Request) -> Answer:
     return {"properties": {"comment": entry.comment} if entry.comment else {}}
 
 
-def _create_database(request: Request) -> Answer:
+def _create_database(request: Request) -> None:
     comment = request["properties"].get("comment")
     _warehouse(request).create_database(request["database"], comment=comment)
-    return {}
-
-
-def _drop_database(request: Request) -> Answer:
-    _warehouse(request).drop_database(request["database"], cascade=request["cascade"])
-    return {}
-
-
-def _tables(request: Request) -> Answer:
-    return {"names": _warehouse(request).list_tables(request["database"])}
 
 
 def _load(request: Request) -> Answer:
@@ -91,23 +81,13 @@ def _load(request: Request) -> Answer:
     return _facts(request, _table(request), at)
 
 
-def _create(request: Request) -> Answer:
-    return _facts(request, _warehouse(request).create_table(request["table"], _schema(request)))
-
-
 def _stage(request: Request) -> Answer:
     table = _warehouse(request).begin_table(request["table"], _schema(request))
     return _facts(request, table) | {"folder": table.store.paths.folder}
 
 
-def _publish(request: Request) -> Answer:
+def _publish(request: Request) -> None:
     _warehouse(request).publish_table(_begun(request), replace=request["replaces"])
-    return {}
-
-
-def _give_up(request: Request) -> Answer:
-    forget_folder(_begun(request).store)
-    return {}
 
 
 def _alter(request: Request) -> Answer:
@@ -123,19 +103,13 @@ def _drop(request: Request) -> Answer:
     return {"dropped": there}
 
 
-def _rename(request: Request) -> Answer:
+def _rename(request: Request) -> None:
     _warehouse(request).rename_table(request["table"], request["to"])
-    return {}
 
 
-def _truncate(request: Request) -> Answer:
+def _truncate(request: Request) -> None:
     table = _table(request)
     table.overwrite(table.arrow_schema.empty_table())
-    return {}
-
-
-def _plan_read(request: Request) -> Answer:
-    return plan_read(request["options"], request["schema"])
 
 
 def _plan_write(request: Request) -> Answer:
@@ -149,30 +123,25 @@ def _commit(request: Request) -> Answer:
     return {"snapshot": snapshot.snapshot_id}
 
 
-def _abort(request: Request) -> Answer:
-    undo(msgspec.convert(request["plan"], WritePlan), _messages(request))
-    return {}
-
-
-_QUESTIONS: dict[str, Callable[[Request], Answer]] = {
+_QUESTIONS: dict[str, Callable[[Request], Answer | None]] = {
     "databases": _databases,
     "database": _database,
     "create-database": _create_database,
-    "drop-database": _drop_database,
-    "tables": _tables,
+    "drop-database": lambda asked: _warehouse(asked).drop_database(asked["database"], cascade=asked["cascade"]),
+    "tables": lambda asked: {"names": _warehouse(asked).list_tables(asked["database"])},
     "load": _load,
-    "create": _create,
+    "create": lambda asked: _facts(asked, _warehouse(asked).create_table(asked["table"], _schema(asked))),
     "stage": _stage,
     "publish": _publish,
-    "give-up": _give_up,
+    "give-up": lambda asked: forget_folder(_begun(asked).store),
     "alter": _alter,
     "drop": _drop,
     "rename": _rename,
     "truncate": _truncate,
-    "plan-read": _plan_read,
+    "plan-read": lambda asked: plan_read(asked["options"], asked["schema"]),
     "plan-write": _plan_write,
     "commit": _commit,
-    "abort": _abort,
+    "abort": lambda asked: undo(msgspec.convert(asked["plan"], WritePlan), _messages(asked)),
 }
 
 

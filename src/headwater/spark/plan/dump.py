@@ -13,6 +13,7 @@ of no use to lineage `{"kind": class}`.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -74,7 +75,7 @@ def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
     """The nodes of a dump; `live` gives the plan in the JVM behind a number."""
-    nodes = [Node(each["class"], live=_bound(live, at)) for at, each in enumerate(dumped["nodes"])]
+    nodes = [Node(each["class"], live=partial(live, at)) for at, each in enumerate(dumped["nodes"])]
     for node, each in zip(nodes, dumped["nodes"]):
         node.children = tuple(nodes[at] for at in each["children"])
         node.fields = {name: _linked(value, nodes) for name, value in each["fields"].items()}
@@ -82,10 +83,6 @@ def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
     for number, columns in dumped["outputs"].items():
         nodes[int(number)].output = tuple(Column(*column) for column in columns)
     return Plan(nodes[0], tuple(dumped["texts"]), dumped["truncated"])
-
-
-def _bound(live: Callable[[int], Any], number: int) -> Callable[[], Any]:
-    return lambda: live(number)
 
 
 def _linked(value: Any, nodes: list[Node]) -> Any:

@@ -1,16 +1,6 @@
 """Where a plan begins, and operators that nobody can see through."""
 
-from headwater.model.relation import (
-    WILDCARD,
-    Attribute,
-    Branch,
-    Relation,
-    Resolution,
-    Scan,
-    SetOp,
-    TableFunction,
-    Values,
-)
+from headwater.model import relation as rel
 from headwater.spark.plan.lowering import Lowered, Lowering, lowers
 from headwater.spark.plan.node import Node
 from headwater.spark.plan.relations import branch, grouped
@@ -19,7 +9,7 @@ from headwater.spark.plan.relations import branch, grouped
 @lowers("Range", "OneRowRelation", "LocalRelation", "CommandResult")
 def lower_constant(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     """Rows that come from no stored table."""
-    return Lowered(Values(tuple(Attribute(column.id, column.name) for column in node.output), ()))
+    return Lowered(rel.Values(tuple(rel.Attribute(column.id, column.name) for column in node.output), ()))
 
 
 @lowers("LogicalRDD", "ExternalRDD")
@@ -34,8 +24,8 @@ def lower_rdd(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Low
     inputs = []
     for table in tables:
         lowering.note(f"columns of `{table}` cannot be told apart behind an RDD")
-        every = Attribute(lowering.fresh(), WILDCARD)
-        inputs.append(Branch(Scan(table, (every,), resolution=Resolution.IMPORTED), (every.id,)))
+        every = rel.Attribute(lowering.fresh(), rel.WILDCARD)
+        inputs.append(rel.Branch(rel.Scan(table, (every,), resolution=rel.Resolution.IMPORTED), (every.id,)))
     return Lowered(_opaque("rdd", node, tuple(inputs)))
 
 
@@ -85,27 +75,27 @@ def lower_unknown(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) ->
     if node.output:
         lowering.note(f"the operator `{node.name}` is not known: each of its columns may come from any of its inputs")
     inputs = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
-    attributes = tuple(Attribute(column.id, column.name) for column in made)
+    attributes = tuple(rel.Attribute(column.id, column.name) for column in made)
     renamed = {id: column for each in below for id, column in each.renamed.items()}
-    return Lowered(TableFunction(node.name, attributes, (), inputs), renamed)
+    return Lowered(rel.TableFunction(node.name, attributes, (), inputs), renamed)
 
 
 def _leaf(lowering: Lowering, node: Node) -> Lowered:
     """A stored table; several (many folders read at once) are a union of tables that look alike."""
     tables = lowering.tables_of(node)
-    attributes = tuple(Attribute(column.id, column.name) for column in node.output)
+    attributes = tuple(rel.Attribute(column.id, column.name) for column in node.output)
     if not tables:
-        return Lowered(Values(attributes, ()))
+        return Lowered(rel.Values(attributes, ()))
     if len(tables) == 1:
-        return Lowered(Scan(tables[0], attributes, resolution=Resolution.IMPORTED))
+        return Lowered(rel.Scan(tables[0], attributes, resolution=rel.Resolution.IMPORTED))
     branches = []
     for table in tables:
-        own = tuple(Attribute(lowering.fresh(), attribute.name) for attribute in attributes)
-        scan = Scan(table, own, resolution=Resolution.IMPORTED)
-        branches.append(Branch(scan, tuple(attribute.id for attribute in own)))
-    return Lowered(SetOp("union", attributes, tuple(branches)))
+        own = tuple(rel.Attribute(lowering.fresh(), attribute.name) for attribute in attributes)
+        scan = rel.Scan(table, own, resolution=rel.Resolution.IMPORTED)
+        branches.append(rel.Branch(scan, tuple(attribute.id for attribute in own)))
+    return Lowered(rel.SetOp("union", attributes, tuple(branches)))
 
 
-def _opaque(name: str, node: Node, inputs: tuple[Branch, ...]) -> Relation:
-    attributes = tuple(Attribute(column.id, column.name) for column in node.output)
-    return TableFunction(name, attributes, (), inputs)
+def _opaque(name: str, node: Node, inputs: tuple[rel.Branch, ...]) -> rel.Relation:
+    attributes = tuple(rel.Attribute(column.id, column.name) for column in node.output)
+    return rel.TableFunction(name, attributes, (), inputs)

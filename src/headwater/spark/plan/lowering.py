@@ -45,11 +45,6 @@ def lowers(*names: str) -> Callable[[Lower], Lower]:
     return register
 
 
-def known_operators() -> frozenset[str]:
-    """The operators that have a lowering of their own."""
-    return frozenset(_OPERATORS)
-
-
 class Lowering:
     """One plan being lowered.
 

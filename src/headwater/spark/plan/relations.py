@@ -1,29 +1,13 @@
 """The operators of Catalyst that a query is made of, as relations."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
-from headwater.model.relation import (
-    Aggregate,
-    Attribute,
-    Branch,
-    Computed,
-    Cte,
-    CteRef,
-    Expression,
-    Filter,
-    Join,
-    OneOf,
-    Project,
-    Ref,
-    Relation,
-    SetOp,
-    Sort,
-    Values,
-    With,
-)
+from headwater.model import relation as rel
 from headwater.spark.plan.expressions import lower_computed, lower_expression
 from headwater.spark.plan.lowering import Lowered, Lowering, lowers
-from headwater.spark.plan.node import Encoded, Node
+from headwater.spark.plan.node import Encoded, Node, Place
+from headwater.text import Span
 
 
 @lowers(
@@ -37,10 +21,11 @@ from headwater.spark.plan.node import Encoded, Node
         "SupervisingCommand",
         "UpdateEventTimeWatermarkColumn",
     ),
+    "CTERelationDef",
 )
 def pass_on(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     """An operator that neither makes columns nor chooses rows by them."""
-    return below[0] if below else Lowered(Values((), ()))
+    return below[0] if below else Lowered(rel.Values((), ()))
 
 
 @lowers("Project")
@@ -58,7 +43,7 @@ def _computing(lowering: Lowering, expressions: Sequence[Encoded], below: Lowere
     if not made:
         return below
     columns = tuple(lower_computed(lowering, each, below.renamed) for each in made)
-    return Lowered(Project(below.relation, columns), below.renamed)
+    return Lowered(rel.Project(below.relation, columns), below.renamed)
 
 
 @lowers("Filter")
@@ -66,7 +51,7 @@ def lower_filter(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> 
     condition = node.get("condition")
     lowered = lower_expression(lowering, condition, below[0].renamed)
     span = lowering.places.span(node.get("place"), condition)
-    return Lowered(Filter(below[0].relation, lowered, span), below[0].renamed)
+    return Lowered(rel.Filter(below[0].relation, lowered, span), below[0].renamed)
 
 
 @lowers("Sort")
@@ -74,24 +59,26 @@ def lower_sort(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lo
     order = node.get("order") or ()
     keys = tuple(lower_expression(lowering, each, below[0].renamed) for each in order)
     span = lowering.places.span(None, order[0]) if order else None
-    return Lowered(Sort(below[0].relation, keys, span), below[0].renamed)
+    return Lowered(rel.Sort(below[0].relation, keys, span), below[0].renamed)
 
 
 @lowers("Join", "AsOfJoin")
 def lower_join(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     left, right = below
     scope = left.renamed | right.renamed
-    condition: Expression | None = None
+    condition: rel.Expression | None = None
     given = node.get("condition")
     if given is not None:
         condition = lower_expression(lowering, given, scope)
     if node.get("asOfCondition") is not None:
         given = node.get("asOfCondition")
         nearest = lower_expression(lowering, given, scope)
-        relation: Relation = Join(left.relation, right.relation, nearest, (), lowering.places.span(None, given))
-        return Lowered(relation if condition is None else Filter(relation, condition), scope)
+        relation: rel.Relation = rel.Join(
+            left.relation, right.relation, nearest, (), lowering.places.span(None, given)
+        )
+        return Lowered(relation if condition is None else rel.Filter(relation, condition), scope)
     span = lowering.places.span(node.get("place"), given)
-    return Lowered(Join(left.relation, right.relation, condition, (), span), scope)
+    return Lowered(rel.Join(left.relation, right.relation, condition, (), span), scope)
 
 
 @lowers("LateralJoin")
@@ -102,7 +89,7 @@ def lower_lateral_join(lowering: Lowering, node: Node, below: tuple[Lowered, ...
     condition = node.get("condition")
     lowered = None if condition is None else lower_expression(lowering, condition, scope)
     span = lowering.places.span(node.get("place"), condition)
-    return Lowered(Join(left.relation, inner.relation, lowered, (), span), scope)
+    return Lowered(rel.Join(left.relation, inner.relation, lowered, (), span), scope)
 
 
 # --------------------------------------------------------------------------------------------------- groups
@@ -113,12 +100,12 @@ def lower_aggregate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) 
     scope = below[0].renamed
     keys = []
     for each in node.get("groupingExpressions") or ():
-        attribute = Attribute(lowering.fresh(), "")
+        attribute = rel.Attribute(lowering.fresh(), "")
         span = lowering.places.span(None, each)
-        keys.append(Computed(attribute, lower_expression(lowering, each, scope), span))
+        keys.append(rel.Computed(attribute, lower_expression(lowering, each, scope), span))
     made = [each for each in node.get("aggregateExpressions") or () if isinstance(each, list) and each[0] == "="]
     columns = tuple(lower_computed(lowering, each, scope) for each in made)
-    return Lowered(Aggregate(below[0].relation, tuple(keys), columns), scope)
+    return Lowered(rel.Aggregate(below[0].relation, tuple(keys), columns), scope)
 
 
 @lowers("Distinct")
@@ -137,12 +124,14 @@ def lower_deduplicate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]
 def grouped(lowering: Lowering, ids: list[int], below: Lowered) -> Lowered:
     """Rows told apart by some of their columns, all of which stay as they are."""
     keys = [
-        Computed(
-            Attribute(lowering.fresh(), ""), Ref(lowering.column(id, below.renamed)), lowering.places.span(None, id)
+        rel.Computed(
+            rel.Attribute(lowering.fresh(), ""),
+            rel.Ref(lowering.column(id, below.renamed)),
+            lowering.places.span(None, id),
         )
         for id in ids
     ]
-    return Lowered(Aggregate(below.relation, tuple(keys), ()), below.renamed)
+    return Lowered(rel.Aggregate(below.relation, tuple(keys), ()), below.renamed)
 
 
 @lowers("Expand")
@@ -157,8 +146,8 @@ def lower_expand(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> 
         )
         if lowered:
             span = lowering.places.span(None, options[0])
-            columns.append(Computed(lowering.attribute(id), OneOf(lowered), span))
-    return Lowered(Project(below[0].relation, tuple(columns)), below[0].renamed)
+            columns.append(rel.Computed(lowering.attribute(id), rel.OneOf(lowered), span))
+    return Lowered(rel.Project(below[0].relation, tuple(columns)), below[0].renamed)
 
 
 # --------------------------------------------------------------------------------------------- set operations
@@ -168,14 +157,14 @@ def lower_expand(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> 
 def lower_set_operation(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
     """The output has the ids of the first branch, so it gets fresh ones."""
     renamed = {column.id: lowering.fresh() for column in node.output}
-    attributes = tuple(Attribute(renamed[column.id], column.name) for column in node.output)
+    attributes = tuple(rel.Attribute(renamed[column.id], column.name) for column in node.output)
     branches = tuple(branch(lowering, child, each) for child, each in zip(node.children, below))
-    return Lowered(SetOp(node.name.lower(), attributes, branches, node.name in ("Intersect", "Except")), renamed)
+    return Lowered(rel.SetOp(node.name.lower(), attributes, branches, node.name in ("Intersect", "Except")), renamed)
 
 
-def branch(lowering: Lowering, node: Node, lowered: Lowered) -> Branch:
+def branch(lowering: Lowering, node: Node, lowered: Lowered) -> rel.Branch:
     """The columns of a node, in order."""
-    return Branch(lowered.relation, tuple(lowering.column(column.id, lowered.renamed) for column in node.output))
+    return rel.Branch(lowered.relation, tuple(lowering.column(column.id, lowered.renamed) for column in node.output))
 
 
 # ------------------------------------------------------------------------------------------------------- CTEs
@@ -183,20 +172,15 @@ def branch(lowering: Lowering, node: Node, lowered: Lowered) -> Branch:
 
 @lowers("WithCTE")
 def lower_with(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
-    ctes: list[Cte] = []
-    body = Lowered(Values((), ()))
+    ctes: list[rel.Cte] = []
+    body = Lowered(rel.Values((), ()))
     for child, lowered in zip(node.children, below):
         if child.name == "CTERelationDef":
             columns = tuple(lowering.column(column.id, lowered.renamed) for column in child.child.output)
-            ctes.append(Cte(2 * child.get("id"), "", lowered.relation, columns))
+            ctes.append(rel.Cte(2 * child.get("id"), "", lowered.relation, columns))
         else:
             body = lowered
-    return Lowered(With(tuple(ctes), body.relation), body.renamed)
-
-
-@lowers("CTERelationDef")
-def lower_definition(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
-    return below[0]
+    return Lowered(rel.With(tuple(ctes), body.relation), body.renamed)
 
 
 @lowers("CTERelationRef")
@@ -210,7 +194,7 @@ def lower_loop(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lo
     union = lower_set_operation(lowering, node, below)
     id = 2 * node.get("id") + 1
     columns = tuple(union.renamed[column.id] for column in node.output)
-    return Lowered(With((Cte(id, "", union.relation, columns),), CteRef(id, ())), union.renamed)
+    return Lowered(rel.With((rel.Cte(id, "", union.relation, columns),), rel.CteRef(id, ())), union.renamed)
 
 
 @lowers("UnionLoopRef")
@@ -221,5 +205,43 @@ def lower_loop_reference(lowering: Lowering, node: Node, below: tuple[Lowered, .
 def _reference(lowering: Lowering, node: Node, cte: int) -> Lowered:
     """The first reference may have the very ids of the definition, so all get fresh ones."""
     renamed = {column.id: lowering.fresh() for column in node.output}
-    attributes = tuple(Attribute(renamed[column.id], column.name) for column in node.output)
-    return Lowered(CteRef(cte, attributes), renamed)
+    attributes = tuple(rel.Attribute(renamed[column.id], column.name) for column in node.output)
+    return Lowered(rel.CteRef(cte, attributes), renamed)
+
+
+# ----------------------------------------------------------------- changes of rows, as the analyzer rewrites them
+
+
+@lowers("MergeRows")
+def lower_merge_rows(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+    """A row becomes what the first instruction that applies makes of it; the conditions decide which that is."""
+    ids = [id for id in node.get("output") or () if isinstance(id, int)]
+    options: list[list[tuple[Encoded, Place | None]]] = [[] for _ in ids]
+    conditions: list[Encoded] = []
+    for name in ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions"):
+        for instruction, places in zip_longest(node.get(name) or (), node.get(f"places of {name}") or ()):
+            condition, *values = instruction[2:]
+            conditions.append(condition)
+            where = places[-len(values) :] if places and values else ()
+            # Split makes two rows of one: the values of both, one after another
+            for at, (value, place) in enumerate(zip_longest(values, where)):
+                options[at % len(ids)].append((value, place))
+    scope = below[0].renamed
+    relation = below[0].relation
+    for condition in conditions:
+        if condition is not None:
+            lowered = lower_expression(lowering, condition, scope)
+            relation = rel.Filter(relation, lowered, lowering.places.span(None, condition))
+    columns = []
+    for id, values in zip(ids, options):
+        made: tuple[rel.Expression, ...] = tuple(lower_expression(lowering, value, scope) for value, _ in values)
+        attribute = rel.Attribute(id, lowering.attribute(id).name)
+        columns.append(rel.Computed(attribute, rel.OneOf(made), _told(lowering, values)))
+    return Lowered(rel.Project(relation, tuple(columns)), scope)
+
+
+def _told(lowering: Lowering, values: list[tuple[Encoded, Place | None]]) -> Span | None:
+    """The expression that stands for a column: one that was computed and has a place, else one that has a place."""
+    for value, place in sorted(values, key=lambda each: (each[1] is None, not isinstance(each[0], list))):
+        return lowering.places.span(place, value)
+    return None

@@ -33,7 +33,10 @@ def _node(plan: Any, count: list[int]) -> Node:
         if value is not None:
             node.fields[str(plan.productElementName(at))] = value
     if not children:
-        node.output = _output(plan)
+        node.output = tuple(
+            Column(int(each.exprId().id()), str(each.name()), str(each.dataType().catalogString()))
+            for each in _members(plan.output())
+        )
     return node
 
 
@@ -59,13 +62,6 @@ def _value(value: Any, children: set[int], count: list[int]) -> Any:
 
 def _is_plan(value: Any) -> bool:
     return any(str(method.getName()) == "resolveOperators" for method in value.getClass().getMethods())
-
-
-def _output(plan: Any) -> tuple[Column, ...]:
-    return tuple(
-        Column(int(each.exprId().id()), str(each.name()), str(each.dataType().catalogString()))
-        for each in _members(plan.output())
-    )
 
 
 def _members(collection: Any) -> list[Any]:

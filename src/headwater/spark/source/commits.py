@@ -17,10 +17,10 @@ from headwater.lake.metadata.commit import Change, Guard, PlacedFile
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.edits import EditFiles, refuse_shared_keys
-from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.lake.tables.writes import commit, discard
+from headwater.spark.source.due import compact_after
 from headwater.spark.source.options import StoredAt
 
 DYNAMIC = "dynamic"
@@ -107,6 +107,7 @@ def finish_query(plan: WritePlan, messages: Iterable[Written | None], execution_
     if plan.origin is None and _origin_of is not None and execution_id is not None:
         plan = replace(plan, origin=_origin_of(execution_id))
     snapshot = finish(plan, messages)
+    compact_after(plan.at, snapshot)
     with _lock:
         recent.append(Landed(plan.at.place.table, plan.id, snapshot, execution_id))
     return snapshot
@@ -127,7 +128,7 @@ def finish_batch(plan: WritePlan, messages: Iterable[Written | None], batch: int
         return None
     since = last.snapshot_id if last is not None else 0
     snapshot = finish(replace(plan, id=str(batch), replayed=True, since=since), written)
-    compact_if_due(store, snapshot)  # a stream goes on for years, and its batches are small
+    compact_after(plan.at, snapshot, streamed=True)  # a stream goes on for years, and its batches are small
     return snapshot
 
 

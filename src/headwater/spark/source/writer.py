@@ -32,6 +32,7 @@ from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, write_routed
 from headwater.spark.source.arrived import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
+from headwater.spark.source.due import compact_after
 from headwater.spark.source.worker import settle
 
 _GATHERED_BYTES = 256 << 20  # rows of a task are sorted and written in runs of about this size
@@ -80,7 +81,7 @@ class TableWriter(DataSourceArrowWriter):
 
     def commit(self, messages: list[Written | None]) -> None:  # type: ignore[override]
         """RAISES: CommitConflictError."""
-        finish(self.task.plan, messages)
+        compact_after(self.task.plan.at, finish(self.task.plan, messages))
 
     def abort(self, messages: list[Written | None]) -> None:  # type: ignore[override]
         undo(self.task.plan, messages)

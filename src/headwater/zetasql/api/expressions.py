@@ -1,9 +1,7 @@
 """Parents of an expression, one step up: a visitor of resolved expressions.
-
 A value may be asked for as a whole or by a path inside it (`("addr", "city")`, `("items", "[]", "sku")`). The path is
 kept beside the walk: `GetStructField` adds a step, `MakeStruct` takes one away, and a function that makes a new value
-ends it. The functions' rules are those of the product (`headwater.lineage.functions`).
-"""
+ends it. The functions' rules are those of the product (`headwater.lineage.functions`)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from zetasql.types import ResolvedColumn, ResolvedSubqueryExprEnums, TypeKind, p
 from headwater.lineage.functions import Passing, rule_of
 from headwater.model.edges import ELEMENT, ColumnRef
 from headwater.model.names import TableName
-from headwater.zetasql.api.statements import is_wrapped, to_message
+from headwater.zetasql.api.statements import to_message
 from headwater.zetasql.api.walk import resolved_children
 from headwater.zetasql.lower.calls import CHAINED, ELEMENTS, function_name, json_steps
 from headwater.zetasql.lower.expressions import field_names, same_names
@@ -118,7 +116,13 @@ class ExpressionParentFinder(NodeVisitor):
         if node.generic_argument_list:
             self._with_lambdas(name, node.generic_argument_list)
         elif name in CHAINED:
-            self._follow_all(_operands(node, name), ())
+            # the operands of `a + b + c + …`, which is nested to the left
+            operands: list[Any] = []
+            while type(node).__name__ == "ResolvedFunctionCall" and function_name(node) == name:
+                first, *rest = node.argument_list
+                operands[:0] = rest
+                node = first
+            self._follow_all([node, *operands], ())
         elif name in ("$case_no_value", "$case_with_value"):
             pairs = arguments[name == "$case_with_value" :]
             self._follow_all([*pairs[1::2], *(pairs[-1:] if len(pairs) % 2 else ())], self.path)
@@ -239,16 +243,6 @@ class ExpressionParentFinder(NodeVisitor):
             self.path = outer
 
 
-def _operands(node: Any, name: str) -> list[Any]:
-    """The operands of `a + b + c + …`, which is nested to the left."""
-    operands: list[Any] = []
-    while type(node).__name__ == "ResolvedFunctionCall" and function_name(node) == name:
-        first, *rest = node.argument_list
-        operands[:0] = rest
-        node = first
-    return [node, *operands]
-
-
 def _text(node: Any) -> str | None:
     """The string that a literal holds."""
     held = getattr(getattr(node, "value", None), "value", None)
@@ -296,4 +290,4 @@ def inside_column(column: Any, path: Path) -> Any:
 
 def as_given(columns: list[Any], asked: Any) -> list[Any]:
     """Columns in the form in which the question was asked: objects, or messages."""
-    return columns if is_wrapped(asked) else [column.to_proto() for column in columns]
+    return columns if hasattr(asked, "to_proto") else [column.to_proto() for column in columns]

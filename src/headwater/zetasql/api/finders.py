@@ -1,20 +1,12 @@
 """The stored columns that a column comes from in the end: a visitor of resolved statements.
-
 Two passes. The visit registers, for each column that a node makes, the columns or expressions it is made of. The
-search then follows them from one column up to columns that are stored.
-"""
+search then follows them from one column up to columns that are stored."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headwater.model.edges import ELEMENT
-from headwater.zetasql.api.expressions import (
-    ExpressionParentFinder,
-    NodeVisitor,
-    Path,
-    as_given,
-    inside_column,
-)
+from headwater.zetasql.api.expressions import ExpressionParentFinder, NodeVisitor, Path, as_given, inside_column
 from headwater.zetasql.api.statements import stored_name
 from headwater.zetasql.builtins import PSEUDO_COLUMNS
 
@@ -121,7 +113,7 @@ class ParentColumnFinder(NodeVisitor):
         self.descend(node)
 
     def visit_ResolvedTVFScan(self, node: Any) -> None:
-        """What a table function gives is made of all its arguments; without any, it is stored there."""
+        """Give the result of a table function all arguments as parents; without arguments it is terminal."""
         arguments = [each.expr for each in node.argument_list if each.expr is not None]
         columns = [column for each in node.argument_list if each.scan is not None for column in _handed_over(each)]
         for column in node.column_list:

@@ -1,7 +1,5 @@
 """The `zetasql` package's own objects: options and a sample catalog for its `Analyzer`, and our engine beneath it.
-
-This module imports the package's classes, which takes a second; nothing else in Headwater does.
-"""
+This module imports the package's classes, which takes a second; nothing else in Headwater does."""
 
 import threading
 from typing import Any
@@ -64,9 +62,7 @@ def get_builtin_function_options() -> ZetaSQLBuiltinFunctionOptions:
 
 def create_sample_catalog() -> SimpleCatalog:
     """A catalog to try things with: BigQuery's public samples and a small shop.
-
-    Each table is there by its name, and as `project.dataset.name`.
-    """
+    Each table is there by its name, and as `project.dataset.name`."""
     catalog = CatalogBuilder("sample").with_builtin_functions(get_builtin_function_options())
     for name, columns in _SAMPLE.items():
         place = "bigquery-public-data.samples" if name in ("wikipedia", "shakespeare") else "project.dataset"

@@ -14,9 +14,7 @@ from headwater.zetasql.lower.statements import statement_name
 
 def to_message(node: Any) -> Any:
     """The protobuf message of a resolved node: one of our engine's, or an object of the `zetasql` package.
-
-    RAISES: UsageError when it is neither.
-    """
+    RAISES: UsageError when it is neither."""
     if hasattr(node, "to_proto"):
         node = node.to_proto()
     if not hasattr(node, "DESCRIPTOR"):
@@ -27,11 +25,6 @@ def to_message(node: Any) -> Any:
     return unwrap(node)
 
 
-def is_wrapped(node: Any) -> bool:
-    """Whether a node is an object of the `zetasql` package rather than a message."""
-    return hasattr(node, "to_proto")
-
-
 def stored_name(scan: Any) -> str:
     """The full name of the table, or of the table function, that a scan reads."""
     thing = scan.table if hasattr(scan, "table") else scan.tvf
@@ -40,9 +33,7 @@ def stored_name(scan: Any) -> str:
 
 def lineage_of(statement: Any, output_table: str | None = None, *, expand: bool = True) -> StatementLineage:
     """The lineage of a statement by the product's rules. `output_table` names the target of a SELECT.
-
-    With `expand`, struct columns are taken apart into their leaves.
-    """
+    With `expand`, struct columns are taken apart into their leaves."""
     low = Lowering(Place(Source(""), exact=False), Surroundings())
     low.expand_structs = expand
     lowered = lower_statement(low, to_message(statement))

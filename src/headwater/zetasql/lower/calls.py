@@ -45,7 +45,7 @@ def lower_call(low: Lowering, node: Any) -> Expression:
     if name in ELEMENTS and len(arguments) == 2:
         return Element(*arguments, _position(base.argument_list[1], name))
     routine = low.around.routines.get(name)
-    if routine is not None or _is_routine(base):
+    if routine is not None or not str(base.function.name).startswith("ZetaSQL:"):
         return _inlined(low, node, name, arguments)
     return Call(name.removeprefix("$"), arguments)
 
@@ -230,10 +230,6 @@ def _lambda(low: Lowering, node: Any, arrays: list[Expression], *, zipped: bool)
 
 
 # ------------------------------------------------------------------------------------------ known functions
-
-
-def _is_routine(base: Any) -> bool:
-    return not str(base.function.name).startswith("ZetaSQL:")
 
 
 def _inlined(low: Lowering, node: Any, name: str, arguments: tuple[Expression, ...]) -> Expression:

@@ -1,11 +1,8 @@
 """The state of lowering one statement, and the registry of what lowers which node.
-
 The modules beside this one register a function per message type with `@lowers(...)` (expressions) and `@builds(...)`
 (scans). They call each other through `Lowering`, so none imports another that imports it.
-
 Ids: ZetaSQL numbers columns from 1 in each analysis. Trees of several analyses meet in one statement (the body of a
-function, the value of a variable), so each lowering has a block of numbers of its own.
-"""
+function, the value of a variable), so each lowering has a block of numbers of its own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,9 +28,7 @@ LITERAL = Literal()
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an analysed text stands in its source: `start` is the byte offset of its first byte.
-
-    `exact` False means that it stands nowhere (a computed string): then nothing in it has a span.
-    """
+    `exact` False means that it stands nowhere (a computed string): then nothing in it has a span."""
 
     source: Source
     start: int = 0
@@ -46,11 +41,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A function or table function, and how to come by its body.
-
-    `statement` is the resolved CREATE statement. A function with parameters of ANY TYPE or ANY TABLE has no body
-    until the types of a call are known: `specialize` then resolves it for that call. `opaque` says why there is none.
-    """
+    """A function or table function, and how to come by its body. `statement` is the resolved CREATE statement. A
+    function with parameters of ANY TYPE or ANY TABLE has no body until the types of a call are known: `specialize`
+    then resolves it for that call. `opaque` says why there is none."""
 
     name: str
     parameters: tuple[str, ...]
@@ -116,7 +109,9 @@ class Lowering:
                 return lower(self, node)
             inner = node.WhichOneof("node") if _is_wrapper(node) else None
             if inner is None:
-                return self._unknown(node)
+                if _is_wrapper(node):
+                    return LITERAL
+                raise UnsupportedNode(type(node).__name__)
             node = getattr(node, inner)
 
     def scan(self, node: Any) -> Relation:
@@ -129,11 +124,6 @@ class Lowering:
             if inner is None:
                 raise UnsupportedNode(type(node).__name__)
             node = getattr(node, inner)
-
-    def _unknown(self, node: Any) -> Expression:
-        if _is_wrapper(node):
-            return LITERAL
-        raise UnsupportedNode(type(node).__name__)
 
     # ----------------------------------------------------------------------------------------------- ids
 

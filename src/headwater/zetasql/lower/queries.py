@@ -2,30 +2,7 @@
 
 from typing import Any
 
-from headwater.model.relation import (
-    Aggregate,
-    Attribute,
-    Branch,
-    Call,
-    Computed,
-    Cte,
-    CteRef,
-    Element,
-    Expression,
-    Filter,
-    Generate,
-    Join,
-    Project,
-    Ref,
-    Relation,
-    Resolution,
-    Scan,
-    SetOp,
-    Sort,
-    Values,
-    Window,
-    With,
-)
+from headwater.model import relation as rel
 from headwater.zetasql.lower.expressions import scan_columns
 from headwater.zetasql.lower.lowering import LITERAL, Lowering, builds, message_type, table_name, unwrap
 from headwater.zetasql.messages import enums
@@ -40,27 +17,29 @@ _RECURSIVE_UNION_ALL = enums.ResolvedRecursiveScanEnums.RecursiveSetOperationTyp
 
 
 @builds("SingleRowScan", "UnsetArgumentScan")
-def build_single_row(low: Lowering, node: Any) -> Relation:
-    return Values((), ())
+def build_single_row(low: Lowering, node: Any) -> rel.Relation:
+    return rel.Values((), ())
 
 
 @builds("TableScan")
-def build_table(low: Lowering, node: Any) -> Relation:
+def build_table(low: Lowering, node: Any) -> rel.Relation:
     return lower_table(low, node)
 
 
-def lower_table(low: Lowering, node: Any) -> Scan:
+def lower_table(low: Lowering, node: Any) -> rel.Scan:
     """A stored table, by its full name; the short name is never an identity."""
     dotted = node.table.full_name or node.table.name
     known = low.around.tables.get(dotted)
-    attributes = tuple([Attribute(low.base + column.column_id, column.name) for column in node.parent.column_list])
+    attributes = tuple(
+        [rel.Attribute(low.base + column.column_id, column.name) for column in node.parent.column_list]
+    )
     if known is None:
-        return Scan(table_name(dotted), attributes, low.span(node), Resolution.UNKNOWN)
+        return rel.Scan(table_name(dotted), attributes, low.span(node), rel.Resolution.UNKNOWN)
     doubts = known.doubts
     if not doubts:
-        return Scan(known.name, attributes, low.span(node), known.resolution)
+        return rel.Scan(known.name, attributes, low.span(node), known.resolution)
     doubtful = [attribute for attribute in attributes if attribute.name in doubts]
-    return Scan(
+    return rel.Scan(
         known.name,
         attributes,
         low.span(node),
@@ -71,20 +50,20 @@ def lower_table(low: Lowering, node: Any) -> Scan:
 
 
 @builds("ProjectScan")
-def build_project(low: Lowering, node: Any) -> Relation:
+def build_project(low: Lowering, node: Any) -> rel.Relation:
     input = low.scan(node.input_scan)
-    return Project(input, tuple(map(low.computed, node.expr_list))) if node.expr_list else input
+    return rel.Project(input, tuple(map(low.computed, node.expr_list))) if node.expr_list else input
 
 
 @builds("FilterScan")
-def build_filter(low: Lowering, node: Any) -> Relation:
-    return Filter(low.scan(node.input_scan), low.expression(node.filter_expr), low.span(node.filter_expr))
+def build_filter(low: Lowering, node: Any) -> rel.Relation:
+    return rel.Filter(low.scan(node.input_scan), low.expression(node.filter_expr), low.span(node.filter_expr))
 
 
 @builds("JoinScan")
-def build_join(low: Lowering, node: Any) -> Relation:
+def build_join(low: Lowering, node: Any) -> rel.Relation:
     has_condition = unwrap(node.join_expr) is not None
-    return Join(
+    return rel.Join(
         low.scan(node.left_scan),
         low.scan(node.right_scan),
         low.expression(node.join_expr) if has_condition else None,
@@ -93,40 +72,40 @@ def build_join(low: Lowering, node: Any) -> Relation:
 
 
 @builds("ArrayScan")
-def build_array(low: Lowering, node: Any) -> Relation:
+def build_array(low: Lowering, node: Any) -> rel.Relation:
     """UNNEST: the element column is some element of the array; the offset is made of nothing."""
     arrays = tuple(map(low.expression, node.array_expr_list))
     columns = [
-        Computed(low.attribute(column), Element(array), low.span(given))
+        rel.Computed(low.attribute(column), rel.Element(array), low.span(given))
         for column, array, given in zip(node.element_column_list, arrays, node.array_expr_list)
     ]
     if node.HasField("array_offset_column"):
-        columns.append(Computed(low.attribute(node.array_offset_column.column), LITERAL))
+        columns.append(rel.Computed(low.attribute(node.array_offset_column.column), LITERAL))
     input = low.scan(node.input_scan) if unwrap(node.input_scan) is not None else None
     if unwrap(node.join_expr) is None or input is None:
-        return Generate(input, tuple(columns), arrays)
-    right = Generate(None, tuple(columns), arrays)
-    return Join(input, right, low.expression(node.join_expr), span=low.span(node.join_expr))
+        return rel.Generate(input, tuple(columns), arrays)
+    right = rel.Generate(None, tuple(columns), arrays)
+    return rel.Join(input, right, low.expression(node.join_expr), span=low.span(node.join_expr))
 
 
 @builds("AggregateScan", "AnonymizedAggregateScan", "DifferentialPrivacyAggregateScan")
 @builds("AggregationThresholdAggregateScan")
-def build_aggregate(low: Lowering, node: Any) -> Relation:
+def build_aggregate(low: Lowering, node: Any) -> rel.Relation:
     base = node.parent
     columns = [low.computed(column) for column in base.aggregate_list]
     for grouping in base.grouping_call_list:
-        key = Ref(low.id(grouping.group_by_column.column))
-        columns.append(Computed(low.attribute(grouping.output_column), Call("grouping", (key,))))
+        key = rel.Ref(low.id(grouping.group_by_column.column))
+        columns.append(rel.Computed(low.attribute(grouping.output_column), rel.Call("grouping", (key,))))
     keys = tuple(map(low.computed, base.group_by_list))
-    return Aggregate(low.scan(base.input_scan), keys, tuple(columns))
+    return rel.Aggregate(low.scan(base.input_scan), keys, tuple(columns))
 
 
 @builds("AnalyticScan")
-def build_windows(low: Lowering, node: Any) -> Relation:
-    return Project(low.scan(node.input_scan), tuple(lower_windows(low, node.function_group_list)))
+def build_windows(low: Lowering, node: Any) -> rel.Relation:
+    return rel.Project(low.scan(node.input_scan), tuple(lower_windows(low, node.function_group_list)))
 
 
-def lower_windows(low: Lowering, groups: Any) -> list[Computed]:
+def lower_windows(low: Lowering, groups: Any) -> list[rel.Computed]:
     """The columns of window functions, each with the keys of its window."""
     columns = []
     for group in groups:
@@ -139,12 +118,12 @@ def lower_windows(low: Lowering, groups: Any) -> list[Computed]:
                 for bound in (call.window_frame.start_expr, call.window_frame.end_expr)
                 if unwrap(bound.expression) is not None
             )
-            window = Window(low.expression(call), (*keys, *frame))
-            columns.append(Computed(low.attribute(column.column), window, low.span(call)))
+            window = rel.Window(low.expression(call), (*keys, *frame))
+            columns.append(rel.Computed(low.attribute(column.column), window, low.span(call)))
     return columns
 
 
-def window_keys(low: Lowering, group: Any) -> tuple[Expression, ...]:
+def window_keys(low: Lowering, group: Any) -> tuple[rel.Expression, ...]:
     """PARTITION BY and ORDER BY of a window."""
     partition = map(low.expression, group.partition_by.partition_by_list)
     order = (low.expression(item.column_ref) for item in group.order_by.order_by_item_list)
@@ -152,27 +131,27 @@ def window_keys(low: Lowering, group: Any) -> tuple[Expression, ...]:
 
 
 @builds("SetOperationScan")
-def build_set_operation(low: Lowering, node: Any) -> Relation:
+def build_set_operation(low: Lowering, node: Any) -> rel.Relation:
     attributes = tuple(map(low.attribute, node.parent.column_list))
     branches = tuple(_branch(low, item) for item in node.input_item_list)
-    return SetOp(_OPERATORS.get(node.op_type, "union"), attributes, branches, node.op_type != _UNION_ALL)
+    return rel.SetOp(_OPERATORS.get(node.op_type, "union"), attributes, branches, node.op_type != _UNION_ALL)
 
 
-def _branch(low: Lowering, item: Any) -> Branch:
-    return Branch(low.scan(item.scan), tuple(map(low.id, item.output_column_list)))
+def _branch(low: Lowering, item: Any) -> rel.Branch:
+    return rel.Branch(low.scan(item.scan), tuple(map(low.id, item.output_column_list)))
 
 
 @builds("OrderByScan")
-def build_order(low: Lowering, node: Any) -> Relation:
+def build_order(low: Lowering, node: Any) -> rel.Relation:
     items = node.order_by_item_list
     spans = [span for span in map(low.span, items) if span is not None]
     keys = tuple(low.expression(item.column_ref) for item in items)
-    return Sort(low.scan(node.input_scan), keys, spans[0].cover(spans[-1]) if spans else None)
+    return rel.Sort(low.scan(node.input_scan), keys, spans[0].cover(spans[-1]) if spans else None)
 
 
 @builds("LimitOffsetScan", "SampleScan", "AssertScan", "BarrierScan", "ExecuteAsRoleScan", "LogScan")
 @builds("StaticDescribeScan")
-def build_passing(low: Lowering, node: Any) -> Relation:
+def build_passing(low: Lowering, node: Any) -> rel.Relation:
     """Scans that keep the columns of their input as they are."""
     return low.scan(node.input_scan)
 
@@ -181,46 +160,46 @@ def build_passing(low: Lowering, node: Any) -> Relation:
 
 
 @builds("WithScan")
-def build_with(low: Lowering, node: Any) -> Relation:
+def build_with(low: Lowering, node: Any) -> rel.Relation:
     ctes = []
     for entry in node.with_entry_list:
         id = low.cte(entry.with_query_name)
         columns = tuple(map(low.id, scan_columns(entry.with_subquery)))
-        ctes.append(Cte(id, entry.with_query_name, _cte_body(low, entry.with_subquery, id), columns))
-    return With(tuple(ctes), low.scan(node.query))
+        ctes.append(rel.Cte(id, entry.with_query_name, _cte_body(low, entry.with_subquery, id), columns))
+    return rel.With(tuple(ctes), low.scan(node.query))
 
 
-def _cte_body(low: Lowering, node: Any, id: int) -> Relation:
+def _cte_body(low: Lowering, node: Any, id: int) -> rel.Relation:
     scan = unwrap(node)
     return _recursive(low, scan, id) if type(scan) is _RECURSIVE else low.scan(scan)
 
 
-def _recursive(low: Lowering, node: Any, id: int) -> Relation:
+def _recursive(low: Lowering, node: Any, id: int) -> rel.Relation:
     """The two terms of a recursive query; inside the second, the query itself is CTE `id`."""
     first = _branch(low, node.non_recursive_term)
     with low.inside(low.recursive, id):
         second = _branch(low, node.recursive_term)
     compares = node.op_type != _RECURSIVE_UNION_ALL
-    union = SetOp("union", tuple(map(low.attribute, node.parent.column_list)), (first, second), compares)
+    union = rel.SetOp("union", tuple(map(low.attribute, node.parent.column_list)), (first, second), compares)
     depth = node.recursion_depth_modifier
     if not node.HasField("recursion_depth_modifier") or not depth.HasField("recursion_depth_column"):
         return union
-    return Project(union, (Computed(low.attribute(depth.recursion_depth_column.column), LITERAL),))
+    return rel.Project(union, (rel.Computed(low.attribute(depth.recursion_depth_column.column), LITERAL),))
 
 
 @builds("RecursiveScan")
-def build_recursive(low: Lowering, node: Any) -> Relation:
+def build_recursive(low: Lowering, node: Any) -> rel.Relation:
     """A recursive query that is not the body of a WITH entry: `|> RECURSIVE UNION`, or one inside other operators."""
     id = low.new_id()
     columns = tuple(map(low.id, node.parent.column_list))
-    return With((Cte(id, "", _recursive(low, node, id), columns),), CteRef(id, ()))
+    return rel.With((rel.Cte(id, "", _recursive(low, node, id), columns),), rel.CteRef(id, ()))
 
 
 @builds("RecursiveRefScan")
-def build_recursive_ref(low: Lowering, node: Any) -> Relation:
-    return CteRef(low.recursive[-1], tuple(map(low.attribute, node.parent.column_list)))
+def build_recursive_ref(low: Lowering, node: Any) -> rel.Relation:
+    return rel.CteRef(low.recursive[-1], tuple(map(low.attribute, node.parent.column_list)))
 
 
 @builds("WithRefScan")
-def build_with_ref(low: Lowering, node: Any) -> Relation:
-    return CteRef(low.cte(node.with_query_name), tuple(map(low.attribute, node.parent.column_list)))
+def build_with_ref(low: Lowering, node: Any) -> rel.Relation:
+    return rel.CteRef(low.cte(node.with_query_name), tuple(map(low.attribute, node.parent.column_list)))

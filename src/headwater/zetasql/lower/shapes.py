@@ -2,26 +2,7 @@
 
 from typing import Any
 
-from headwater.model.relation import (
-    Aggregate,
-    Attribute,
-    Branch,
-    Call,
-    Computed,
-    Cte,
-    CteRef,
-    Expression,
-    Filter,
-    Generate,
-    OneOf,
-    Project,
-    Ref,
-    Relation,
-    Scan,
-    Sort,
-    TableFunction,
-    With,
-)
+from headwater.model import relation as rel
 from headwater.zetasql.builtins import PSEUDO_COLUMNS
 from headwater.zetasql.lower.calls import body_lowering
 from headwater.zetasql.lower.expressions import scan_columns
@@ -30,73 +11,73 @@ from headwater.zetasql.lower.queries import lower_windows, window_keys
 
 
 @builds("PivotScan")
-def build_pivot(low: Lowering, node: Any) -> Relation:
+def build_pivot(low: Lowering, node: Any) -> rel.Relation:
     """Each new column is an aggregate over the rows in which FOR has one of the values: FOR decides, not makes."""
     chosen_by = low.expression(node.for_expr)
     expressions = [low.expression(each) for each in node.pivot_expr_list]
     spans = [low.span(each) for each in node.pivot_expr_list]
     columns = [
-        Computed(
+        rel.Computed(
             low.attribute(each.column),
             _among(expressions[each.pivot_expr_index], chosen_by),
             spans[each.pivot_expr_index],
         )
         for each in node.pivot_column_list
     ]
-    return Aggregate(low.scan(node.input_scan), tuple(map(low.computed, node.group_by_list)), tuple(columns))
+    return rel.Aggregate(low.scan(node.input_scan), tuple(map(low.computed, node.group_by_list)), tuple(columns))
 
 
-def _among(aggregate: Expression, condition: Expression) -> Expression:
-    if not isinstance(aggregate, Call):
-        return Call("if", (condition, aggregate))
-    both = condition if aggregate.condition is None else Call("and", (aggregate.condition, condition))
-    return Call(aggregate.function, aggregate.args, aggregate.aggregate, aggregate.order, both, aggregate.opaque)
+def _among(aggregate: rel.Expression, condition: rel.Expression) -> rel.Expression:
+    if not isinstance(aggregate, rel.Call):
+        return rel.Call("if", (condition, aggregate))
+    both = condition if aggregate.condition is None else rel.Call("and", (aggregate.condition, condition))
+    return rel.Call(aggregate.function, aggregate.args, aggregate.aggregate, aggregate.order, both, aggregate.opaque)
 
 
 @builds("UnpivotScan")
-def build_unpivot(low: Lowering, node: Any) -> Relation:
+def build_unpivot(low: Lowering, node: Any) -> rel.Relation:
     """Value column i takes, row by row, column i of each group in the IN list; the label is written in the text."""
     columns = [
-        Computed(
+        rel.Computed(
             low.attribute(column),
-            OneOf(tuple(low.expression(group.column_list[at]) for group in node.unpivot_arg_list)),
+            rel.OneOf(tuple(low.expression(group.column_list[at]) for group in node.unpivot_arg_list)),
         )
         for at, column in enumerate(node.value_column_list)
     ]
-    columns.append(Computed(low.attribute(node.label_column), LITERAL))
+    columns.append(rel.Computed(low.attribute(node.label_column), LITERAL))
     columns.extend(map(low.computed, node.projected_input_column_list))
-    relation: Relation = Generate(low.scan(node.input_scan), tuple(columns))
+    relation: rel.Relation = rel.Generate(low.scan(node.input_scan), tuple(columns))
     if not node.include_nulls:  # a row whose values are all NULL is left out
         for column in node.value_column_list:
-            relation = Filter(relation, Ref(low.id(column)))
+            relation = rel.Filter(relation, rel.Ref(low.id(column)))
     return relation
 
 
 @builds("MatchRecognizeScan")
-def build_match(low: Lowering, node: Any) -> Relation:
+def build_match(low: Lowering, node: Any) -> rel.Relation:
     """Measures are aggregates per match; the definitions of the pattern's variables decide which rows match."""
     groups = node.analytic_function_group_list
-    relation: Relation = Project(low.scan(node.input_scan), tuple(lower_windows(low, groups)))
+    relation: rel.Relation = rel.Project(low.scan(node.input_scan), tuple(lower_windows(low, groups)))
     for definition in node.pattern_variable_definition_list:
-        relation = Filter(relation, low.expression(definition.predicate), low.span(definition.predicate))
+        relation = rel.Filter(relation, low.expression(definition.predicate), low.span(definition.predicate))
     keys = tuple(key for group in groups for key in window_keys(low, group))
-    relation = Sort(relation, tuple(dict.fromkeys(keys))) if keys else relation
+    relation = rel.Sort(relation, tuple(dict.fromkeys(keys))) if keys else relation
     measures = [low.computed(each) for group in node.measure_group_list for each in group.aggregate_list]
     given = [node.match_number_column, node.match_row_number_column, node.classifier_column]
-    measures += [Computed(low.attribute(column), LITERAL) for column in given if column.column_id]
-    return Aggregate(relation, (), tuple(measures))
+    measures += [rel.Computed(low.attribute(column), LITERAL) for column in given if column.column_id]
+    return rel.Aggregate(relation, (), tuple(measures))
 
 
 @builds("GroupRowsScan")
-def build_group_rows(low: Lowering, node: Any) -> Relation:
-    return Generate(None, tuple(map(low.computed, node.input_column_list)))
+def build_group_rows(low: Lowering, node: Any) -> rel.Relation:
+    return rel.Generate(None, tuple(map(low.computed, node.input_column_list)))
 
 
 # ----------------------------------------------------------------------------------------- table functions
 
 
 @builds("TVFScan")
-def build_table_function(low: Lowering, node: Any) -> Relation:
+def build_table_function(low: Lowering, node: Any) -> rel.Relation:
     name = ".".join(node.tvf.name.split(".")) or "table function"
     routine = low.around.routines.get(name.lower())
     attributes = tuple(map(low.attribute, node.parent.column_list))
@@ -107,21 +88,21 @@ def build_table_function(low: Lowering, node: Any) -> Relation:
     low.report(f"`{name}` cannot be seen through: {_reason(routine)}", low.span(node))
     if not node.argument_list:  # it has its rows from somewhere else: it is a source itself
         doubt = f"the body of {name} is not known"
-        return Scan(table_name(name), attributes, low.span(node), approximate=doubt)
+        return rel.Scan(table_name(name), attributes, low.span(node), approximate=doubt)
     scalars = tuple(low.expression(each.expr) for each in node.argument_list if each.HasField("expr"))
-    return TableFunction(name, attributes, scalars, tuple(_inputs(low, node)))
+    return rel.TableFunction(name, attributes, scalars, tuple(_inputs(low, node)))
 
 
 def _reason(routine: Routine | None) -> str:
     return (routine.opaque if routine is not None else None) or "its body is not known"
 
 
-def _inputs(low: Lowering, node: Any) -> list[Branch]:
+def _inputs(low: Lowering, node: Any) -> list[rel.Branch]:
     inputs = []
     for argument in node.argument_list:
         if argument.HasField("scan"):
             columns = given_columns(argument)
-            inputs.append(Branch(low.scan(argument.scan), tuple(map(low.id, columns))))
+            inputs.append(rel.Branch(low.scan(argument.scan), tuple(map(low.id, columns))))
     return inputs
 
 
@@ -131,7 +112,9 @@ def given_columns(argument: Any) -> list[Any]:
     return [column for column in columns if column.name not in PSEUDO_COLUMNS]
 
 
-def _inlined(low: Lowering, node: Any, routine: Routine, attributes: tuple[Attribute, ...]) -> Relation | None:
+def _inlined(
+    low: Lowering, node: Any, routine: Routine, attributes: tuple[rel.Attribute, ...]
+) -> rel.Relation | None:
     """The body of a table function in SQL, its outputs under the ids they have at the call."""
     special = routine.specialize(node) if routine.specialize else None
     if routine.specialize is not None and special is None:
@@ -156,46 +139,45 @@ def _inlined(low: Lowering, node: Any, routine: Routine, attributes: tuple[Attri
         outputs = [inner.id(each.column) for each in routine.statement.output_column_list]
     low.issues.extend(inner.issues)
     positions = list(node.column_index_list) or range(len(attributes))
-    columns = [Computed(each, Ref(outputs[at])) for each, at in zip(attributes, positions) if at < len(outputs)]
-    return Project(Generate(body, bindings) if bindings else body, tuple(columns))
+    columns = [
+        rel.Computed(each, rel.Ref(outputs[at])) for each, at in zip(attributes, positions) if at < len(outputs)
+    ]
+    return rel.Project(rel.Generate(body, bindings) if bindings else body, tuple(columns))
 
 
 @builds("RelationArgumentScan")
-def build_relation_argument(low: Lowering, node: Any) -> Relation:
+def build_relation_argument(low: Lowering, node: Any) -> rel.Relation:
     """The table a table function was called with; outside of a call, rows of nothing."""
     attributes = tuple(map(low.attribute, node.parent.column_list))
     given = low.relations.get(node.name.lower())
     if given is None:
-        return Generate(None, tuple(Computed(attribute, LITERAL) for attribute in attributes))
+        return rel.Generate(None, tuple(rel.Computed(attribute, LITERAL) for attribute in attributes))
     relation, columns = given
-    return Project(relation, tuple(Computed(each, Ref(id)) for each, id in zip(attributes, columns)))
+    return rel.Project(relation, tuple(rel.Computed(each, rel.Ref(id)) for each, id in zip(attributes, columns)))
 
 
 # ------------------------------------------------------------------------------------------- subpipelines
 
 
 @builds("PipeIfScan")
-def build_pipe_if(low: Lowering, node: Any) -> Relation:
+def build_pipe_if(low: Lowering, node: Any) -> rel.Relation:
     """`|> IF`: ZetaSQL has already chosen the case."""
     if not 0 <= node.selected_case < len(node.if_case_list):
         return low.scan(node.input_scan)
-    return _piped(low, node, node.if_case_list[node.selected_case].subpipeline.scan)
-
-
-@builds("PipeTeeScan", "PipeForkScan")
-def build_pipe_tee(low: Lowering, node: Any) -> Relation:
-    return low.scan(node.input_scan)
-
-
-def _piped(low: Lowering, node: Any, pipeline: Any) -> Relation:
+    pipeline = node.if_case_list[node.selected_case].subpipeline.scan
     id = low.new_id()
     input = low.scan(node.input_scan)
     columns = tuple(map(low.id, scan_columns(node.input_scan)))
     with low.inside(low.pipelines, id):
         body = low.scan(unwrap(pipeline))
-    return With((Cte(id, "", input, columns),), body)
+    return rel.With((rel.Cte(id, "", input, columns),), body)
+
+
+@builds("PipeTeeScan", "PipeForkScan")
+def build_pipe_tee(low: Lowering, node: Any) -> rel.Relation:
+    return low.scan(node.input_scan)
 
 
 @builds("SubpipelineInputScan")
-def build_pipeline_input(low: Lowering, node: Any) -> Relation:
-    return CteRef(low.pipelines[-1], ())
+def build_pipeline_input(low: Lowering, node: Any) -> rel.Relation:
+    return rel.CteRef(low.pipelines[-1], ())

@@ -14,7 +14,7 @@ BUILTIN = "dbt"
 
 
 class Returned(Exception):
-    """What a macro returns by `return`: any value, not only text."""
+    """Carries the value that a macro gives by `return`: any value, not only text."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -87,14 +87,14 @@ class MacroEnvironment(Sandbox):
         return Template.from_code(self, code, self.make_globals(None), None)
 
     def lookup(self, key: str, package: str) -> Any:
-        """What a name means in a package: a macro, a value, or another package."""
+        """Return the macro, value or package that a name means in a package."""
         found = None if key in _OURS else self.macro(key, package)
         if found is not None:
             return found
         if key in self.scope:
             return self.scope[key]
         if key in self.project.macros:
-            return self._space(key)
+            return self._spaces.setdefault(key, Namespace(lambda name: self.macro_of(key, name)))
         return self.macro_of(BUILTIN, key) or missing
 
     def macro(self, name: str, package: str) -> Any:
@@ -135,11 +135,6 @@ class MacroEnvironment(Sandbox):
         else:
             yield from self.project.search_order(namespace)
             yield from () if namespace in self.project.search_order(namespace) else (namespace,)
-
-    def _space(self, package: str) -> Namespace:
-        if package not in self._spaces:
-            self._spaces[package] = Namespace(lambda name: self.macro_of(package, name))
-        return self._spaces[package]
 
 
 _OURS = frozenset({"is_incremental", "config", "this", "run_query", "statement", "return", "var", "env_var", "log"})

@@ -65,7 +65,7 @@ class Target:
         return (self.type, *_PARENTS.get(self.type, ()), "default")
 
     def as_dict(self) -> dict[str, Any]:
-        """What templates know as `target`."""
+        """The value that templates know as `target`."""
         named = {"dbname": self.database, "dataset": self.schema, "project": self.database, "catalog": self.database}
         own = {"type": self.type, "name": self.name, "target_name": self.name, "profile_name": self.profile}
         return {**named, **own, "schema": self.schema, "database": self.database, "threads": 1, "warehouse": ""}
@@ -143,9 +143,10 @@ def _package(folder: Path) -> Package:
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """A YAML file that holds a mapping. RAISES: InputError when it does not."""
+    text = read_text(path)
     try:
-        found = read_yaml(read_text(path))
-    except ValueError as err:
+        found = read_yaml(text)
+    except InputError as err:
         raise InputError(f"{path} cannot be read: {err}") from err
     if not isinstance(found, dict | None):
         raise InputError(f"{path} cannot be read: it holds no mapping")

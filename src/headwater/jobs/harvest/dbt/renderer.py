@@ -26,7 +26,7 @@ _DEPTH = 3000  # of calls: macros call macros, and a model may ask for the colum
 
 @dataclass
 class Made:
-    """What a node rendered to: its text, and the text of a run that adds rows, where that is another."""
+    """The text of a rendered node, and the text of a run that adds rows, where that differs."""
 
     full: Rendered
     incremental: Rendered | None = None
@@ -42,7 +42,7 @@ class Made:
 
 @dataclass
 class _Work:
-    """What is being rendered now."""
+    """The node that is being rendered now."""
 
     node: Node | None = None
     incremental: bool = False
@@ -76,7 +76,7 @@ class Renderer:
         self._relations: dict[str, Relation] = {}
 
     def render(self, node: Node) -> Made:
-        """What a node renders to. One that cannot be rendered has a failure, and what it seems to read."""
+        """Render a node. One that cannot be rendered gets a failure and the names that it seems to read."""
         if node.unique_id not in self._made:
             with _deep():
                 self._made[node.unique_id] = self._render(node)
@@ -94,7 +94,7 @@ class Renderer:
                 made.full = Rendered(full.text, source, full.starts, full.places, (*full.issues, failure))
             elif more.text.split() != full.text.split():
                 made.incremental = more
-        if made.failure is None and not _has_sql(full.text):
+        if made.failure is None and not _COMMENTS.sub("", full.text).strip(" \t\r\n;"):
             made.failure = template_issue(TemplateError("it renders to nothing"), source)
         if made.failure is not None:
             made.reads |= dict.fromkeys(self.named_in(node.text))
@@ -257,10 +257,6 @@ class Renderer:
 
 _KEPT = ("source", "issues", "missed", "_steps")
 _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-
-
-def _has_sql(text: str) -> bool:
-    return bool(_COMMENTS.sub("", text).strip(" \t\r\n;"))
 
 
 @contextlib.contextmanager

@@ -116,7 +116,7 @@ def _entries(content: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
 
 
 def _properties(declared: Iterable[tuple[Path, dict[str, Any]]], resources: Resources) -> dict[str, dict[str, Any]]:
-    """What YAML files say of models, seeds and snapshots, by name."""
+    """The descriptions of models, seeds and snapshots in YAML files, by name."""
     named: dict[str, dict[str, Any]] = {}
     for _, content in declared:
         for key in ("models", "seeds", "snapshots"):
@@ -142,13 +142,9 @@ def _files(package: Package, warnings: list[str]) -> Iterator[Node]:
             for kind, name, text in blocks(node.text):
                 if kind == "snapshot":
                     body = text[text.index("%}") + 2 : text.rindex("{%")]
-                    yield Node(name, kind, package.name, file, _aligned(node.text, text, body), _steps(folder, file))
-
-
-def _aligned(whole: str, block: str, body: str) -> str:
-    """The body of a block with as many lines before it as in its file, so that its places are the file's."""
-    before = whole[: whole.index(block) + block.index(body)]
-    return "\n" * before.count("\n") + body
+                    before = node.text[: node.text.index(text) + text.index(body)]
+                    lines = "\n" * before.count("\n")  # so that its places are those of the file
+                    yield Node(name, kind, package.name, file, lines + body, _steps(folder, file))
 
 
 def _node(package: Package, kind: str, folder: Path, file: Path, warnings: list[str]) -> Iterator[Node]:

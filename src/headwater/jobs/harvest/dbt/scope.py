@@ -106,24 +106,16 @@ class _Variables:
 
     def __init__(self, renderer: "Renderer") -> None:
         self._renderer = renderer
-        project = renderer.project
-        self._levels = [
-            (project.root.settings.get("vars") or {}),
-            *(
-                package.settings.get("vars") or {}
-                for name, package in project.packages.items()
-                if package is not project.root
-            ),
-        ]
 
     def _find(self, name: str) -> tuple[bool, Any]:
         renderer = self._renderer
         if name in renderer.variables:
             return True, renderer.variables[name]
-        package = renderer.work.node.package if renderer.work.node is not None else renderer.project.root.name
-        own = renderer.project.packages.get(package, renderer.project.root).settings.get("vars") or {}
-        for level in (self._levels[0], own, *self._levels[1:]):
-            for where in (level.get(package), level, *(level.get(each) for each in renderer.project.packages)):
+        root, packages = renderer.project.root, renderer.project.packages
+        package = renderer.work.node.package if renderer.work.node is not None else root.name
+        for owner in (root, packages.get(package, root), *packages.values()):
+            level = owner.settings.get("vars") or {}
+            for where in (level.get(package), level, *(level.get(each) for each in packages)):
                 if isinstance(where, dict) and name in where:
                     return True, renderer.text(where[name], package)
         return False, None

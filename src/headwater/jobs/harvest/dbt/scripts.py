@@ -20,7 +20,7 @@ from headwater.text import Source
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a project holds: scripts, and the tables that it declares or loads and does not make by SQL."""
+    """The content of a project: scripts, and the tables that it declares or loads and does not make by SQL."""
 
     scripts: tuple[Script, ...]
     tables: tuple[SchemaTable, ...]

@@ -3,7 +3,7 @@
 import datetime
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
@@ -103,6 +103,10 @@ class Relation:
 Mapping.register(Relation)
 
 
+def _names_type(*words: str) -> Callable[["Column"], bool]:
+    return lambda column: any(word in column.data_type.lower() for word in words)
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a relation."""
@@ -115,23 +119,11 @@ class Column:
     dtype = property(lambda self: self.data_type)
     quoted = property(lambda self: written(self.name, self.dialect))
 
-    def _has(self, *words: str) -> bool:
-        return any(word in self.data_type.lower() for word in words)
-
-    def is_string(self) -> bool:
-        return self._has("char", "text", "string")
-
-    def is_number(self) -> bool:
-        return self._has("numeric", "decimal", "number", "int", "float", "double", "real")
-
-    def is_numeric(self) -> bool:
-        return self._has("numeric", "decimal", "number")
-
-    def is_integer(self) -> bool:
-        return self._has("int")
-
-    def is_float(self) -> bool:
-        return self._has("float", "double", "real")
+    is_string = _names_type("char", "text", "string")
+    is_number = _names_type("numeric", "decimal", "number", "int", "float", "double", "real")
+    is_numeric = _names_type("numeric", "decimal", "number")
+    is_integer = _names_type("int")
+    is_float = _names_type("float", "double", "real")
 
     def string_size(self) -> int:
         return 256
@@ -147,11 +139,10 @@ class Nothing:
             raise AttributeError(name)
         return self
 
-    def __getitem__(self, key: object) -> "Nothing":
+    def _same(self, *args: object, **kwargs: object) -> "Nothing":
         return self
 
-    def __call__(self, *args: object, **kwargs: object) -> "Nothing":
-        return self
+    __getitem__ = __call__ = _same
 
     def __iter__(self) -> Iterator[Any]:
         return iter(())
@@ -159,26 +150,19 @@ class Nothing:
     def __len__(self) -> int:
         return 0
 
-    def __bool__(self) -> bool:
-        return False
+    __int__ = __len__
 
     def __str__(self) -> str:
         return "NULL"
 
-    def __int__(self) -> int:
-        return 0
-
     def __float__(self) -> float:
         return 0.0
 
-    def _same(self, other: object) -> "Nothing":
-        return self
-
-    def _never(self, other: object) -> bool:
+    def _never(self, *other: object) -> bool:
         return False
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
-    __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _never
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _never
 
 
 class _Datetime(datetime.datetime):
@@ -199,10 +183,6 @@ class _Date(datetime.date):
         return cls(START.year, 1, 1)
 
 
-def _timezone(name: str) -> datetime.tzinfo:
-    return ZoneInfo(str(name))
-
-
 def _named_of(module: Any, *names: str) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for name in names})
 
@@ -216,7 +196,7 @@ MODULES = SimpleNamespace(
         timezone=datetime.timezone,
         tzinfo=datetime.tzinfo,
     ),
-    pytz=SimpleNamespace(timezone=_timezone, utc=datetime.UTC, UTC=datetime.UTC),
+    pytz=SimpleNamespace(timezone=lambda name: ZoneInfo(str(name)), utc=datetime.UTC, UTC=datetime.UTC),
     re=_named_of(
         re, "match", "fullmatch", "search", "sub", "findall", "split", "compile", "escape", "IGNORECASE", "I"
     ),

@@ -1,4 +1,4 @@
-"""Carrying out a compaction: read the picked runs as one, write the result, return the edit."""
+"""Which compaction is due, and carrying it out: read the runs as one, write the result, return the edit."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,14 +6,29 @@ import msgspec
 
 from headwater.errors import ValueOverflowError
 from headwater.lake.engine.batch import Kind, SortedBatch
-from headwater.lake.engine.compaction.pick import pick_compaction
-from headwater.lake.engine.compaction.universal import CompactionPick, pick_all
+from headwater.lake.engine.compaction.leveled import pick_leveled
+from headwater.lake.engine.compaction.universal import CompactionPick, pick_all, pick_universal
 from headwater.lake.engine.merge import MergeRule
 from headwater.lake.engine.opened import OpenFile, OpenRun, Shelf, open_runs
-from headwater.lake.engine.options import StorageOptions
+from headwater.lake.engine.options import CompactionStyle, StorageOptions
 from headwater.lake.engine.scan import FilesCursor, cut_points, merge_cursors
 from headwater.lake.engine.version import DataFile, SortedRun, VersionEdit
 from headwater.lake.engine.write import FileWriter
+
+
+def pick_compaction(
+    runs: Sequence[SortedRun], options: StorageOptions, *, full: bool = False
+) -> CompactionPick | None:
+    """The compaction that is due, or with `full` of everything; None if there is nothing to do.
+    Runs are given newest first."""
+    if full:
+        due = len(runs) > 1 or any(file.deletes or file.level == 0 for run in runs for file in run.files)
+        return pick_all(runs, options) if due else None
+    match options.compaction:
+        case CompactionStyle.UNIVERSAL:
+            return pick_universal(runs, options)
+        case CompactionStyle.LEVELED:
+            return pick_leveled(runs, options)
 
 
 def compact_bucket(
@@ -26,10 +41,8 @@ def compact_bucket(
     writer: FileWriter,
 ) -> tuple[CompactionPick, VersionEdit] | None:
     """Carry out the compaction of a bucket that is due, or of everything; None if there is nothing to do.
-
     A part of the runs can have a sum that does not fit, though all of them together have one: then all are merged.
-    RAISES: ValueOverflowError when all of them do not fit either, in a table from before such writes were refused.
-    """
+    RAISES: ValueOverflowError when all of them do not fit either, in a table from before such writes were refused."""
     pick = pick_compaction(runs, options, full=full)
     if pick is None:
         return None
@@ -44,10 +57,8 @@ def compact_bucket(
 
 def compact_runs(pick: CompactionPick, *, shelf: Shelf, rule: MergeRule, writer: FileWriter) -> VersionEdit:
     """Write the picked runs as one run and say what changes; nothing is live or removed yet.
-
-    A single file that only changes its level is not rewritten, unless it has deletes that can go.
-    RAISES: ValueOverflowError when a sum or product of these runs does not fit its column.
-    """
+    A single file that only changes its level is not rewritten, unless it has deletes that can go. RAISES:
+    ValueOverflowError when a sum or product of these runs does not fit its column."""
     files = pick.files
     if len(files) == 1 and not (pick.last and files[0].deletes):
         return _move(files[0], pick.level)

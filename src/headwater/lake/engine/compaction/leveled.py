@@ -1,8 +1,6 @@
 """Levelled compaction: every level below the first may hold ten times what the level above it may.
-
 Level 0 goes to level 1 when it has `compaction_trigger` runs; a level that is too large gives the file whose turn it
-is, with what it overlaps, to the next. Less space than universal compaction, more writing.
-"""
+is, with what it overlaps, to the next. Less space than universal compaction, more writing."""
 
 from collections.abc import Sequence
 
@@ -30,10 +28,8 @@ def pick_leveled(runs: Sequence[SortedRun], options: StorageOptions) -> Compacti
 
 def _into_next(chosen: Sequence[SortedRun], level: int, levels: dict[int, SortedRun], reason: str) -> CompactionPick:
     """Chosen runs of one level and the files of the next that overlap them.
-
     Deletes are dropped only if nothing deeper has a key between the ends of all that is merged: a file of the next
-    level may reach farther than those that brought it in, and its deletes with it.
-    """
+    level may reach farther than those that brought it in, and its deletes with it."""
     runs = list(chosen)
     below = levels.get(level + 1)
     low, high = _ends(runs)

@@ -66,9 +66,7 @@ class CheckedFile:
 
     def damaged(self, ranges: Iterable[tuple[int, int]]) -> int | None:
         """The offset of the first damaged block that has bytes of the ranges (start, end); None if all are sound.
-
-        A block that was found sound is not read again.
-        """
+        A block that was found sound is not read again."""
         wanted = np.zeros(len(self._sums), np.bool_)
         for start, end in ranges:
             wanted[start // BLOCK : -(-end // BLOCK)] = True
@@ -83,9 +81,7 @@ class CheckedFile:
 
 def read_checks(reader: RangeReader) -> CheckedFile | None:
     """The checks of a file whose footer is sound by them; None if it has none, or they or the footer are damaged.
-
-    RAISES: StorageError when the file cannot be read.
-    """
+    RAISES: StorageError when the file cannot be read."""
     size = reader.size
     if size < _END + _TAIL.size:
         return None

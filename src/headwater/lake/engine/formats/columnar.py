@@ -1,9 +1,7 @@
 """Data files in formats of others: Parquet, ORC, and JSON with one object to a line.
-
 They hold every column of the table, the key columns included, and a column `_kind` (see `Kind`). A Parquet file of a
 table without a primary key has neither a key nor a kind: the key of a row is its position, and every row is a put.
-(Those that were written before had both, and are read as well.)
-"""
+(Those that were written before had both, and are read as well.)"""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +16,8 @@ import pyarrow as pa
 from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.files.protocol import Buffer
+from headwater.lake.engine.arrays import Cell, cell_of
 from headwater.lake.engine.batch import Kind, SortedBatch, to_rows, without_columns
-from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.file_stats import Statistic
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.formats.foreign import KIND_COLUMN, open_groups, write_whole
@@ -77,9 +75,7 @@ class BatchBlock:
 
 class ColumnarReader:
     """An open Parquet, ORC or JSON file.
-
-    RAISES: CorruptFileError when it cannot be read, or has another size than it was written with.
-    """
+    RAISES: CorruptFileError when it cannot be read, or has another size than it was written with."""
 
     def __init__(self, files: Files, path: str, size: int, schema: Schema) -> None:
         self.path = path
@@ -128,9 +124,7 @@ class ColumnarReader:
 
     def check_for(self, names: Iterable[str], where: list[Statistic]) -> bool:
         """Check what another engine reads of the file: columns of the groups that predicates leave.
-
-        False if the file has no checksums to check it by. RAISES: CorruptFileError with the place of the damage.
-        """
+        False if the file has no checksums to check it by. RAISES: CorruptFileError with the place of the damage."""
         groups = self._groups
         if not isinstance(groups, ParquetGroups) or not groups.has_checks:
             return False

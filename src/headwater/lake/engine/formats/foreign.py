@@ -56,10 +56,8 @@ class HeldGroups:
 
 def open_groups(files: Files, path: str, size: int, wanted: pa.Schema) -> Groups:
     """Open a file: Parquet by its footer, the others whole. `wanted` has the columns that JSON lines are read as.
-
     RAISES: CorruptFileError when it has another size than it was written with, errors of Arrow and ValueError when it
-    cannot be read.
-    """
+    cannot be read."""
     file_format = path.rpartition(".")[2]
     if file_format == "parquet":
         return ParquetGroups(files, path, size)
@@ -78,15 +76,10 @@ def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | 
     if file_format == "json":
         return write_json_lines(table)
     sink = pa.BufferOutputStream()
-    table = _readable_as_orc(table)
-    codec = "uncompressed" if compression == "none" else compression
-    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
-    return memoryview(sink.getvalue()).cast("B")
-
-
-def _readable_as_orc(table: pa.Table) -> pa.Table:
-    """The table with numbers in columns whose timestamps Arrow could write to ORC, and not read back."""
+    # the table with numbers in columns whose timestamps Arrow could write to ORC, and not read back
     for at, column in enumerate(table.columns):
         if is_beyond_nanoseconds(column):
             table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))
-    return table
+    codec = "uncompressed" if compression == "none" else compression
+    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
+    return memoryview(sink.getvalue()).cast("B")

@@ -14,9 +14,7 @@ from headwater.lake.engine.types import model_type
 
 def write_json_lines(table: pa.Table) -> bytes:
     """Binary values become base64, times ISO text, decimals text.
-
-    A column with dates or times beyond the years 1 to 9999 has numbers instead: days or microseconds since 1970.
-    """
+    A column with dates or times beyond the years 1 to 9999 has numbers instead: days or microseconds since 1970."""
     for at, column in enumerate(table.columns):
         if is_beyond_python(column):
             table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))

@@ -23,9 +23,7 @@ _DISTINCT = 8  # a value must occur about so often
 
 class ParquetGroups:
     """The row groups of an open file; the footer is read at once, columns when they are asked for. Any thread.
-
-    RAISES: CorruptFileError when a footer or a column that is read is damaged.
-    """
+    RAISES: CorruptFileError when a footer or a column that is read is damaged."""
 
     def __init__(self, files: Files, path: str, size: int) -> None:
         self._path = path
@@ -58,9 +56,7 @@ class ParquetGroups:
 
     def check(self, numbers: Iterable[int], names: Iterable[str]) -> None:
         """Compare the stored bytes of columns with their checksums, if the file has any.
-
-        RAISES: CorruptFileError with the place.
-        """
+        RAISES: CorruptFileError with the place."""
         if self._checks is None:
             return
         leaves = [at for name in names for at in self._leaves[name]]

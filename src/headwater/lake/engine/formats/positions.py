@@ -1,7 +1,5 @@
 """The hidden key of a table without a primary key: the position of a row in its file.
-
-Such a key is a number, is never compared between files, and need not be stored: a reader counts.
-"""
+Such a key is a number, is never compared between files, and need not be stored: a reader counts."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,8 +1,6 @@
 """What the engine needs of a data file, whichever format it has.
-
 A file is a sequence of blocks in key order: data blocks of an SSTable, row groups of a Parquet file, stripes of an
-ORC file, the whole of a JSON file. Point reads find one row in one block; scans take blocks as sorted batches.
-"""
+ORC file, the whole of a JSON file. Point reads find one row in one block; scans take blocks as sorted batches."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol

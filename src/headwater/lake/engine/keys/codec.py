@@ -1,10 +1,8 @@
 """From key columns to encoded keys: byte order is key order.
-
 One key column of a type that fits in 64 bits becomes a number (`NumberKeys`): integers and times with the sign bit
 flipped, floats by the usual trick on their bits. Everything else becomes bytes (`BytesKeys`), the columns one after
 the other: numbers big-endian, decimals as sixteen bytes, strings and binaries with every zero byte followed by 0xFF
-and the end marked by 00 01, which sorts before anything a longer string could have there.
-"""
+and the end marked by 00 01, which sorts before anything a longer string could have there."""
 
 import datetime
 import decimal
@@ -53,10 +51,7 @@ class RowKey:
 
 
 class KeyCodec:
-    """Encodes the keys of one table.
-
-    RAISES: SchemaError when a key column has a type without an order.
-    """
+    """Encodes the keys of one table. RAISES: SchemaError when a key column has a type without an order."""
 
     def __init__(self, schema: Schema) -> None:
         self.fields = tuple(schema.field(name) for name in schema.primary_keys)
@@ -71,9 +66,7 @@ class KeyCodec:
 
     def native(self, key: Any) -> NativeKey:
         """One key from a value, a tuple of values or a `RowKey`.
-
-        RAISES: SchemaError when it does not fit the key columns.
-        """
+        RAISES: SchemaError when it does not fit the key columns."""
         bias = self._bias
         if type(key) is int and -bias <= key < bias:
             return key + bias  # the common case first: one integer column
@@ -94,9 +87,7 @@ class KeyCodec:
 
     def prefix(self, values: tuple[Any, ...]) -> bytes:
         """What the keys begin with whose first columns have these values. REQUIRES: keys are bytes.
-
-        RAISES: SchemaError when a value does not fit its column.
-        """
+        RAISES: SchemaError when a value does not fit its column."""
         parts = zip(self.fields, self._numbers, values)
         try:
             return b"".join(_encode_part(field, number, value) for field, number, value in parts)
@@ -105,9 +96,7 @@ class KeyCodec:
 
     def encode(self, columns: pa.RecordBatch) -> Keys:
         """The keys of many rows. REQUIRES: the key columns are there, of the schema's types.
-
-        RAISES: SchemaError when one is null.
-        """
+        RAISES: SchemaError when one is null."""
         arrays = [columns.column(field.name) for field in self.fields]
         for field, array in zip(self.fields, arrays):
             if array.null_count:
@@ -222,19 +211,15 @@ def _encode_column(array: pa.Array, type: DataType) -> pa.BinaryArray:
             pa.binary(width), len(array), [None, pa.py_buffer(numbers.tobytes())]
         ).cast(pa.binary())
     if isinstance(type, Decimal):
-        return _encode_decimals(array)
+        words = np.frombuffer(array.buffers()[1], "<u8")[2 * array.offset : 2 * (array.offset + len(array))]
+        pairs = words.reshape(-1, 2)[:, ::-1].astype(">u8")
+        pairs[:, 0] ^= np.uint64(1 << 63)
+        buffer = pa.py_buffer(np.ascontiguousarray(pairs).tobytes())
+        return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(array), [None, buffer]).cast(pa.binary())
     data = array.cast(pa.binary())
     if pc.any(pc.greater_equal(pc.find_substring(data, b"\0"), 0)).as_py():
         data = pa.array([value.replace(b"\0", b"\0\xff") for value in data.to_pylist()], pa.binary())
     return pc.binary_join_element_wise(data, b"\0\1", b"")
-
-
-def _encode_decimals(array: pa.Array) -> pa.BinaryArray:
-    words = np.frombuffer(array.buffers()[1], "<u8")[2 * array.offset : 2 * (array.offset + len(array))]
-    pairs = words.reshape(-1, 2)[:, ::-1].astype(">u8")
-    pairs[:, 0] ^= np.uint64(1 << 63)
-    buffer = pa.py_buffer(np.ascontiguousarray(pairs).tobytes())
-    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(array), [None, buffer]).cast(pa.binary())
 
 
 def _numbers(array: pa.Array, type: DataType) -> npt.NDArray[np.uint64]:

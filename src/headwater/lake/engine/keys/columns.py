@@ -1,9 +1,7 @@
 """Many encoded keys as one column.
-
 A key has two forms, decided by the table's key columns (`keys/codec.py`): a number below 2⁶⁴, or bytes. Both compare
 as the rows' keys do, and one table has only one of them. `NativeKey` is a single key in its form: what dictionaries
-are keyed by and what bisection compares.
-"""
+are keyed by and what bisection compares."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +49,15 @@ class NumberKeys:
         descents = np.count_nonzero(self.values[1:] < self.values[:-1])
         if descents * _FEW < len(self.values):
             return np.argsort(self.values, kind="stable")  # recognises sorted runs and merges them
-        return _radix_order(self.values - self.values.min())
+        # sixteen bits at a time, lowest first: numpy sorts 16-bit numbers without comparing them
+        values = self.values - self.values.min()
+        order = np.argsort(values.astype(np.uint16), kind="stable")
+        largest, shift = int(values.max()), 16
+        while largest >> shift:
+            digits = (values[order] >> np.uint64(shift)).astype(np.uint16)
+            order = order[np.argsort(digits, kind="stable")]
+            shift += 16
+        return order
 
     def boundary_order(self) -> Order:
         """An order that sorts keys and separators, which may be the beginning of a key."""
@@ -123,9 +129,7 @@ class BytesKeys:
 
     def sort_order(self) -> Order:
         """The order that sorts the keys and keeps equal ones as they are.
-
-        REQUIRES: none is the beginning of another.
-        """
+        REQUIRES: none is the beginning of another."""
         if self.longest > _LONGEST_IN_WORDS:
             return pc.sort_indices(self.values).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
         words = self._words(-(-self.longest // 8))
@@ -179,23 +183,10 @@ class BytesKeys:
 
     def _words(self, count: int) -> list[npt.NDArray[np.uint64]]:
         """The keys as columns of big-endian words, padded with zeros.
-
-        Padding keeps the order because no key is the beginning of another.
-        """
+        Padding keeps the order because no key is the beginning of another."""
         count = max(1, count)
         words = self.padded(8 * count).view(">u8").astype(np.uint64)
         return [words[:, column] for column in range(count)]
-
-
-def _radix_order(values: npt.NDArray[np.uint64]) -> Order:
-    """A stable order by sixteen bits at a time, lowest first: numpy sorts 16-bit numbers without comparing them."""
-    order = np.argsort(values.astype(np.uint16), kind="stable")
-    largest, shift = int(values.max()), 16
-    while largest >> shift:
-        digits = (values[order] >> np.uint64(shift)).astype(np.uint16)
-        order = order[np.argsort(digits, kind="stable")]
-        shift += 16
-    return order
 
 
 Keys: TypeAlias = NumberKeys | BytesKeys

@@ -1,8 +1,6 @@
 """MurmurHash3 (x64, 128 bit; the first 64 are used) of many keys at once, equal bit for bit to `mmh3.hash64`.
-
 Keys of any length are hashed sixteen bytes at a time, all keys in step; a key that has ended stands still. A zero
-byte in the tail contributes nothing to the hash, so padding a tail with zeros does not change it.
-"""
+byte in the tail contributes nothing to the hash, so padding a tail with zeros does not change it."""
 
 import numpy as np
 import numpy.typing as npt

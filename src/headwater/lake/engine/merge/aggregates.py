@@ -1,9 +1,6 @@
-"""From the values of one column in groups of rows to one value per group, all groups at once.
-
-Rows of a key are merged in steps, by whatever runs a read or a compaction has before it, so every function here gives
-the same for a, b and c in one step and in two: (a, b), c or a, (b, c). Sums and products of FLOAT and DOUBLE do so up
-to rounding.
-"""
+"""From the values of one column in groups of rows to one value per group, all groups at once. Rows of a key are
+merged in steps, by whatever runs a read or a compaction has before it, so every function here gives the same for a, b
+and c in one step and in two: (a, b), c or a, (b, c). Sums and products of FLOAT and DOUBLE do so up to rounding."""
 
 import math
 from collections.abc import Callable
@@ -45,11 +42,9 @@ class Groups:
 
 def aggregate(function: str, column: pa.Array, groups: Groups, *, strict: bool = False) -> pa.Array:
     """One value per group. REQUIRES: `function` is one of AGGREGATES, and takes the type of the column.
-
     With `strict`, a sum or product that does not fit the type of the column is refused; without, an integer wraps as
     machine integers do and a decimal is null: so tables read that were written before such writes were refused.
-    RAISES: Overflow.
-    """
+    RAISES: Overflow."""
     if len(groups.starts) == groups.rows:
         return column  # one row per group: nothing to do
     chosen = _CHOSEN.get(function)

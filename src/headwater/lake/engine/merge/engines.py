@@ -15,21 +15,8 @@ from enum import Enum
 from headwater.errors import SchemaError
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge.aggregates import AGGREGATES
+from headwater.model import types as dt
 from headwater.model.schema import Field, Schema
-from headwater.model.types import (
-    BIGINT,
-    BOOLEAN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TINYINT,
-    Array,
-    DataType,
-    Decimal,
-    Primitive,
-)
 from headwater.text import nearest
 
 
@@ -45,10 +32,8 @@ class MergeEngine(Enum):
 @dataclass(frozen=True, slots=True)
 class MergeRule:
     """An engine and, for aggregation, the function of each column.
-
     A strict rule refuses a sum or product that does not fit its column, and names the key by its codec. Writes and
-    compactions merge by one; reads do not, so that nothing which was written can make them fail.
-    """
+    compactions merge by one; reads do not, so that nothing which was written can make them fail."""
 
     engine: MergeEngine = MergeEngine.DEDUPLICATE
     functions: Mapping[str, str] = field(default_factory=dict)
@@ -80,9 +65,7 @@ class MergeRule:
 
 def merge_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
     """The rule of a table from its options.
-
-    RAISES: SchemaError for an engine, column or function that does not exist.
-    """
+    RAISES: SchemaError for an engine, column or function that does not exist."""
     name = options.get("merge-engine", MergeEngine.DEDUPLICATE.value)
     engines = [engine.value for engine in MergeEngine]
     if name not in engines:
@@ -107,35 +90,31 @@ def aggregated_column(option: str) -> str | None:
     return None
 
 
-def can_aggregate(function: str, type: DataType) -> bool:
+def can_aggregate(function: str, type: dt.DataType) -> bool:
     """Return whether a function works for all values of a type, in whatever steps rows are merged.
-
-    A product of decimals with places is rounded at every step, and the result depends on the steps.
-    """
+    A product of decimals with places is rounded at every step, and the result depends on the steps."""
     match function:
         case "sum":
-            return type in _NUMBERS or isinstance(type, Decimal)
+            return type in _NUMBERS or isinstance(type, dt.Decimal)
         case "product":
-            return type in _NUMBERS or (isinstance(type, Decimal) and type.scale == 0)
+            return type in _NUMBERS or (isinstance(type, dt.Decimal) and type.scale == 0)
         case "min" | "max":
-            return isinstance(type, Primitive | Decimal)
+            return isinstance(type, dt.Primitive | dt.Decimal)
         case "bool_or" | "bool_and":
-            return type == BOOLEAN
+            return type == dt.BOOLEAN
         case "listagg":
-            return type == STRING
+            return type == dt.STRING
         case "collect":
-            return isinstance(type, Array)
+            return isinstance(type, dt.Array)
     return True
 
 
-_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
+_NUMBERS = (dt.TINYINT, dt.SMALLINT, dt.INT, dt.BIGINT, dt.FLOAT, dt.DOUBLE)
 
 
 def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
     """Hold the merge options of a new table, or of an altered one where they changed, to what works.
-
-    RAISES: SchemaError naming column, type and function, and the functions that the type has.
-    """
+    RAISES: SchemaError naming column, type and function, and the functions that the type has."""
     rule = merge_rule(schema, schema.options)
     if before is None and not schema.primary_keys and rule.engine is not MergeEngine.DEDUPLICATE:
         raise SchemaError(f"merge engine `{rule.engine.value}` needs a primary key: rows are merged by it")
@@ -149,19 +128,15 @@ def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
                 f"column `{each.name}` has an aggregate function, and the table does not aggregate",
                 hint="tables with the option 'merge-engine' = 'aggregation' do",
             )
-        _check_function(function, each)
+        if not can_aggregate(function, each.type):
+            working = [name for name in AGGREGATES if can_aggregate(name, each.type)]
+            raise SchemaError(
+                f"column `{each.name}` is {each.type}, which has no `{function}`", hint=f"it has {', '.join(working)}"
+            )
 
 
-def _function_of(schema: Schema, column: Field) -> tuple[str | None, DataType]:
+def _function_of(schema: Schema, column: Field) -> tuple[str | None, dt.DataType]:
     return schema.options.get(f"fields.{column.name}.aggregate-function"), column.type
-
-
-def _check_function(function: str, column: Field) -> None:
-    if not can_aggregate(function, column.type):
-        working = [name for name in AGGREGATES if can_aggregate(name, column.type)]
-        raise SchemaError(
-            f"column `{column.name}` is {column.type}, which has no `{function}`", hint=f"it has {', '.join(working)}"
-        )
 
 
 def _suggest(word: str, known: list[str] | tuple[str, ...]) -> str:

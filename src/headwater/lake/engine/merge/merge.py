@@ -1,8 +1,6 @@
 """Merging sorted batches, oldest first, into one.
-
 The keys of all batches are put one after the other, oldest first, and sorted by a stable sort, which recognises that
-they are sorted runs; rows of one key then stand together, oldest first. No row is touched by Python.
-"""
+they are sorted runs; rows of one key then stand together, oldest first. No row is touched by Python."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,15 +18,14 @@ from headwater.lake.engine.merge.engines import MergeEngine, MergeRule
 
 def merge_batches(batches: Sequence[SortedBatch], rule: MergeRule) -> SortedBatch:
     """One row per key from batches given oldest first. REQUIRES: at least one batch.
-
-    Deletes stay in the result, because they must hide rows of batches that were not part of this merge.
-    """
+    Deletes stay in the result, because they must hide rows of batches that were not part of this merge."""
     filled = [batch for batch in batches if len(batch)]
     if not filled:
         return batches[0]
     if len(filled) == 1:
         return filled[0]
-    if _in_sequence(filled):
+    # whether each batch begins after the end of the one before
+    if all(a.keys.native(-1) < b.keys.native(0) for a, b in pairwise(filled)):  # type: ignore[operator]
         return concat(filled)
     whole = concat(filled)
     return _sorted(whole, whole.keys, rule)
@@ -36,9 +33,7 @@ def merge_batches(batches: Sequence[SortedBatch], rule: MergeRule) -> SortedBatc
 
 def sort_batch(rows: SortedBatch, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None) -> SortedBatch:
     """One row per key, in key order, from rows in order of arrival: all of them, or those at some positions.
-
-    Values are moved once, from where they are to where they belong.
-    """
+    Values are moved once, from where they are to where they belong."""
     keys = rows.keys if positions is None else rows.keys.take(positions)
     if len(keys) < 2 or keys.is_increasing():
         return rows if positions is None else rows.take(positions)
@@ -59,11 +54,6 @@ def _sorted(
     if rule.engine is MergeEngine.DEDUPLICATE:
         return rows.take(source[last])
     return _fold(rows.take(source), last, rule)
-
-
-def _in_sequence(batches: Sequence[SortedBatch]) -> bool:
-    """Return whether each batch begins after the end of the one before."""
-    return all(a.keys.native(-1) < b.keys.native(0) for a, b in pairwise(batches))  # type: ignore[operator]
 
 
 def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> SortedBatch:
@@ -96,11 +86,7 @@ def _after_resets(
 
 
 def _combine(
-    columns: pa.RecordBatch,
-    starts: npt.NDArray[np.int64],
-    stops: npt.NDArray[np.int64],
-    rule: MergeRule,
-    keys: Keys,
+    columns: pa.RecordBatch, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], rule: MergeRule, keys: Keys
 ) -> pa.RecordBatch:
     """Aggregate the rows `starts[i]:stops[i]` of each group; rows between groups are left out."""
     rows = len(columns)
@@ -117,9 +103,7 @@ def _combine(
 
 def _aggregated(column: pa.Array, name: str, groups: Groups, rule: MergeRule, keys: Keys) -> pa.Array:
     """RAISES: ValueOverflowError by a strict rule, when a value does not fit the column.
-
-    SchemaError for a function that the type of the column does not have, in a table from before that was refused.
-    """
+    SchemaError for a function that the type of the column does not have, in a table from before that was refused."""
     function = rule.function(name)
     try:
         return aggregate(function, column, groups, strict=rule.strict is not None)

@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headwater.lake.engine.arrays import Cell, cell_of
 from headwater.lake.engine.batch import Kind, SortedBatch
-from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys
 from headwater.lake.engine.sst.chunks import decode_chunk, decoded_width, encode_chunk, narrowed
-from headwater.lake.engine.sst.codecs import CODECS, unpacked
-from headwater.lake.engine.sst.format import Compression, corrupt, decoding
+from headwater.lake.engine.sst.format import CODECS, Compression, corrupt, decoding, unpacked
 from headwater.lake.engine.sst.keysection import BytesSection, NumberSection, encode_keys
 
 _TRAILER = struct.Struct("<IIBBHI")
@@ -68,9 +67,7 @@ def _pack(
     raw: bytes | memoryview, least: bytes | memoryview, compression: Compression
 ) -> tuple[Compression, bytes | memoryview]:
     """A chunk as it is stored, and by which codec: none, where compressing saves less than an eighth of `least`.
-
-    `least` is the same chunk in the least room that it takes without compressing.
-    """
+    `least` is the same chunk in the least room that it takes without compressing."""
     if compression is not Compression.NONE and len(raw) > _SHORT:
         packed = memoryview(CODECS[compression].compress(raw)).cast("B")
         if len(packed) <= len(least) - len(least) // 8:
@@ -80,9 +77,7 @@ def _pack(
 
 class Block:
     """A block in memory; keys and columns are checked and decoded when they are first asked for.
-
-    RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for.
-    """
+    RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for."""
 
     def __init__(self, stored: memoryview, schema: pa.Schema, place: tuple[str, int], *, number_keys: bool) -> None:
         """`place` is the file and the offset in it."""

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headwater.lake.engine.arrays import Cell, cell_of
 from headwater.lake.engine.batch import Kind, SortedBatch
-from headwater.lake.engine.cells import Cell, cell_of
 from headwater.lake.engine.keys import Keys
-from headwater.lake.engine.sst.codecs import unpacked
-from headwater.lake.engine.sst.format import Compression, corrupt, decoding
+from headwater.lake.engine.sst.format import Compression, corrupt, decoding, unpacked
 from headwater.lake.engine.sst.keysection import BytesSection, NumberSection
 
 _RAW = struct.Struct("<IBBHII")
@@ -33,10 +32,7 @@ _HAS_KINDS = 1
 
 
 def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:
-    """The raw block in a stored one.
-
-    RAISES: CorruptFileError when a single bit is wrong.
-    """
+    """The raw block in a stored one. RAISES: CorruptFileError when a single bit is wrong."""
     end = len(stored) - _TRAILER.size
     if end < 0:
         raise corrupt(path, "block", offset)
@@ -49,9 +45,7 @@ def open_block(stored: memoryview, path: str, offset: int) -> pa.Buffer:
 
 class BlockV1:
     """A block in memory; keys, columns and cells are decoded when they are first asked for.
-
-    RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for.
-    """
+    RAISES: CorruptFileError when its parts do not fit together, now or when they are asked for."""
 
     def __init__(self, raw: pa.Buffer, schema: pa.Schema, place: tuple[str, int], *, number_keys: bool) -> None:
         """`place` is the file and the offset in it."""
@@ -89,7 +83,11 @@ class BlockV1:
         """Some of the stored columns; what is not asked for is not checked."""
         found = self._unchecked.select(list(names))
         for column in found.columns:
-            _check(column, self._at)
+            # no value may be read from outside of its buffer; a number can be any bits, and is not checked
+            type = column.type
+            if not (pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_timestamp(type)):
+                with decoding(*self._at):
+                    column.validate(full=True)
         return found
 
     @cached_property
@@ -121,16 +119,3 @@ class BlockV1:
         """The rows, with all stored columns or some of them."""
         kinds = None if self._kinds is None else np.frombuffer(self._kinds, np.uint8)
         return SortedBatch(self.section.keys(), kinds, self.columns if names is None else self.select(names))
-
-
-def _check(column: pa.Array, place: tuple[str, str, int]) -> None:
-    """Make sure that no value is read from outside of its buffer, and that each is one of its type.
-
-    A number can be any bits, so a hostile file has nothing to lie about there.
-
-    RAISES: CorruptFileError naming the place.
-    """
-    type = column.type
-    if not (pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_timestamp(type)):
-        with decoding(*place):
-            column.validate(full=True)

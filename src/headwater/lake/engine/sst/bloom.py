@@ -25,7 +25,7 @@ _AT_ONCE = 16_384  # keys: their positions stay in the processor's cache
 class BloomFilter:
     """A filter that is being read. `None` of its answers is wrong when it says no."""
 
-    __slots__ = ("_array", "_bits", "_steps", "bits_per_key", "hash_count", "total_bits")
+    __slots__ = ("_bits", "_steps", "bits_per_key", "hash_count", "total_bits")
 
     def __init__(self, data: bytes | memoryview) -> None:
         if len(data) < _PREFIX.size:
@@ -37,7 +37,6 @@ class BloomFilter:
         if not 0 < self.hash_count <= _MOST_HASHES:
             raise CorruptFileError(f"a Bloom filter names {self.hash_count} hashes, of 1 to {_MOST_HASHES}")
         self._steps = range(self.hash_count)
-        self._array = np.frombuffer(self._bits, np.uint8)
 
     @classmethod
     def build(cls, hashes: Hashes, *, bits_per_key: int = 10, hash_count: int = 7) -> bytes:
@@ -62,17 +61,6 @@ class BloomFilter:
             if position >= total:
                 position -= total
         return True
-
-    def might_contain_many(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
-        """`might_contain` for many keys by their hashes."""
-        result = np.ones(len(hashes), np.bool_)
-        for position in _positions(hashes, self.total_bits, self.hash_count):
-            result &= (self._array[position >> 3] >> (position & 7).astype(np.uint8)) & 1 == 1
-        return result
-
-    @property
-    def nbytes(self) -> int:
-        return len(self._bits)
 
 
 def _positions(hashes: Hashes, total: int, count: int) -> Iterator[npt.NDArray[np.int64]]:

@@ -25,7 +25,6 @@ from headwater.lake.engine.sst.numbers import (
     WIDTHS,
     as_column,
     as_numbers,
-    base_of,
     bits_size,
     differences,
     fits_precision,
@@ -83,9 +82,7 @@ def narrowed(chunk: bytes | memoryview, rows: int) -> bytes | memoryview:
 
 def decode_chunk(raw: pa.Buffer, type: pa.DataType, rows: int, at: Place) -> pa.Array:
     """The column whose chunk this is.
-
-    RAISES: CorruptFileError, or an error of Arrow's or numpy's, when it is not a chunk of such a column.
-    """
+    RAISES: CorruptFileError, or an error of Arrow's or numpy's, when it is not a chunk of such a column."""
     view = memoryview(raw).cast("B")
     form, flags, width, bits = _HEAD.unpack(view[: _HEAD.size])
     if form == _NOTHING:
@@ -162,7 +159,7 @@ def _decode_numbers(
     (rows, valid, at), (kind, width, bits) = rest, form
     _require(holds_numbers(type), at)
     target = target_of(type)
-    base, body = base_of(view[start : start + 8]), view[start + 8 :]
+    base, body = int(struct.unpack_from("<q", view, start)[0]), view[start + 8 :]
     if kind == _NARROW:
         _require(is_bits(width, bits, 8 * target().itemsize) and len(body) == bits_size(rows, width, bits), at)
         numbers = from_bits(body, rows, width, bits, target)

@@ -20,7 +20,40 @@ import pyarrow as pa
 
 from headwater.lake.engine.keys import BytesKeys, Keys, NativeKey, NumberKeys
 from headwater.lake.engine.sst.format import corrupt, decoding
-from headwater.lake.engine.sst.varints import decode_varints, encode_varints
+
+
+def encode_varints(values: npt.NDArray[np.int64]) -> bytes:
+    """Numbers one after the other: seven bits to a byte, low bits first, the top bit set on all bytes but the last.
+    REQUIRES: none is negative."""
+    if values.max(initial=0) < 0x80:
+        return values.astype(np.uint8).tobytes()
+    out = bytearray()
+    for value in values.tolist():
+        while value >= 0x80:
+            out.append(value & 0x7F | 0x80)
+            value >>= 7
+        out.append(value)
+    return bytes(out)
+
+
+def decode_varints(data: npt.NDArray[np.uint8], count: int) -> tuple[npt.NDArray[np.int64], int]:
+    """The first `count` numbers and how many bytes they took. RAISES: IndexError when the data ends before."""
+    head = data[:count]
+    if len(head) == count and not np.any(head & 0x80):
+        return head.astype(np.int64), count
+    values, at = np.zeros(count, np.int64), 0
+    for index in range(count):
+        value, shift = 0, 0
+        while True:
+            byte = int(data[at])
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        values[index] = value
+    return values, at
+
 
 Place = tuple[str, str, int]
 """The file, the part of it and its offset, for those who must say that it is damaged."""
@@ -92,9 +125,7 @@ class BytesSection:
     @cached_property
     def _lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The shared and the unshared length of each key: a scan that needs no keys never decodes them.
-
-        RAISES: CorruptFileError unless each key shares no more than its restart key has, and all fill the section.
-        """
+        RAISES: CorruptFileError unless each key shares no more than its restart key has, and all fill the section."""
         with decoding(*self._at):
             (size,) = struct.unpack("<I", self._data[:4])
             lengths = np.frombuffer(self._data[4 : 4 + size], np.uint8)
@@ -164,7 +195,12 @@ class BytesSection:
         offsets, suffix_at = _begins(lengths), _begins(unshared)[:-1]
         suffixes = np.frombuffer(self._suffixes, np.uint8)
         if offsets[-1] == lengths[0] * self._rows and (lengths == lengths[0]).all():
-            data = _of_one_length(shared, suffixes, suffix_at, int(lengths[0]))
+            # keys of one length: their restart keys, and over these what they do not share
+            columns = np.arange(int(lengths[0]))
+            whole = suffixes[suffix_at[::RESTART_INTERVAL, None] + columns]
+            matrix = np.repeat(whole, RESTART_INTERVAL, axis=0)[: len(shared)]
+            matrix[columns >= shared[:, None]] = suffixes
+            data = matrix.reshape(-1)
         else:
             restart = np.arange(self._rows) // RESTART_INTERVAL * RESTART_INTERVAL
             inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -180,17 +216,6 @@ def _begins(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
-
-
-def _of_one_length(
-    shared: npt.NDArray[np.int64], suffixes: npt.NDArray[np.uint8], suffix_at: npt.NDArray[np.int64], length: int
-) -> npt.NDArray[np.uint8]:
-    """The bytes of keys that are all of one length: their restart keys, and over these what they do not share."""
-    columns = np.arange(length)
-    whole = suffixes[suffix_at[::RESTART_INTERVAL, None] + columns]
-    matrix = np.repeat(whole, RESTART_INTERVAL, axis=0)[: len(shared)]
-    matrix[columns >= shared[:, None]] = suffixes
-    return matrix.reshape(-1)
 
 
 def _prefixes(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:

@@ -1,13 +1,9 @@
 """The meta block: what a file holds, and the checksums of the parts that have no room for their own.
-
-JSON · CRC-32 of the header (4) · of the footer (4) · of the Bloom block (4) · of all before (4)
-"""
+JSON · CRC-32 of the header (4) · of the footer (4) · of the Bloom block (4) · of all before (4)"""
 
 import struct
 import zlib
 from dataclasses import dataclass, field
-
-import msgspec
 
 from headwater.lake.engine.sst.format import corrupt
 from headwater.lake.engine.stats import ColumnStats
@@ -65,11 +61,6 @@ class Checksums:
     header: int
     footer: int
     bloom: int
-
-
-def encode_meta(meta: TableMeta) -> bytes:
-    """The meta block without its checksums, which depend on its size."""
-    return msgspec.json.encode(meta)
 
 
 def seal_meta(body: bytes, sums: Checksums) -> bytes:

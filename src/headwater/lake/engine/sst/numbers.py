@@ -1,11 +1,8 @@
 """Numbers of a column chunk: differences to the smallest value, in whole bytes or in bits.
-
 In whole bytes they compress where values repeat. In bits they take about the room that compressing random values
-saves, and are read without a decompressor: the low bytes of each difference are one array, its high bits another,
-1, 2, 4 or 8 of them for each row, packed from the lowest bit of a byte on.
-"""
+saves, and are read without a decompressor: the low bytes of each difference are one array, its high bits another, 1,
+2, 4 or 8 of them for each row, packed from the lowest bit of a byte on."""
 
-import struct
 from typing import Any
 
 import numpy as np
@@ -115,11 +112,6 @@ def fits_precision(numbers: npt.NDArray[Any], precision: int) -> bool:
 def target_of(type: pa.DataType) -> Any:
     """The unsigned integer of a column's numbers."""
     return np.uint64 if pt.is_decimal128(type) else np.dtype(f"<u{type.bit_width // 8}").type
-
-
-def base_of(view: memoryview) -> int:
-    """The smallest value."""
-    return int(struct.unpack("<q", view)[0])
 
 
 def _packed(values: npt.NDArray[np.uint8], bits: int) -> bytes:

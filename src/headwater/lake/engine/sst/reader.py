@@ -22,9 +22,7 @@ _READ_AHEAD = 4 << 20  # bytes asked for at once where every request costs
 
 class SSTableReader:
     """One open file. Safe to share between threads: nothing changes after opening.
-
-    RAISES: CorruptFileError when anything but a data block is damaged; damaged blocks raise when they are read.
-    """
+    RAISES: CorruptFileError when anything but a data block is damaged; damaged blocks raise when they are read."""
 
     def __init__(self, files: Files, path: str, size: int) -> None:
         self.path = path
@@ -56,10 +54,7 @@ class SSTableReader:
         self.bloom = BloomFilter(stored)
         self.fields = self.meta.stored
         self._schema = arrow_schema(self.fields)
-        self._check_tiling()
-
-    def _check_tiling(self) -> None:
-        """The blocks must follow each other from the header to the meta block: then every byte is checked by one."""
+        # blocks follow each other from the header to the meta block: then one checks every byte
         if not self.index.fills(HEADER_SIZE, self.footer.meta.offset):
             raise corrupt(self.path, "index", self.footer.index.offset)
 

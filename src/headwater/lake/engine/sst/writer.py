@@ -4,6 +4,7 @@ import time
 import zlib
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from headwater.files.protocol import Buffer
@@ -15,7 +16,7 @@ from headwater.lake.engine.sst.block import encode_block
 from headwater.lake.engine.sst.bloom import BloomFilter
 from headwater.lake.engine.sst.format import HEADER_SIZE, Compression, Footer, Handle, Header
 from headwater.lake.engine.sst.index import IndexBlock, IndexEntry, shortest_separator
-from headwater.lake.engine.sst.meta import META_TRAILER, Checksums, TableMeta, encode_meta, seal_meta
+from headwater.lake.engine.sst.meta import META_TRAILER, Checksums, TableMeta, seal_meta
 
 DEFAULT_BLOCK_SIZE = 1 << 20
 _MOST_ROWS = 32_768
@@ -27,9 +28,7 @@ _WIDE = 4  # blocks
 
 class _Content:
     """The bytes of a growing file in large chunks, which go back to the system as a whole when they are done with.
-
-    Thousands of blocks kept one by one would leave the heap in pieces.
-    """
+    Thousands of blocks kept one by one would leave the heap in pieces."""
 
     def __init__(self) -> None:
         self._full: list[bytearray] = []
@@ -96,7 +95,9 @@ class SSTableWriter:
             return
         self._facts.add(batch)
         self._hashes.append(batch.keys.hashes())
-        step = self._rows_in_a_block(batch)
+        row = max(1, batch.nbytes // len(batch))
+        least = _LEAST_ROWS if self._block_size >= DEFAULT_BLOCK_SIZE else 1
+        step = max(1, min(_MOST_ROWS, max(self._block_size // row, least), _MOST_BYTES // row))
         begin = self._fill_up(batch, step)
         gaps = [at for at in _gaps(batch.keys, step) if at > begin]
         ends = (begin, *gaps, len(batch))
@@ -119,18 +120,13 @@ class SSTableWriter:
         hashes = np.concatenate(self._hashes)
         bloom = BloomFilter.build(hashes, bits_per_key=self._bits_per_key)
         meta = self._facts.meta(compression=self._compression.name.lower(), blocks=len(self._blocks))
-        body = encode_meta(meta)
+        body = msgspec.json.encode(meta)  # without its checksums, which depend on its size
         at_meta = Handle(self._end, len(body) + META_TRAILER)
         at_index = Handle(at_meta.end, len(index))
         at_bloom = Handle(at_index.end, len(bloom))
         footer = Footer(at_meta, at_index, at_bloom, meta.rows).encode()
         sums = Checksums(zlib.crc32(self._header), zlib.crc32(footer), zlib.crc32(bloom))
         return [*self.drain(), self._content.rest(), seal_meta(body, sums), index, bloom, footer], meta
-
-    def _rows_in_a_block(self, batch: SortedBatch) -> int:
-        row = max(1, batch.nbytes // len(batch))
-        least = _LEAST_ROWS if self._block_size >= DEFAULT_BLOCK_SIZE else 1
-        return max(1, min(_MOST_ROWS, max(self._block_size // row, least), _MOST_BYTES // row))
 
     def _fill_up(self, batch: SortedBatch, step: int) -> int:
         """Bring the block that is not full to `step` rows; returns how many rows of the batch that took."""
@@ -170,10 +166,8 @@ class SSTableWriter:
 
 def _gaps(keys: Keys, step: int) -> list[int]:
     """The positions before which there is a gap as wide as several blocks of `step` keys.
-
     A block ends there: one that reached over the gap would overlap with all that other files have in it. There are
-    fewer of them than a quarter of the blocks, since all keys and gaps together are as wide as the blocks.
-    """
+    fewer of them than a quarter of the blocks, since all keys and gaps together are as wide as the blocks."""
     if not isinstance(keys, NumberKeys) or len(keys) <= step:
         return []
     wide = _WIDE * (int(keys.values[-1] - keys.values[0]) * step // len(keys))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from headwater.errors import CorruptFileError
-from headwater.lake.engine.format_version import check_format_version
+from headwater.lake.engine.stored_json import check_format_version
 
 MAGIC = b"HWAL"
 VERSION = 1
@@ -55,12 +55,9 @@ def encode_record(type: RecordType, key: bytes, row: bytes) -> bytes:
 
 
 def read_log(data: bytes, path: str) -> LogContent:
-    """All records of a log.
-
-    A record that is cut off or wrong at the very end is what a crash leaves: it was never acknowledged, and is
-    reported as the torn tail.
-    RAISES: CorruptFileError with the offset when a record is wrong and whole records follow it.
-    """
+    """All records of a log. A record that is cut off or wrong at the very end is what a crash leaves: it was never
+    acknowledged, and is reported as the torn tail. RAISES: CorruptFileError with the offset when a record is wrong
+    and whole records follow it."""
     if len(data) < len(HEADER) or data[: len(HEADER)] != HEADER:
         if len(data) < len(HEADER) and HEADER.startswith(data):
             return LogContent([], 0)

@@ -1,8 +1,6 @@
 """Writing the log, with one sync for many writers.
-
 A writer appends under a short lock and then waits until its bytes are on disk. Whoever waits first syncs for all that
-was appended up to then (group commit); the others find themselves covered.
-"""
+was appended up to then (group commit); the others find themselves covered."""
 
 import threading
 from contextlib import suppress

@@ -38,12 +38,10 @@ def create_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return [PlanOutput(catalog_table(context, table), node, change="CREATE", statement="CREATE")]
 
 
-@register
-class CreateTableLikeCommandVisitor(QueryPlanVisitor[Literal["CreateTableLikeCommand"], PlanOutput]):
+@visits("CreateTableLikeCommand")
+def create_table_like(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """CREATE TABLE … LIKE: the new table."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        return changed(self.context, node, "CREATE")
+    return changed(context, node, "CREATE")
 
 
 @visits("CreateTableLikeCommand", makes=PlanDataset)
@@ -70,12 +68,10 @@ def drop_temp_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return [PlanOutput(temporary_view(parts[-1]), node, change="DROP", statement="DROP")]
 
 
-@register
-class TruncateTableCommandVisitor(QueryPlanVisitor[Literal["TruncateTableCommand"], PlanOutput]):
+@visits("TruncateTableCommand")
+def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """TRUNCATE TABLE in the session catalog."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        return changed(self.context, node, "TRUNCATE")
+    return changed(context, node, "TRUNCATE")
 
 
 @register

@@ -8,13 +8,13 @@ from headwater.spark.agent.datasets import PlanDataset
 from headwater.spark.agent.described import described_field
 from headwater.spark.agent.scala import class_name, each, lookup, present
 from headwater.spark.agent.tables import catalog_table, file_dataset, jdbc_dataset, temporary_view, v2_table
+from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.rdds import rdd_paths
-from headwater.spark.agent.visitors.visitor import DatasetBuilder, QueryPlanVisitor, register, register_builder
 from headwater.spark.plan.node import Node
 
 
-@register
-class LogicalRelationDatasetBuilder(QueryPlanVisitor[Literal["LogicalRelation"], PlanDataset]):
+@visitor.register
+class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRelation"], PlanDataset]):
     """A source of the first generation: files, JDBC, a table of the session catalog, a connector's relation.
 
     (It is a visitor by what it does; the name is the one that users of OpenLineage's agent know.)
@@ -67,8 +67,8 @@ def _with_version(dataset: PlanDataset, node: Node, files: dict[str, Any] | None
     return dataclasses.replace(dataset, layer="delta", format="delta", version=version)
 
 
-@register
-class HiveTableRelationVisitor(QueryPlanVisitor[Literal["HiveTableRelation"], PlanDataset]):
+@visitor.register
+class HiveTableRelationVisitor(visitor.QueryPlanVisitor[Literal["HiveTableRelation"], PlanDataset]):
     """A table of Hive's metastore that Spark reads with Hive's own readers."""
 
     def apply(self, node: Node) -> list[PlanDataset]:
@@ -76,8 +76,8 @@ class HiveTableRelationVisitor(QueryPlanVisitor[Literal["HiveTableRelation"], Pl
         return [] if table is None else [catalog_table(self.context, table)]
 
 
-@register_builder
-class DataSourceV2RelationInputOnStartDatasetBuilder(DatasetBuilder[PlanDataset]):
+@visitor.register_builder
+class DataSourceV2RelationInputOnStartDatasetBuilder(visitor.DatasetBuilder[PlanDataset]):
     """A table of another catalog, or a source of the second generation, as the analyzed plan has it at the start."""
 
     nodes = frozenset(
@@ -88,16 +88,12 @@ class DataSourceV2RelationInputOnStartDatasetBuilder(DatasetBuilder[PlanDataset]
         return [relation_table(self.context, node, node.jvm)]
 
 
-@register
-class DataSourceV2ScanRelationVisitor(
-    QueryPlanVisitor[Literal["DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"], PlanDataset]
-):
+@visitor.visits("DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation", makes=PlanDataset)
+def scan_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """The same, where Spark has already decided what to scan."""
-
-    def apply(self, node: Node) -> list[PlanDataset]:
-        relation = node.get("relation")
-        relation = relation if isinstance(relation, Node) else Node("DataSourceV2Relation")
-        return [relation_table(self.context, relation, node.jvm.relation())]
+    relation = node.get("relation")
+    relation = relation if isinstance(relation, Node) else Node("DataSourceV2Relation")
+    return [relation_table(context, relation, node.jvm.relation())]
 
 
 def relation_table(
@@ -126,23 +122,19 @@ def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
     return str(found.name()), [*map(str, name.namespace()), str(name.name())]
 
 
-@register
-class StreamingRelationVisitor(QueryPlanVisitor[Literal["StreamingRelation"], PlanDataset]):
+@visitor.visits("StreamingRelation", makes=PlanDataset)
+def streaming_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """A stream of the first generation, before it runs."""
-
-    def apply(self, node: Node) -> list[PlanDataset]:
-        source = node.jvm.dataSource()
-        return _file_stream(lookup(source.options(), "path"), str(node.jvm.sourceName()), node)
+    source = node.jvm.dataSource()
+    return _file_stream(lookup(source.options(), "path"), str(node.jvm.sourceName()), node)
 
 
-@register
-class StreamingExecutionRelationVisitor(QueryPlanVisitor[Literal["StreamingExecutionRelation"], PlanDataset]):
+@visitor.visits("StreamingExecutionRelation", makes=PlanDataset)
+def streaming_execution_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """A stream of the first generation, running without new data."""
-
-    def apply(self, node: Node) -> list[PlanDataset]:
-        source = node.jvm.source()
-        path = str(source.path()) if class_name(source) == "FileStreamSource" else None
-        return _file_stream(path, class_name(source), node)
+    source = node.jvm.source()
+    path = str(source.path()) if class_name(source) == "FileStreamSource" else None
+    return _file_stream(path, class_name(source), node)
 
 
 def _file_stream(path: str | None, name: str, node: Node) -> list[PlanDataset]:
@@ -150,9 +142,7 @@ def _file_stream(path: str | None, name: str, node: Node) -> list[PlanDataset]:
     return file_dataset([path], schema=schema) if path else [temporary_view(name)]
 
 
-@register
-class LogicalRDDVisitor(QueryPlanVisitor[Literal["LogicalRDD", "ExternalRDD"], PlanDataset]):
+@visitor.visits("LogicalRDD", "ExternalRDD", makes=PlanDataset)
+def logical_rdd(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """Rows of an RDD: the files at the beginning of its chain."""
-
-    def apply(self, node: Node) -> list[PlanDataset]:
-        return file_dataset(rdd_paths(node.jvm.rdd()))
+    return file_dataset(rdd_paths(node.jvm.rdd()))

@@ -2,19 +2,13 @@
 
 from typing import Any, Literal
 
+from headwater.spark.agent import tables
+from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.described import describe, described_field
 from headwater.spark.agent.scala import class_name, lookup, option
-from headwater.spark.agent.tables import (
-    catalog_table,
-    file_dataset,
-    jdbc_dataset,
-    kafka_dataset,
-    named_table,
-    temporary_view,
-)
 from headwater.spark.agent.visitors.inputs import format_name
-from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register
+from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
 from headwater.spark.plan.node import Node
 
 
@@ -41,10 +35,10 @@ class InsertIntoHadoopFsRelationVisitor(QueryPlanVisitor[Literal["InsertIntoHado
     def apply(self, node: Node) -> list[PlanOutput]:
         table = described_field(self.context, node, "catalogTable")
         if table is not None:
-            dataset = catalog_table(self.context, table)
+            dataset = tables.catalog_table(self.context, table)
         else:
             format = node.get("fileFormat") or {"kind": class_name(node.jvm.fileFormat())}
-            (dataset,) = file_dataset([node.get("outputPath")], format=format_name(format["kind"]))
+            (dataset,) = tables.file_dataset([node.get("outputPath")], format=format_name(format["kind"]))
         change = "OVERWRITE" if node.get("mode") == "Overwrite" else None
         return [PlanOutput(dataset, node, query_of(node), _names(node), change)]
 
@@ -56,7 +50,7 @@ class InsertIntoHiveTableVisitor(QueryPlanVisitor[Literal["InsertIntoHiveTable"]
     def apply(self, node: Node) -> list[PlanOutput]:
         table = described_field(self.context, node, "table")
         change = "OVERWRITE" if node.get("overwrite") else None
-        dataset = catalog_table(self.context, table) if table is not None else None
+        dataset = tables.catalog_table(self.context, table) if table is not None else None
         return [] if dataset is None else [PlanOutput(dataset, node, query_of(node), _names(node), change)]
 
 
@@ -78,7 +72,7 @@ class CreateTableAsSelectVisitor(
         table = described_field(self.context, node, "tableDesc" if "tableDesc" in node.fields else "table")
         if table is None:
             return []
-        dataset = catalog_table(self.context, table)
+        dataset = tables.catalog_table(self.context, table)
         mode = node.get("mode")
         change = None if mode == "Append" else "OVERWRITE" if mode == "Overwrite" else "CREATE"
         return [PlanOutput(dataset, node, query_of(node), _names(node), change, statement="CREATE_TABLE_AS_SELECT")]
@@ -98,50 +92,42 @@ class SaveIntoDataSourceCommandVisitor(QueryPlanVisitor[Literal["SaveIntoDataSou
 def saved_dataset(source: str, option_of: Any) -> PlanDataset:
     """The dataset that a source's options name."""
     if option_of("url") and option_of("dbtable"):
-        return jdbc_dataset(option_of("url"), option_of("dbtable"))
+        return tables.jdbc_dataset(option_of("url"), option_of("dbtable"))
     if option_of("kafka.bootstrap.servers"):
-        return kafka_dataset(option_of("kafka.bootstrap.servers"), option_of("topic") or "?")
+        return tables.kafka_dataset(option_of("kafka.bootstrap.servers"), option_of("topic") or "?")
     if option_of("path"):
         format = "delta" if source.startswith("Delta") else None
-        (dataset,) = file_dataset([option_of("path")], format=format)
+        (dataset,) = tables.file_dataset([option_of("path")], format=format)
         return dataset
-    return temporary_view(source)
+    return tables.temporary_view(source)
 
 
-@register
-class InsertIntoDataSourceVisitor(QueryPlanVisitor[Literal["InsertIntoDataSourceCommand"], PlanOutput]):
+@visits("InsertIntoDataSourceCommand")
+def insert_into_data_source(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """INSERT INTO a table of a source that inserts by itself, such as JDBC."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        relation = node.jvm.logicalRelation()
-        table = option(relation.catalogTable())
-        dataset = temporary_view(class_name(relation.relation()))
-        if table is not None:
-            dataset = catalog_table(self.context, describe(self.context, table))
-        elif class_name(relation.relation()) == "JDBCRelation":
-            options = relation.relation().jdbcOptions()
-            dataset = jdbc_dataset(str(options.url()), str(options.tableOrQuery()))
-        names = tuple(str(field.name()) for field in relation.schema().fields())
-        change = "OVERWRITE" if node.get("overwrite") else None
-        return [PlanOutput(dataset, node, query_of(node), names, change)]
+    relation = node.jvm.logicalRelation()
+    table = option(relation.catalogTable())
+    dataset = tables.temporary_view(class_name(relation.relation()))
+    if table is not None:
+        dataset = tables.catalog_table(context, describe(context, table))
+    elif class_name(relation.relation()) == "JDBCRelation":
+        options = relation.relation().jdbcOptions()
+        dataset = tables.jdbc_dataset(str(options.url()), str(options.tableOrQuery()))
+    names = tuple(str(field.name()) for field in relation.schema().fields())
+    change = "OVERWRITE" if node.get("overwrite") else None
+    return [PlanOutput(dataset, node, query_of(node), names, change)]
 
 
-@register
-class InsertIntoDirVisitor(
-    QueryPlanVisitor[
-        Literal["InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand", "InsertIntoDir"], PlanOutput
-    ]
-):
+@visits("InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand", "InsertIntoDir")
+def insert_into_directory(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """INSERT OVERWRITE DIRECTORY."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        location = option(node.jvm.storage().locationUri())
-        if location is None:
-            return []
-        format = node.get("provider") if isinstance(node.get("provider"), str) else "hive"
-        (dataset,) = file_dataset([str(location.toString())], format=format)
-        change = "OVERWRITE" if node.get("overwrite") else None
-        return [PlanOutput(dataset, node, query_of(node), None, change)]
+    location = option(node.jvm.storage().locationUri())
+    if location is None:
+        return []
+    format = node.get("provider") if isinstance(node.get("provider"), str) else "hive"
+    (dataset,) = tables.file_dataset([str(location.toString())], format=format)
+    change = "OVERWRITE" if node.get("overwrite") else None
+    return [PlanOutput(dataset, node, query_of(node), None, change)]
 
 
 @register
@@ -149,14 +135,12 @@ class LoadDataCommandVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanOu
     """LOAD DATA INPATH … INTO TABLE: the table."""
 
     def apply(self, node: Node) -> list[PlanOutput]:
-        dataset = named_table(self.context, node.get("table")["table"])
+        dataset = tables.named_table(self.context, node.get("table")["table"])
         change = "OVERWRITE" if node.get("isOverwrite") else None
         return [PlanOutput(dataset, node, change=change, statement="LOAD")]
 
 
-@register
-class LoadDataCommandInputVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanDataset]):
+@visits("LoadDataCommand", makes=PlanDataset)
+def load_data_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """LOAD DATA INPATH … INTO TABLE: the files."""
-
-    def apply(self, node: Node) -> list[PlanDataset]:
-        return file_dataset([node.get("path")])
+    return tables.file_dataset([node.get("path")])

@@ -6,7 +6,7 @@ a relation.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
@@ -16,27 +16,23 @@ from headwater.spark.agent.tables import catalog_table, file_dataset, v2_table
 from headwater.spark.agent.visitors.inputs import relation_table
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.v2 import relation_of
-from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register
+from headwater.spark.agent.visitors.visitor import visits
 from headwater.spark.plan.node import Node
 
 
-@register
-class WriteToMicroBatchDataSourceVisitor(
-    QueryPlanVisitor[Literal["WriteToMicroBatchDataSource", "WriteToDataSourceV2"], PlanOutput]
-):
+@visits("WriteToMicroBatchDataSource", "WriteToDataSourceV2")
+def write_micro_batch(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """A micro-batch written to a table or source of the second generation."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        given = entries(live.writeOptions()) if node.name == "WriteToMicroBatchDataSource" else {}
-        relation = present(live.relation()) if "relation" in node.fields else None
-        if relation is not None:
-            dataset = _written(self.context, node, relation, given)
-        elif "table" in node.fields:
-            dataset = v2_table(self.context, live.table(), options=lambda: given)
-        else:
-            raise LookupError("it does not name what it writes to")
-        return [PlanOutput(dataset, node, query_of(node))]
+    live = node.jvm
+    given = entries(live.writeOptions()) if node.name == "WriteToMicroBatchDataSource" else {}
+    relation = present(live.relation()) if "relation" in node.fields else None
+    if relation is not None:
+        dataset = _written(context, node, relation, given)
+    elif "table" in node.fields:
+        dataset = v2_table(context, live.table(), options=lambda: given)
+    else:
+        raise LookupError("it does not name what it writes to")
+    return [PlanOutput(dataset, node, query_of(node))]
 
 
 def _written(context: OpenLineageContext, node: Node, relation: Any, given: Mapping[str, str]) -> PlanDataset:
@@ -49,37 +45,28 @@ def _written(context: OpenLineageContext, node: Node, relation: Any, given: Mapp
     return relation_table(context, Node("DataSourceV2Relation"), relation, options=lambda: given)
 
 
-@register
-class WriteToMicroBatchDataSourceV1Visitor(QueryPlanVisitor[Literal["WriteToMicroBatchDataSourceV1"], PlanOutput]):
+@visits("WriteToMicroBatchDataSourceV1")
+def write_micro_batch_v1(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """A micro-batch written to files; `foreachBatch` and memory are no datasets by themselves."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        live = node.jvm
-        table = option(live.catalogTable())
-        sink = class_name(live.sink())
-        if table is None and sink != "FileStreamSink":
-            return []
-        if table is not None:
-            dataset = catalog_table(self.context, describe(self.context, table))
-        else:
-            (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
-        return [PlanOutput(dataset, node, query_of(node))]
+    live = node.jvm
+    table = option(live.catalogTable())
+    sink = class_name(live.sink())
+    if table is None and sink != "FileStreamSink":
+        return []
+    if table is not None:
+        dataset = catalog_table(context, describe(context, table))
+    else:
+        (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
+    return [PlanOutput(dataset, node, query_of(node))]
 
 
-@register
-class WriteToContinuousDataSourceVisitor(QueryPlanVisitor[Literal["WriteToContinuousDataSource"], PlanOutput]):
+@visits("WriteToContinuousDataSource")
+def write_continuously(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """A stream in continuous mode. Its plan has the writer only; the running query knows the table."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        running = self._running(node)
-        dataset = v2_table(self.context, running.sink())  # the query does not keep the options of its sink
-        return [PlanOutput(dataset, node, query_of(node))]
-
-    def _running(self, node: Node) -> Any:
-        """The query whose last execution has this writer."""
-        write = node.jvm.write()
-        for query in self.context.session.sharedState().activeStreamingQueries().values():
-            last = query.lastExecution()
-            if last is not None and class_name(last.logical()) == node.name and last.logical().write().equals(write):
-                return query
-        raise LookupError("the query that it belongs to has ended")
+    write = node.jvm.write()
+    for query in context.session.sharedState().activeStreamingQueries().values():
+        last = query.lastExecution()
+        if last is not None and class_name(last.logical()) == node.name and last.logical().write().equals(write):
+            dataset = v2_table(context, query.sink())  # the query does not keep the options of its sink
+            return [PlanOutput(dataset, node, query_of(node))]
+    raise LookupError("the query that it belongs to has ended")

@@ -1,19 +1,11 @@
 """Builders and visitors for catalogs and sources of the second generation: the whole plan is needed to name them."""
 
-from typing import Literal
-
 from py4j.protocol import Py4JError
 
+from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.scala import option
-from headwater.spark.agent.tables import (
-    SESSION_CATALOG,
-    catalog_name,
-    named_table,
-    named_view,
-    v2_table,
-)
 from headwater.spark.agent.visitors.inputs import (
     DataSourceV2RelationInputOnStartDatasetBuilder,
     LogicalRelationDatasetBuilder,
@@ -23,8 +15,6 @@ from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.visitor import (
     DatasetBuilder,
     NodesOfBuilder,
-    QueryPlanVisitor,
-    register,
     register_builder,
     visits,
 )
@@ -58,8 +48,6 @@ def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
     name = node.get("name") if isinstance(node.get("name"), Node) else node.children[0] if node.children else None
     if name is None:
         return None
-    if name.name in ("ResolvedTable", "DataSourceV2Relation"):
-        return relation_of(context, name)
     if name.name in ("ResolvedIdentifier", "ResolvedPersistentView"):
         return _by_identifier(context, name)
     return relation_of(context, name)
@@ -67,14 +55,14 @@ def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
 
 def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
     catalog, parts = name.get("catalog"), name.get("identifier")["table"]
-    if catalog == SESSION_CATALOG:
-        return named_table(context, parts)
+    if catalog == tables.SESSION_CATALOG:
+        return tables.named_table(context, parts)
     live = name.jvm
     try:  # after the fact the catalog knows the table, with its address and version
         table = live.catalog().loadTable(live.identifier())
-        return v2_table(context, table, catalog=catalog, parts=parts)
+        return tables.v2_table(context, table, catalog=catalog, parts=parts)
     except Exception:  # before the fact, or after a drop, there is only the name
-        return catalog_name(context, catalog, parts)
+        return tables.catalog_name(context, catalog, parts)
 
 
 @register_builder
@@ -126,14 +114,10 @@ class MergeIntoCommandInputDatasetBuilder(DatasetBuilder[PlanDataset]):
         return [] if dataset is None else [dataset]
 
 
-@register
-class TableContentChangeVisitor(
-    QueryPlanVisitor[Literal["UpdateTable", "DeleteFromTable", "UpdateCommand", "DeleteCommand"], PlanOutput]
-):
+@visits("UpdateTable", "DeleteFromTable", "UpdateCommand", "DeleteCommand")
+def update_or_delete(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """UPDATE and DELETE as they were written; the last two are Delta Lake's."""
-
-    def apply(self, node: Node) -> list[PlanOutput]:
-        return _row_level(self.context, node, "UPDATE" if node.name.startswith("Update") else "DELETE")
+    return _row_level(context, node, "UPDATE" if node.name.startswith("Update") else "DELETE")
 
 
 def _row_level(context: OpenLineageContext, node: Node, statement: str) -> list[PlanOutput]:
@@ -153,17 +137,12 @@ class CreateReplaceDatasetBuilder(DatasetBuilder[PlanOutput]):
         if dataset is None:
             return []
         query = node.get("query")
-        query = query if isinstance(query, Node) else _child_query(node)
+        if not isinstance(query, Node):  # then it is among the children; the other child is the name
+            children = node.children if node.name.endswith("AsSelect") else ()
+            query = next((child for child in children if not child.name.startswith("Resolved")), None)
         change = "OVERWRITE" if node.name.startswith("Replace") else "CREATE"
         statement = "CREATE_TABLE_AS_SELECT" if query is not None else "CREATE"
         return [PlanOutput(dataset, node, query, None, change, statement=statement)]
-
-
-def _child_query(node: Node) -> Node | None:
-    """The query among the children; the other child is the name."""
-    if not node.name.endswith("AsSelect"):
-        return None
-    return next((child for child in node.children if not child.name.startswith("Resolved")), None)
 
 
 @visits("DropTable", "DropView")
@@ -183,7 +162,7 @@ def create_metric_view(context: OpenLineageContext, node: Node) -> list[PlanOutp
     identifier = node.children[0].get("identifier") if node.children else None
     if not isinstance(identifier, dict):
         return []
-    view = named_view(context, identifier["table"])
+    view = tables.named_view(context, identifier["table"])
     return [PlanOutput(view, node, change="CREATE", statement="CREATE_VIEW")]
 
 
@@ -194,7 +173,7 @@ def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     if before is None or not isinstance(new, list):
         return []
     parts = list(before.table.parts[: -len(new)]) + [str(part) for part in new]
-    after = named_table(context, parts)
+    after = tables.named_table(context, parts)
     return [PlanOutput(after, node, change="RENAME", previous=before.name, statement="RENAME")]
 
 

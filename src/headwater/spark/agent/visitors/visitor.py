@@ -13,10 +13,10 @@ The first visitor, or builder with nodes, that is defined at a node answers for 
 before ours: they are entry points of the group `headwater.spark.visitors`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
@@ -76,7 +76,7 @@ class DatasetBuilder(Generic[D]):
                 cls.makes = get_args(base)[0]
 
     def is_defined_at(self, plan: Node) -> bool:
-        """Whether this builder is for an execution with this plan: by its nodes, unless overridden."""
+        """Return true if this builder is for an execution with this plan: by its nodes, unless overridden."""
         return any(node.name in self.nodes for node in plan.walk())
 
     def apply(self, plan: Node, execution: Any) -> list[D]:
@@ -121,6 +121,7 @@ _BUILDERS: list[type[DatasetBuilder[Any]]] = []
 
 V = TypeVar("V", bound=type[QueryPlanVisitor[Any, Any]])
 B = TypeVar("B", bound=type[DatasetBuilder[Any]])
+Visit: TypeAlias = Callable[[OpenLineageContext, Node], list[Any]]
 
 
 def register(visitor: V) -> V:
@@ -135,14 +136,10 @@ def register_builder(builder: B) -> B:
     return builder
 
 
-def visits(
-    *names: str, makes: type[PlanDataset] | type[PlanOutput] = PlanOutput
-) -> Callable[[Callable[[OpenLineageContext, Node], list[Any]]], Callable[[OpenLineageContext, Node], list[Any]]]:
+def visits(*names: str, makes: type[PlanDataset] | type[PlanOutput] = PlanOutput) -> Callable[[Visit], Visit]:
     """Make a visitor of a function of the context and the node."""
 
-    def decorate(
-        function: Callable[[OpenLineageContext, Node], list[Any]],
-    ) -> Callable[[OpenLineageContext, Node], list[Any]]:
+    def decorate(function: Visit) -> Visit:
         def apply(self: QueryPlanVisitor[Any, Any], node: Node) -> list[Any]:
             return function(self.context, node)
 
@@ -164,15 +161,10 @@ def builder_classes() -> list[type[DatasetBuilder[Any]]]:
     return [*_from_entry_points(DatasetBuilder), *_BUILDERS]
 
 
-def _from_entry_points(kind: type) -> Iterator[Any]:
-    for found in _entry_points():
-        if isinstance(found, type) and issubclass(found, kind):
-            yield found
-
-
 @cache
-def _entry_points() -> tuple[Any, ...]:
-    return tuple(point.load() for point in entry_points(group=GROUP))
+def _from_entry_points(kind: type) -> tuple[Any, ...]:
+    loaded = [point.load() for point in entry_points(group=GROUP)]
+    return tuple(found for found in loaded if isinstance(found, type) and issubclass(found, kind))
 
 
 class PlanUtils:

@@ -1,0 +1,98 @@
+"""Batches of analysed units: what the driver knows of them, and their rows for the graph, here or on executors."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import RDD, Broadcast
+
+from headwater.graph.store import GraphStore, arrow_schema
+from headwater.graph.tables import STATEMENTS, TableSpec
+from headwater.jobs.harvest.records import REPLACED, gone
+from headwater.jobs.written import Files, write_files
+from headwater.spark.source.commits import WritePlan
+
+NAMED = ("statement", "type", "target", "reads")
+"""The columns of statements that say which datasets there are."""
+Wanted: TypeAlias = tuple[list[int], list[str]]
+"""The units of a batch whose rows count, and the statements of an earlier harvest that these take the place of."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Units that were analysed together, one a row as `OUTCOMES` has it.
+
+    When their rows are `kept` on executors, `told` has none of them, but `NAMED` of the statements.
+    """
+
+    told: pa.Table
+    kept: "tuple[RDD[bytes], int] | None" = None  # the partition that has the rows
+
+    def rows(self, spec: TableSpec, units: Sequence[int], names: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """The rows of some units for a table of the graph: all columns or some."""
+        schema = arrow_schema(spec)
+        wanted = pa.schema([schema.field(name) for name in names or schema.names])
+        column = self.told.column(spec.name).take(pa.array(sorted(units), pa.int64()))
+        for chunk in column.chunks:
+            flat = chunk.flatten()
+            # nulls of the structs themselves cannot be: a list holds rows only
+            yield pa.table([flat.field(name) for name in wanted.names], names=wanted.names).cast(wanted)
+
+
+def rows_of(parts: Iterable[pa.Table], spec: TableSpec, names: Sequence[str] = ()) -> pa.Table:
+    """Parts of the rows of a table together."""
+    found, schema = list(parts), arrow_schema(spec)
+    empty = pa.schema([schema.field(name) for name in names or schema.names]).empty_table()
+    return pa.concat_tables(found) if found else empty
+
+
+def without_rows(data: bytes) -> bytes:
+    """A batch as the driver needs it. Runs in a task."""
+    table = read_table(data)
+    dropped = table.drop_columns([spec.name for spec in REPLACED])
+    fields = [arrow_schema(STATEMENTS).field(name) for name in NAMED]
+    lists = []
+    for chunk in table.column(STATEMENTS.name).chunks:
+        flat = chunk.flatten()
+        structs = pa.StructArray.from_arrays([flat.field(name) for name in NAMED], fields=fields)
+        starts = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(chunk.value_lengths())])
+        lists.append(pa.ListArray.from_arrays(starts, structs))
+    return write_table(dropped.append_column(STATEMENTS.name, pa.chunked_array(lists)))
+
+
+def choose_rows(
+    wanted: Broadcast[dict[int, Wanted]], number: int, data: Iterable[bytes]
+) -> Iterator[tuple[bytes, Wanted]]:
+    """The batch of a partition with its units that count. Runs in a task."""
+    return ((each, wanted.value[number]) for each in data if number in wanted.value)
+
+
+def write_units(plans: Mapping[str, WritePlan], chosen: Iterable[tuple[bytes, Wanted]]) -> Iterator[Files]:
+    """Write the rows of units to files, and deletes of the rows that they take the place of. Runs in a task."""
+    parts: dict[str, list[pa.Table]] = {spec.name: [] for spec in REPLACED}
+    over: list[str] = []
+    for data, (units, statements) in chosen:
+        batch = Batch(read_table(data))
+        over += statements
+        for spec in REPLACED:
+            parts[spec.name] += batch.rows(spec, units)
+    tables = {spec.name: rows_of(parts[spec.name], spec) for spec in REPLACED}
+    store = GraphStore(plans[STATEMENTS.name].at.place.warehouse)
+    removed = {spec.name: gone(store, spec, over, tables[spec.name]) for spec in REPLACED} if over else {}
+    yield write_files(plans, tables, removed)
+
+
+def write_table(table: pa.Table) -> bytes:
+    """A table as Arrow's stream of bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def read_table(data: bytes) -> pa.Table:
+    """The table that `write_table` was given."""
+    with pa.ipc.open_stream(data) as stream:
+        return stream.read_all()
