@@ -7,8 +7,10 @@ import pytest
 from headwater.demo.pipeline import Night, open_lake
 from headwater.demo.raw_files import NIGHTS, write_night
 from headwater.graph import why
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Warehouse
 from headwater.spark import observe
+from headwater.spark.source.due import start_compactor
 
 pytestmark = pytest.mark.spark
 READS = {
@@ -24,8 +26,9 @@ READS = {
 class Log:
     """What was read when a snapshot was made, written down beside."""
 
-    def __init__(self, lake):
+    def __init__(self, lake, compactor):
         self.lake = lake
+        self.compactor = compactor
         self.commits = {name: {} for name in READS}
 
     def versions(self):
@@ -33,13 +36,22 @@ class Log:
         return {name: snapshot.snapshot_id for name, snapshot in found.items() if snapshot is not None}
 
     def run(self, step, *tables):
-        """Do a step of the pipeline that writes these tables."""
+        """Do a step of the pipeline that writes these tables, while no compaction is under way."""
         before = self.versions()
         step()
-        after = self.versions()
+        self.compactor.wait()
         for name in tables:
-            assert after[name] == before.get(name, 0) + 1
-            self.commits[name][after[name]] = {(read, before[read]) for read in READS[name] if read in before}
+            (made,) = self.made_since(name, before.get(name, 0))
+            self.commits[name][made] = {(read, before[read]) for read in READS[name] if read in before}
+
+    def made_since(self, name, snapshot_id):
+        """The snapshots of a table after this one that are not compactions."""
+        found = self.lake.table(name).snapshots()
+        return [
+            each.snapshot_id
+            for each in found
+            if each.snapshot_id > snapshot_id and each.operation != Operation.COMPACT
+        ]
 
     def inputs(self, name, snapshot_id):
         """Gold is made anew each time; the others keep what earlier runs brought."""
@@ -58,7 +70,7 @@ def run_at_random(spark, folder, runs, seed=5):
     agent = observe(session, f"lake:{folder / 'lake'}")
     lake = open_lake(session, str(folder / "lake"))
     warehouse = Warehouse(folder / "lake")
-    log = Log(warehouse)
+    log = Log(warehouse, start_compactor(session.sparkContext))
     for run in range(runs):
         night = Night(lake, folder / "raw" / (NIGHTS[0] if run == 0 else chance.choice(NIGHTS)))
         steps = [

@@ -15,3 +15,9 @@ SELECT posexplode(arr) AS (i, x) FROM t;
 --> i
 --> x <- t.arr[] IDENTITY
 --> * | t.arr JOIN
+
+-- case: a variable is no column of an unknown table
+DECLARE VARIABLE since TIMESTAMP DEFAULT (SELECT max(seen) FROM missing);
+SELECT x > since AS is_new FROM other;
+--> since <- missing.seen AGGREGATION
+--> is_new <- other.x TRANSFORMATION, missing.seen AGGREGATION
