@@ -1,9 +1,13 @@
 """Walks over arrays against walks over a plain graph of Python objects."""
 
+import re
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.graph import Answer, Node, Step
+from headwater.graph.formats import tree
 from headwater.graph.index import Direction, EdgeIndex
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, WHOLE
@@ -89,3 +93,19 @@ def test_an_empty_graph():
     assert len(index) == 0
     assert index.nodes == []
     assert index.walk([], Direction.UPSTREAM).distance == {}
+
+
+@given(ROWS, st.sets(st.sampled_from(list(InfluenceClass)), min_size=1), st.sampled_from(list(Direction)), st.data())
+def test_a_tree_shows_every_node_of_an_answer(rows, wanted, direction, data):
+    index = index_of(rows)
+    if not len(index):
+        return
+    start = data.draw(st.integers(0, len(index.nodes) - 1))
+    walk = index.walk([start], direction, influences=wanted)
+    nodes = [Node(*index.node(id)) for id in range(len(index.nodes))]
+    steps = tuple(
+        Step(nodes[index.sources[row]], nodes[index.targets[row]], rows[row][2], str(row)) for row in walk.edges
+    )
+    answer = Answer((nodes[start],), {nodes[id]: far for id, far in walk.distance.items()}, steps, direction)
+    shown = {re.sub("^[│├└─ ]*", "", line).partition("  ")[0] for line in tree(answer).splitlines()}
+    assert shown == {str(node) for node in answer.distance}

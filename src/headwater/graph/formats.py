@@ -193,17 +193,11 @@ def _children(answer: Answer, node: Node) -> list[tuple[bool, Node, list[Step]]]
     """What follows a node: other nodes, each with the steps that lead there, and whether it is the last."""
     upstream = answer.direction is Direction.UPSTREAM
     found: dict[Node, list[Step]] = {}
-    for step in _leading(answer, node):
+    for step in answer.beyond(node):
         other = step.source if upstream else step.target
         if other != node:
             found.setdefault(other, []).append(step)
     return [(number == len(found), child, steps) for number, (child, steps) in enumerate(found.items(), 1)]
-
-
-def _leading(answer: Answer, node: Node) -> Iterator[Step]:
-    yield from answer.beyond(node)
-    if answer.direction is Direction.UPSTREAM and node.column != WHOLE:
-        yield from answer.beyond(Node(node.dataset, WHOLE))
 
 
 def _how(steps: list[Step]) -> str:

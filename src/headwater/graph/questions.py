@@ -1,6 +1,7 @@
 """Questions about lineage: what is a column made of, what is made of it, how do two hang together.
 The answers are parts of the graph, with the expression and the place of every step."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,6 +26,7 @@ from headwater.view.sources import to_mermaid
 from headwater.view.svg import to_svg
 
 ALL = tuple(InfluenceClass)
+_INSIDE = re.compile(r"[.\[]")  # what follows is inside a column
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -109,9 +111,30 @@ class Answer:
             found.setdefault(step.target if self.direction is Direction.UPSTREAM else step.source, []).append(step)
         return found
 
+    @cached_property
+    def _by_column(self) -> dict[Node, list[Node]]:
+        """The nodes that steps lead on from, by the column that they are inside of; all of a dataset by its whole."""
+        found: dict[Node, list[Node]] = {}
+        for node in self._by_node:
+            for column in {_INSIDE.split(node.column, 1)[0], WHOLE}:
+                found.setdefault(Node(node.dataset, column), []).append(node)
+        return found
+
     def beyond(self, node: Node) -> list[Step]:
-        """The steps that lead on from a node."""
-        return self._by_node.get(node, [])
+        """The steps that lead on from a node, as a walk takes them: a struct and its fields are the same data, and a
+        table as a whole stands for its columns."""
+        whole = Node(node.dataset, WHOLE)
+        if node == whole:
+            related = self._by_column.get(whole, []) if self.direction is Direction.DOWNSTREAM else []
+        else:
+            column = Node(node.dataset, _INSIDE.split(node.column, 1)[0])
+            related = [each for each in self._by_column.get(column, ()) if _is_same_data(each.column, node.column)]
+        steps = list(self._by_node.get(node, ()))
+        steps += (step for each in related if each != node for step in self._by_node[each])
+        if node != whole:
+            upstream = self.direction is Direction.UPSTREAM
+            steps += (step for step in self._by_node.get(whole, ()) if upstream or is_value(step))
+        return steps
 
     @property
     def diagram(self) -> Diagram:
@@ -123,6 +146,17 @@ class Answer:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/vnd.mermaid": to_mermaid(self.diagram)}
+
+
+def _is_same_data(one: str, other: str) -> bool:
+    """Return whether two columns are one, or one is a field inside the other."""
+    short, long = sorted((one, other), key=len)
+    return long == short or (long.startswith(short) and long[len(short)] in ".[")
+
+
+def is_value(step: Step) -> bool:
+    """Return whether values flow along a step."""
+    return step.kind.influence is InfluenceClass.VALUE
 
 
 class LineageGraph:
