@@ -1,16 +1,11 @@
 """`headwater sql`, run as a person runs it."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from headwater.cli.options import Flags
-from headwater.cli.shell import Shell
 
 
 @pytest.fixture
@@ -43,34 +38,3 @@ def test_files_and_standard_input(sql, tmp_path):
     assert f"{file}:2:8" in run.stderr
     assert "\n2 │ SELECT nope FROM t;\n" in run.stderr
     assert sql(stdin="SELECT 5 AS five").stdout == "five\n────\n   5\n"
-
-
-def test_the_shell(sql, tmp_path):
-    """Lines until a semicolon, commands with a dot, errors that do not end it."""
-    master, slave = pty.openpty()
-    command = [sys.executable, "-m", "headwater", "sql", "--warehouse", str(tmp_path / "w")]
-    environment = os.environ | {"HOME": str(tmp_path)}
-    shell = subprocess.Popen(
-        command, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    os.write(master, b"SELECT a\nFROM t\nWHERE a = 2;\nSELECT zzz FROM t;\n.format csv\n.tables\n.help\n.quit\n")
-    stdout, stderr = shell.communicate(timeout=60)
-    os.close(slave)
-    os.close(master)
-    assert shell.returncode == 0
-    assert "a\n─\n2\n" in stdout
-    assert "table\nt\n" in stdout
-    assert "`zzz` is not a column here" in stderr
-    assert ".schema TABLE" in stderr
-
-
-def test_completion(tmp_path):
-    import headwater
-
-    with headwater.connect(tmp_path) as session:
-        session.sql("CREATE TABLE orders (order_id INT, total INT)")
-        shell = Shell(session, Flags(), "table")
-        found = []
-        while (word := shell.complete("or", len(found))) is not None:
-            found.append(word)
-    assert found == ["orders", "order_id", "ORDER"]

@@ -9,7 +9,7 @@ from headwater.errors import EngineError, IssueCode, MissingDependencyError, Sev
 from headwater.lineage import SchemaResolver, StatementLineage, Status
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import Lowered, analyze_script
-from headwater.sql import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 
 SCRIPT = "SELECT a FROM t;\n\n  SELECT b FROM t;\nSELECT c FROM t"

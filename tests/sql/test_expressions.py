@@ -10,7 +10,8 @@ from headwater.lineage import SchemaResolver, StatementLineage
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
 from headwater.lineage.trace import trace
-from headwater.sql import SqlFrontEnd, dialect_names
+from headwater.sql.dialects import dialect_names
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.sql.lowering import Lowering
 from headwater.sql.writes import STATEMENTS
 from headwater.text import Source

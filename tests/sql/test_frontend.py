@@ -8,7 +8,8 @@ from headwater.errors import DialectError, IssueCode
 from headwater.lineage import SchemaResolver, StatementLineage, Status
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
-from headwater.sql import SqlFrontEnd, dialect_names
+from headwater.sql.dialects import dialect_names
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 
 

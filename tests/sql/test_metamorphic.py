@@ -11,7 +11,7 @@ from headwater.lineage import SchemaResolver, StatementLineage
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
 from headwater.model.edges import Edge
-from headwater.sql import SqlFrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 
 pytestmark = pytest.mark.property

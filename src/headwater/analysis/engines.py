@@ -5,7 +5,6 @@ from typing import Any, Literal, TypeAlias
 
 from headwater.errors import EngineError, MissingDependencyError, UsageError
 from headwater.lineage.script import FrontEnd
-from headwater.sql.frontend import SqlFrontEnd
 from headwater.zetasql.provider import TableProvider
 
 Engine: TypeAlias = Literal["auto", "zetasql", "sqlglot"]
@@ -27,18 +26,25 @@ def open_front_end(
             f"ZetaSQL does not speak `{dialect or 'generic SQL'}`", hint="its dialects are bigquery and spanner"
         )
     if engine == "sqlglot" or google is None:
-        front_end = SqlFrontEnd("bigquery" if google == "spanner" else dialect)
-        return front_end, google or front_end.dialect
+        return _open_sql("bigquery" if google == "spanner" else dialect, google)
     try:
         return _open_google_sql(google, fallback=engine == "auto", tables=tables), google
     except (MissingDependencyError, EngineError):
         if engine == "zetasql":
             raise
-        return SqlFrontEnd("bigquery"), google
+        return _open_sql("bigquery", google)
+
+
+# Front ends are imported when they are first needed: a query that makes nothing needs none, and the messages of
+# ZetaSQL take a fifth of a second.
+
+
+def _open_sql(dialect: str | None, name: str | None) -> tuple[FrontEnd[Any], str]:
+    front_end = import_module("headwater.sql.frontend").SqlFrontEnd(dialect)
+    return front_end, name or front_end.dialect
 
 
 def _open_google_sql(dialect: str, *, fallback: bool, tables: TableProvider | None) -> FrontEnd[Any]:
-    # imported when it is first needed: ZetaSQL's messages take a fifth of a second, and most dialects do without
     google = import_module("headwater.analysis.google")
     opened: FrontEnd[Any] = google.open_google_sql(dialect, fallback=fallback, provider=tables)
     return opened

@@ -4,6 +4,8 @@ import csv
 import sys
 from typing import Any
 
+from headwater.text import align, cell_text
+
 FORMATS = ("table", "json", "jsonl", "csv")
 
 
@@ -28,6 +30,33 @@ def write_result(result: Any, format: str, *, quiet: bool = False) -> None:
         case _:
             sys.stdout.write(f"{result}\n")
     sys.stdout.flush()
+
+
+_LOOKED_AT = 40  # rows of a result that is only looked at
+
+
+def table_text(result: Any, *, expanded: bool = False, width: int | None = None, most: int = _LOOKED_AT) -> str:
+    """The first rows of a result as a table no wider than `width`, or, `expanded`, as a line for each value.
+
+    A table that cannot be made narrow enough is expanded.
+    """
+    if result.is_text:
+        return str(result)
+    rows = [[_shown(value) for value in row] for row in result.head(most)]
+    more = len(result) - len(rows)
+    text = "" if expanded else align(result.columns, rows, width=width)
+    if expanded or (width is not None and len(text.splitlines()[1]) > width):
+        text = _expanded(result.columns, rows)
+    return text + (f"\n… {more:,} more rows" if more > 0 else "")
+
+
+def _expanded(columns: list[str], rows: list[list[Any]]) -> str:
+    widest = max(map(len, columns))
+    lines: list[str] = []
+    for number, row in enumerate(rows, 1):
+        lines.append(f"─ row {number} ".ljust(widest + 2, "─"))
+        lines += (f"{name:{widest}}  {cell_text(value)}" for name, value in zip(columns, row))
+    return "\n".join(lines)
 
 
 def _dicts(result: Any) -> list[dict[str, Any]]:

@@ -1,43 +1,55 @@
-"""The SQL shell: lines until a semicolon, history, completion, and a few commands with a dot."""
+"""The SQL shell: statements of several lines with colours, completion and history, and a few commands."""
 
 import contextlib
+import os
+import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from headwater.cli.options import Flags
+import click
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output import create_output
+from pygments.lexers.sql import SqlLexer
+
+from headwater.cli.options import Flags, is_terminal
 from headwater.cli.render import render_error
-from headwater.cli.rows import FORMATS, write_result
+from headwater.cli.rows import FORMATS, table_text, write_result
+from headwater.cli.sql_completion import complete_sql
 from headwater.errors import HeadwaterError
+from headwater.text import counted, nearest
 
 HELP = """\
-End a statement with a semicolon; it may take several lines. Ctrl-C drops it, Ctrl-D leaves.
-  .help            this text
-  .tables          the tables of the current database
-  .schema TABLE    the statement that makes a table
-  .format NAME     how rows are shown: table, json, jsonl, csv
-  .quit            leave
+End a statement with a semicolon; it may take several lines. Tab completes, the arrows bring back what was typed,
+Ctrl-C drops the line or stops the query, Ctrl-D leaves.
+  .help, \\?           this text
+  .tables, \\dt        the tables of the current database
+  .schema, \\d TABLE   the statement that makes a table; without one, the tables
+  .databases, \\l      the databases of the warehouse
+  .format NAME        how rows are shown: table, json, jsonl, csv
+  .expanded, \\x       show each row as lines of names and values, or as before
+  .timing, \\timing    show how long each statement took, or not
+  .quit, exit, \\q     leave
 """
-_WORDS = (
-    *(
-        "ALTER",
-        "AS",
-        "BY",
-        "CREATE",
-        "DATABASE",
-        "DATABASES",
-        "DELETE",
-        "DESCRIBE",
-        "DROP",
-        "EXPLAIN",
-        "FROM",
-        "GROUP",
-    ),
-    *("INSERT", "INTO", "JOIN", "KEY", "LIMIT", "MERGE", "NOT", "NULL", "OF", "ON", "ORDER", "OVERWRITE", "PRIMARY"),
-    *("PARTITIONED", "SELECT", "SET", "SHOW", "TABLE", "TABLES", "TIMESTAMP", "TRUNCATE", "UPDATE", "USE", "USING"),
-    *("VALUES", "VERSION", "WHERE", "WITH"),
-)
+_COMMANDS = {
+    **dict.fromkeys((".help", "\\?", "\\h", "help"), "help"),
+    **dict.fromkeys((".tables", "\\dt"), "tables"),
+    **dict.fromkeys((".schema", "\\d", "\\d+"), "schema"),
+    **dict.fromkeys((".databases", "\\l"), "databases"),
+    **dict.fromkeys((".format",), "format"),
+    **dict.fromkeys((".expanded", "\\x"), "expanded"),
+    **dict.fromkeys((".timing", "\\timing"), "timing"),
+    **dict.fromkeys((".quit", ".exit", ".q", "\\q", "exit", "quit"), "quit"),
+}
+
+_MOST_ROWS = 2_000  # of one result on a terminal
 
 
 class Shell:
@@ -47,102 +59,136 @@ class Shell:
         self.session = session
         self.flags = flags
         self.format = format
-        self._matches: list[str] = []
+        self.expanded = False
+        self.timing = True
 
     def run(self) -> int:
-        """Read and do until the end; the exit code is 0 whatever was typed."""
-        with _readline(self.complete):
-            if not self.flags.quiet:
-                sys.stderr.write(f"{self.session.warehouse.url}   .help for help\n")
-            for text in self._statements():
+        """Read statements and carry them out; the exit code is 0 whatever was typed."""
+        if not self.flags.quiet:
+            sys.stderr.write(f"{self.session.warehouse.url}   .help for help\n")
+        for text in self._texts():
+            word, _, rest = text.strip().rstrip(";").strip().partition(" ")
+            if word.lower() in _COMMANDS:
+                if not self.command(_COMMANDS[word.lower()], rest.strip()):
+                    break
+            elif word.startswith((".", "\\")):
+                near = nearest(word, list(_COMMANDS))
+                more = f"; did you mean `{near}`?" if near else ""
+                sys.stderr.write(f"there is no command `{word}`{more}   .help lists them\n")
+            elif word:
                 self.do(text)
         return 0
 
     def do(self, text: str) -> None:
-        """Carry out what was typed; an error is shown and forgotten."""
+        """Carry out what was typed; an error is shown and forgotten, Ctrl-C stops it."""
+        begun = time.monotonic()
         try:
             for result in self.session.stream(text):
-                write_result(result, self.format, quiet=self.flags.quiet)
+                took = time.monotonic() - begun
+                self._show(result)
+                self._count(result, took)
+                begun = time.monotonic()
         except HeadwaterError as err:
             sys.stderr.write(render_error(err, color=self.flags.use_color(sys.stderr)) + "\n")
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
 
-    def command(self, line: str) -> bool:
-        """Carry out a command with a dot; False when it says to leave."""
-        word, _, rest = line.partition(" ")
-        match word:
-            case ".quit" | ".exit" | ".q":
+    def command(self, name: str, rest: str) -> bool:
+        """Carry out a command of the shell; False when it says to leave."""
+        match name:
+            case "quit":
                 return False
-            case ".tables":
-                self.do("SHOW TABLES")
-            case ".schema":
+            case "schema" if rest:
                 self.do(f"SHOW CREATE TABLE {rest}")
-            case ".format" if rest.strip() in FORMATS:
-                self.format = rest.strip()
+            case "tables" | "schema":
+                self.do("SHOW TABLES")
+            case "databases":
+                self.do("SHOW DATABASES")
+            case "format" if rest in FORMATS:
+                self.format = rest
+            case "format":
+                sys.stderr.write(f"the formats are {', '.join(FORMATS)}\n")
+            case "expanded":
+                self.expanded = not self.expanded
+                sys.stderr.write(f"rows are shown as {'lines' if self.expanded else 'a table'}\n")
+            case "timing":
+                self.timing = not self.timing
+                sys.stderr.write(f"timing is {'on' if self.timing else 'off'}\n")
             case _:
                 sys.stderr.write(HELP)
         return True
 
-    def complete(self, text: str, state: int) -> str | None:
-        """The completion number `state` of a word: SQL words, tables, and columns of the tables there are."""
-        if state == 0:
-            self._matches = [word for word in self._known() if word.lower().startswith(text.lower())]
-        return self._matches[state] if state < len(self._matches) else None
+    def _show(self, result: Any) -> None:
+        """Print a result; a table is fitted to the terminal, and goes to the pager when it is higher."""
+        if self.format != "table" or not result.columns:
+            write_result(result, self.format, quiet=self.flags.quiet)
+            return
+        if not is_terminal(sys.stdout):
+            sys.stdout.write(table_text(result, expanded=self.expanded) + "\n")
+            sys.stdout.flush()
+            return
+        size = shutil.get_terminal_size()
+        text = table_text(result, expanded=self.expanded, width=size.columns, most=_MOST_ROWS) + "\n"
+        if text.count("\n") < size.lines - 2:
+            click.echo(text, nl=False)
+        else:
+            os.environ.setdefault("LESS", "-FRSX")
+            click.echo_via_pager(text)
 
-    def _known(self) -> list[str]:
-        warehouse, database = self.session.warehouse, self.session.database
-        names: dict[str, None] = {}
-        with contextlib.suppress(HeadwaterError):
-            names |= dict.fromkeys(warehouse.list_databases())
-            for table in warehouse.list_tables(database):
-                names[table] = None
-                names |= dict.fromkeys(self.session.table(table).schema.names)
-        return [*names, *_WORDS]
+    def _count(self, result: Any, seconds: float) -> None:
+        said = [counted(result.rows, "row")] if result.columns else []
+        said += [f"{seconds:.3f} s"] if self.timing else []
+        if said and not self.flags.quiet:
+            sys.stderr.write(", ".join(said) + "\n")
 
-    def _statements(self) -> Iterator[str]:
-        """Statements as they are finished: at a semicolon, or at the end of the input."""
-        lines: list[str] = []
+    def _texts(self) -> Iterator[str]:
+        """What is typed, a statement or a command at a time, until the input ends."""
+        prompt: PromptSession[str] = PromptSession(
+            history=_history(),
+            lexer=PygmentsLexer(SqlLexer) if self.flags.use_color(sys.stderr) else None,
+            completer=SqlCompleter(self.session),
+            complete_while_typing=False,
+            multiline=Condition(lambda: not is_finished(prompt.default_buffer.text)),
+            prompt_continuation=lambda width, line, wrapped: "... ".rjust(width),
+            output=create_output(stdout=sys.stderr),  # rows alone go to stdout
+        )
         while True:
             try:
-                line = input(f"{self.session.database}> " if not lines else "...> ")
-            except EOFError:
-                if lines:
-                    yield "\n".join(lines)
-                sys.stderr.write("\n")
-                return
+                yield prompt.prompt(f"{self.session.database}> ")
             except KeyboardInterrupt:
-                sys.stderr.write("\n")
-                lines = []
                 continue
-            if not lines and line.strip().startswith("."):
-                if not self.command(line.strip()):
-                    return
-                continue
-            lines.append(line)
-            if line.rstrip().endswith(";") or not "".join(lines).strip():
-                text, lines = "\n".join(lines), []
-                yield text
+            except EOFError:
+                return
 
 
-@contextlib.contextmanager
-def _readline(complete: Any) -> Iterator[None]:
-    """History and completion, where Python has readline."""
-    try:
-        import readline
-    except ImportError:
-        yield
-        return
+def is_finished(text: str) -> bool:
+    """Whether what was typed is to be carried out: it ends with a semicolon, is a command, or is empty.
+
+    >>> is_finished("SELECT 1"), is_finished("SELECT 1 ;"), is_finished("\\\\dt"), is_finished("exit")
+    (False, True, True, True)
+    """
+    bare = text.strip()
+    return not bare or bare.endswith(";") or bare.startswith((".", "\\")) or bare.lower() in _COMMANDS
+
+
+class SqlCompleter(Completer):
+    """Completes words of SQL, databases, tables and columns at the cursor."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        with contextlib.suppress(HeadwaterError):
+            word, found = complete_sql(self._session, document.text_before_cursor, document.text_after_cursor)
+            for each in found:
+                yield Completion(each.text, start_position=-len(word), display_meta=each.kind)
+
+
+def _history() -> History:
+    """The statements of earlier shells; those of this one alone, if the home folder cannot be written."""
     file = Path.home() / ".headwater_history"
-    with contextlib.suppress(OSError):
-        readline.read_history_file(file)
-    readline.set_completer(complete)
-    readline.set_completer_delims(" \t\n,;()=<>+-*/'\"")
-    readline.parse_and_bind("tab: complete")
     try:
-        yield
-    finally:
-        readline.set_history_length(5000)
-        with contextlib.suppress(OSError):
-            readline.write_history_file(file)
-        readline.set_completer(None)
+        file.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(file))

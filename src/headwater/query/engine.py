@@ -4,7 +4,8 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
-from threading import RLock, Timer
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import RLock, Timer, current_thread, main_thread
 from typing import Any
 
 import duckdb
@@ -37,10 +38,12 @@ class Engine:
         for name, value in settings.items():
             self._connection.execute(f"SET {name} = '{value}'").fetchall()
         self._lock = RLock()
+        self._runner = ThreadPoolExecutor(1, "headwater-query")
         self._views: dict[str, str] = {}
         self.readers = Readers(MOST_OPEN) if bounds is None else None  # of files that DuckDB reads itself
 
     def close(self) -> None:
+        self._runner.shutdown()
         self._connection.close()
 
     def rows(
@@ -84,7 +87,7 @@ class Engine:
         if shown:
             relation = _as_text(relation)
         if self._bounds is None:
-            return relation.to_arrow_table()
+            return self._interruptible(relation)
         alarm = Timer(self._bounds.seconds, self._connection.interrupt)
         alarm.daemon = True
         alarm.start()
@@ -94,6 +97,19 @@ class Engine:
             raise TimeLimitError(f"the query took longer than {self._bounds.seconds:g} seconds") from err
         finally:
             alarm.cancel()
+
+    def _interruptible(self, relation: Any) -> pa.Table:
+        """The rows of a relation. DuckDB looks for no signals, so the main thread has another one run it: then Ctrl-C
+        stops the query."""
+        if current_thread() is not main_thread():
+            return relation.to_arrow_table()
+        running = self._runner.submit(relation.to_arrow_table)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            wait([running])
+            raise
 
     def _told(self, err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
         """An error as one of ours; one without a place is provoked again by asking for the plan."""

@@ -62,12 +62,21 @@ class Result:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
+    def head(self, count: int) -> list[tuple[Any, ...]]:
+        """The first rows as tuples."""
+        return python_rows(self.table.slice(0, count))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the rows are lines of one text, such as a plan."""
+        return self.columns in _TEXTS
+
     def __str__(self) -> str:
         if not self.table.num_columns:
             return self.message or ""
-        if self.columns in _TEXTS:
+        if self.is_text:
             return "\n".join(self.table.column(0).to_pylist())
-        rows = [[_shown(value) for value in row] for row in python_rows(self.table.slice(0, _SHOWN))]
+        rows = [[_shown(value) for value in row] for row in self.head(_SHOWN)]
         more = self.table.num_rows - _SHOWN
         return align(self.columns, rows) + (f"\n… {more:,} more rows" if more > 0 else "")
 
@@ -78,7 +87,7 @@ class Result:
         if not self.table.num_columns:
             return f"<p>{escape(self.message or '')}</p>"
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        rows = python_rows(self.table.slice(0, _SHOWN))
+        rows = self.head(_SHOWN)
         body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
         more = self.table.num_rows - _SHOWN
         note = f"<p>… {more:,} more rows</p>" if more > 0 else ""

@@ -10,8 +10,3 @@
 * Expressions: `expressions`, `nested`; the column that a name means: `lookup`, over the `items` of FROM.
 * All of them share `lowering`. What cannot be lowered keeps its tables: `table_only`; or has none: `without_lineage`.
 """
-
-from headwater.sql.dialects import canonical_dialect, dialect_names
-from headwater.sql.frontend import SqlFrontEnd
-
-__all__ = ["SqlFrontEnd", "canonical_dialect", "dialect_names"]
