@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.cli.test_color import COLOR, on_terminal
 from tests.cli.test_main import fails, headwater
 from tests.graph.conftest import MARTS, STAGING, harvested
 
@@ -34,6 +35,24 @@ def test_trace(lake):
     assert "amount * 100 " in lake("trace", "mart.revenue.total", "--influence", "value", "--as-of", "1")
     answer = json.loads(lake("trace", "mart.revenue.total", "--depth", 1, "--json"))
     assert answer["cut"] is True
+
+
+def test_values_are_followed_unless_all_is_asked_for(lake):
+    assert "raw.orders.status" not in lake("trace", "mart.revenue.total")
+    assert "raw.orders.status" in lake("trace", "mart.revenue.total", "--influence", "all")
+    assert "stg.orders.*" not in lake("impact", "raw.orders.status")
+    lake("impact", "raw.orders.status", "--fail-on", "mart.*", code=1)  # by rows only
+
+
+def test_on_a_terminal_lines_fit_and_have_colours(lake):
+    warehouse = str(lake.folder / "w")
+    shown = on_terminal("trace", "mart.revenue.total", "--warehouse", warehouse, COLUMNS="50")
+    plain = COLOR.sub("", shown).replace("\r", "").splitlines()
+    assert plain[-1].endswith("more steps decide values or rows: --influence all")
+    assert all(len(line) <= 50 for line in plain[:-1])
+    assert "…" in plain[1]
+    assert COLOR.search(shown)
+    assert not COLOR.search(on_terminal("trace", "mart.revenue.total", "--warehouse", warehouse, NO_COLOR="1"))
 
 
 def test_impact_fails_on_what_must_not_change(lake):

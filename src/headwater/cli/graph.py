@@ -1,15 +1,18 @@
 """`headwater trace | impact | path | search | unused | pii | tag`: questions to the lineage kept in a warehouse."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.on_spark import pop_spark, session, spark_options
-from headwater.cli.options import Flags, command
+from headwater.cli.options import Flags, command, is_terminal
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 from headwater.text import counted
 
@@ -76,21 +79,24 @@ def walk_options(function: Any) -> Any:
 influence_option = click.option(
     "--influence",
     "influences",
-    type=click.Choice(["value", "condition", "row"]),
+    type=click.Choice(["value", "condition", "row", "all"]),
     multiple=True,
-    help="Follow only what values are made of, what decides them, or what decides rows. Default: all.",
+    help="Follow what values are made of, what decides them, what decides rows, or all.",
 )
 
 
-def say_answer(flags: Flags, answer: "Answer", *, format: str, output: Path | None, title: str) -> None:
-    """Print an answer, or write it to a file whose ending tells the format unless one was named."""
+def say_answer(
+    flags: Flags, answer: "Answer", *, format: str, output: Path | None, title: str, more: str | None = None
+) -> None:
+    """Print an answer, or write it to a file whose ending tells the format unless one was named; then say `more`."""
     from headwater.graph.formats import render_answer
 
     if output is not None and format == "tree" and output.suffix[1:] in _FORMATS:
         format = output.suffix[1:]
     text = render_answer(answer, "json" if flags.json else format, title=title)
     if output is None:
-        click.echo(text)
+        say_lines(flags, text) if format == "tree" and not flags.json else click.echo(text)
+        click.echo(more, err=True) if more else None
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")
@@ -100,17 +106,30 @@ def say_answer(flags: Flags, answer: "Answer", *, format: str, output: Path | No
         click.echo(f"{counted(len(answer.steps), 'edge')} written to {output}", err=True)
 
 
-def _chosen(influences: tuple[str, ...]) -> Any:
+def _chosen(influences: tuple[str, ...], default: str = "all") -> Any:
     from headwater.model.edges import InfluenceClass
 
-    return tuple(map(InfluenceClass, influences)) or tuple(InfluenceClass)
+    named = influences or (default,)
+    return tuple(InfluenceClass) if "all" in named else tuple(map(InfluenceClass, named))
+
+
+def _walked(
+    flags: Flags, ask: "Callable[..., Answer]", influences: tuple[str, ...], default: str
+) -> tuple["Answer", str | None]:
+    """The answer of a walk; on a terminal, how much more there is when only values were followed unasked."""
+    answer = ask(influences=_chosen(influences, default))
+    if influences or default == "all" or flags.quiet or not is_terminal(sys.stderr):
+        return answer, None
+    more = len(ask(influences=_chosen(("all",))).steps) - len(answer.steps)
+    verb = "decides" if more == 1 else "decide"
+    return answer, f"{counted(more, 'more step')} {verb} values or rows: --influence all" if more else None
 
 
 @command(
     "trace",
     examples=(
         "headwater trace mart.revenue.total",
-        "headwater trace mart.revenue.total --influence value --as-of '2 days ago' --format mermaid",
+        "headwater trace mart.revenue.total --influence all --as-of '2 days ago' --format mermaid",
         "headwater trace mart.revenue.total --master spark://host:7077",
     ),
 )
@@ -120,10 +139,13 @@ def _chosen(influences: tuple[str, ...]) -> Any:
 def trace(
     flags: Flags, /, name: str, depth: int | None, influences: tuple[str, ...], at: str | None, **how: Any
 ) -> None:
-    """Show what a column, or every column of a table, is made of, with the expression and place of each step."""
+    """Show what a column, or every column of a table, is made of, with the expression and place of each step.
+
+    Values are followed; `--influence all` adds what decides them and their rows.
+    """
     with _asked(flags, at, how) as graph:
-        answer = graph.trace(name, depth=depth, influences=_chosen(influences))
-    say_answer(flags, answer, title=f"What {name} is made of", **how)
+        answer, more = _walked(flags, partial(graph.trace, name, depth=depth), influences, "value")
+    say_answer(flags, answer, title=f"What {name} is made of", more=more, **how)
 
 
 @command(
@@ -147,10 +169,14 @@ def impact(
     fail_on: tuple[str, ...],
     **how: Any,
 ) -> int:
-    """Show what is made of a column or table, and so may break when it changes."""
+    """Show what is made of a column or table, and so may break when it changes.
+
+    Values are followed, and with `--fail-on` all else, too; `--influence all` adds what is decided by it.
+    """
     with _asked(flags, at, how) as graph:
-        answer = graph.impact(name, depth=depth, influences=_chosen(influences))
-    say_answer(flags, answer, title=f"What is made of {name}", **how)
+        ask = partial(graph.impact, name, depth=depth)
+        answer, more = _walked(flags, ask, influences, "all" if fail_on else "value")
+    say_answer(flags, answer, title=f"What is made of {name}", more=more, **how)
     hit = [node for node in answer.nodes for pattern in fail_on if node.is_like(pattern)]
     if hit and not flags.quiet:
         names = ", ".join(dict.fromkeys(map(str, hit[:5]))) + (", …" if len(hit) > 5 else "")

@@ -16,6 +16,7 @@ from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def diff(flags: Flags, /, before: str, after: str | None, format: str, **options
     from headwater.graph.formats import render_diff
 
     found = _diff_folders(flags, before, after, options) if after is not None else _diff_states(flags, before)
-    click.echo(render_diff(found, "json" if flags.json else format))
+    text = render_diff(found, "json" if flags.json else format)
+    say_lines(flags, text) if format == "text" and not flags.json else click.echo(text)
     return 1 if found else 0
 
 
@@ -168,10 +170,10 @@ def why(flags: Flags, table: str) -> None:
         again = made.version in shown
         shown.add(made.version)
         about = ", ".join(part for part in (made.operation, made.job, made.time and time_text(made.time)) if part)
-        click.echo(f"{indent}{made.version}" + (f"  ({about})" if about and not again else ""))
+        say_lines(flags, f"{indent}{made.version}" + (f"  ({about})" if about and not again else ""))
         for version, columns in () if again else made.inputs:
             read = f"{indent}  reads {', '.join(columns)} of" if columns else f"{indent}  reads"
-            click.echo(read)
+            say_lines(flags, read)
             say(by_version[version], indent + "    ")
 
     say(found[0], "")
