@@ -21,13 +21,13 @@ from typing import Any, TypeAlias
 import msgspec
 
 from headwater.analysis.described_tables import find_tables
-from headwater.analysis.safe_yaml import read_yaml
 from headwater.analysis.texts import SQL_SUFFIXES, read_sql, read_text
 from headwater.errors import HeadwaterError, InputError, SchemaError, Severity
 from headwater.lineage.imports import is_wire_schema, schema_of_csv, schema_of_rows, schema_of_value
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ColumnSchema, SchemaFunction, SchemaMetadata, SchemaTable, convert_schema
 from headwater.lineage.script import analyze_script
+from headwater.safe_yaml import read_yaml
 from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 

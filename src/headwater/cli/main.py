@@ -52,6 +52,8 @@ SECTIONS = {
     },
     "Spark": {
         "spark-run": "headwater.cli.spark_run:spark_run",
+        "spark-plan": "headwater.cli.spark_run:spark_plan",
+        "spark-jar": "headwater.cli.spark_run:spark_jar",
         "jobs": "headwater.cli.jobs:jobs",
     },
 }

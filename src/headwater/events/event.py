@@ -4,7 +4,7 @@ a run. `encode` gives the JSON of one event, `decode` reads any event of any pro
 event a line."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TypeAlias
@@ -183,13 +183,20 @@ def _checked(event: Event) -> Event:
     return event
 
 
-def read_events(lines: Iterable[bytes], name: str, *, first: int = 1) -> Iterator[Event | EventError]:
+def read_events(
+    lines: Iterable[bytes],
+    name: str,
+    *,
+    first: int = 1,
+    expand: Callable[[bytes], Iterable[bytes]] = lambda line: (line,),
+) -> Iterator[Event | EventError]:
     """The events of an ndjson file, in order. A line that is no event comes as the error that says where and why, so
-    that one bad line does not lose the others. `first` is the number of the first line."""
+    that one bad line does not lose the others. `first` is the number of the first line, `expand` gives the lines that
+    one stands for."""
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         try:
-            yield decode(line)
+            yield from [decode(each) for each in expand(line)]
         except EventError as error:
             yield EventError(error.message, hint=error.hint, source=Source("", f"{name}:{number}"))

@@ -17,11 +17,10 @@ Facets: TypeAlias = dict[str, Any]
 """Facets by key: `Facet` values in events we make, plain mappings in events we read."""
 
 
-def _schema(name: str, version: str) -> Any:
+def _schema(name: str, version: str, part: str = "") -> Any:
     """The field `_schemaURL`; by factory, because a plain default would be left out of the JSON."""
-    return msgspec.field(
-        name="_schemaURL", default_factory=lambda: f"{SPEC}/facets/{version}/{name}.json#/$defs/{name}"
-    )
+    url = f"{SPEC}/facets/{version}/{name}.json#/$defs/{part or name}"
+    return msgspec.field(name="_schemaURL", default_factory=lambda: url)
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -89,6 +88,19 @@ class StorageFacet(Facet, frozen=True, kw_only=True):
     schema_url: str = _schema("StorageDatasetFacet", "1-0-1")
     storage_layer: str
     file_format: str | None = None
+
+
+class CatalogFacet(Facet, frozen=True, kw_only=True):
+    """The catalog that a table is found in."""
+
+    key = "catalog"
+    schema_url: str = _schema("CatalogDatasetFacet", "1-1-0")
+    framework: str
+    type: str
+    name: str
+    metadata_uri: str | None = None
+    warehouse_uri: str | None = None
+    source: str | None = None
 
 
 class PreviousIdentifier(Part, frozen=True, kw_only=True):
@@ -159,6 +171,30 @@ class OutputStatisticsFacet(Facet, frozen=True, kw_only=True):
     file_count: int | None = None
 
 
+class LocationCondition(Part, frozen=True, kw_only=True):
+    type: str = msgspec.field(default_factory=lambda: "location")
+    locations: tuple[str, ...] = ()
+
+
+class InputSubsetFacet(Facet, frozen=True, kw_only=True):
+    """The part of a dataset that a run read: the folders it lies in."""
+
+    key = "subset"
+    schema_url: str = _schema("BaseSubsetDatasetFacet", "1-0-0", "InputSubsetInputDatasetFacet")
+    input_condition: LocationCondition
+
+
+class OutputSubsetFacet(Facet, frozen=True, kw_only=True):
+    """The part of a dataset that a run wrote."""
+
+    key = "subset"
+    schema_url: str = _schema("BaseSubsetDatasetFacet", "1-0-0", "OutputSubsetOutputDatasetFacet")
+    output_condition: LocationCondition
+
+
+SUBSETS: dict[str, Any] = {"input": InputSubsetFacet, "output": OutputSubsetFacet}
+
+
 class SqlFacet(Facet, frozen=True, kw_only=True):
     """The text of the query."""
 
@@ -188,6 +224,12 @@ class Tag(Part, frozen=True, kw_only=True):
     key: str
     value: str
     source: str | None = None
+
+
+class RunTagsFacet(Facet, frozen=True, kw_only=True):
+    key = "tags"
+    schema_url: str = _schema("TagsRunFacet", "1-0-0")
+    tags: tuple[Tag, ...] = ()
 
 
 class JobTagsFacet(Facet, frozen=True, kw_only=True):
@@ -277,14 +319,9 @@ class ExtractionErrorFacet(Facet, frozen=True, kw_only=True):
     errors: tuple[ExtractionError, ...] = ()
 
 
-class CustomFacet(Part, frozen=True, kw_only=True):
-    """A facet of one's own: any JSON under `values`; the key is whatever it is put under."""
-
-    producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)
-    schema_url: str = msgspec.field(
-        name="_schemaURL", default_factory=lambda: f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"
-    )
-    values: dict[str, Any]
+def plain_facet(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A facet that has no schema of its own; the key is whatever it is put under."""
+    return {"_producer": PRODUCER, "_schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet", **values}
 
 
 F = TypeVar("F", bound=Facet)

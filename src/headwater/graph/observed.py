@@ -4,6 +4,7 @@ an earlier one said, a run that ended stays ended, and an edge keeps the newest 
 
 from collections.abc import Iterable
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 from headwater.errors import EventError, InputError
@@ -16,6 +17,9 @@ from headwater.graph.store import Change, GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
 from headwater.lake.engine.predicates import In
 from headwater.model.names import TableName
+
+RECORDED = b'{"run":"'
+"""How a run begins that a listener of Spark wrote down; events have a bracket there."""
 
 _FILES = ("file", "s3", "gs", "hdfs", "abfss", "wasbs", "dbfs", "az", "oss", "cos")
 
@@ -182,6 +186,15 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def expanded(line: bytes) -> Iterable[bytes]:
+    """The events that a line stands for: itself, or those of a run that a listener of Spark wrote down.
+    RAISES: EventError when it is neither."""
+    if line[:20].lstrip().startswith(RECORDED):
+        found: Iterable[bytes] = import_module("headwater.spark.agent.replay").replayed_lines(line)
+        return found
+    return (line,)
+
+
 def ingest(store: GraphStore, events: Iterable[Event], *, source: str = "events") -> tuple[str, list[EventError]]:
     """Bring events into the graph in one change; returns its id and what was wrong with events that were left out."""
     facts, count, bad = gather(events)
@@ -197,7 +210,7 @@ def ingest_file(store: GraphStore, file: Path) -> tuple[int, list[EventError]]:
     events: list[Event] = []
     try:
         with file.open("rb") as lines:
-            for each in read_events(lines, str(file)):
+            for each in read_events(lines, str(file), expand=expanded):
                 if isinstance(each, EventError):
                     bad.append(each)
                 else:

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import EventError, InputError
 from headwater.events import Event, read_events
 from headwater.graph.facts import Facts
-from headwater.graph.observed import fold, gather, reconcile
+from headwater.graph.observed import expanded, fold, gather, reconcile
 from headwater.graph.origins import gather_origins, tables_told
 from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import EDGES, FACT_TABLES
@@ -118,7 +118,7 @@ def _read_piece(name: str, piece: Piece) -> tuple[Facts, Told]:
     errors: list[EventError] = []
 
     def events() -> Iterator[Event]:
-        for each in read_events(piece.lines(), name, first=piece.first):
+        for each in read_events(piece.lines(), name, first=piece.first, expand=expanded):
             if isinstance(each, EventError):
                 errors.append(each)
             else:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from headwater.errors import EventError, InputError
 from headwater.events import decode
 from headwater.graph.facts import Facts
-from headwater.graph.observed import observe
+from headwater.graph.observed import expanded, observe
 from headwater.server.answers import Received
 from headwater.server.route import answered, json_response, problem
 from headwater.server.service import Service
@@ -41,7 +41,7 @@ async def _receive(service: Service, request: Request) -> Response:
         parts = [bytes(each) for each in _RAW.decode(body)] if many else [body]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise EventError(f"This is not JSON: {err}.") from err
-    lines, failures = _checked(parts)
+    lines, failures = _checked(parts)  # what a listener of Spark wrote down becomes events here
     if failures and not many:
         return problem(400, "bad-event", failures[0][1])
     if lines:
@@ -73,8 +73,9 @@ def _checked(parts: Sequence[bytes]) -> tuple[list[bytes], list[tuple[int, str]]
     failures: list[tuple[int, str]] = []
     for number, part in enumerate(parts):
         try:
-            observe(Facts(), decode(part))
-            lines.append(part.replace(b"\n", b" ").replace(b"\r", b" "))  # white space: JSON text has it escaped
+            for line in expanded(part):
+                observe(Facts(), decode(line))
+                lines.append(line.replace(b"\n", b" ").replace(b"\r", b" "))  # white space: JSON text has it escaped
         except EventError as error:
             failures.append((number, error.message))
     return lines, failures

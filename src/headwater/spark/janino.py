@@ -84,7 +84,7 @@ def install(context: SparkContext, source: str, *, executors: bool = False) -> P
     """
     key = (id(context._gateway), _digest(source))
     if key not in _installed:
-        jar = _write_jar(_compile(context, source), key[1])
+        jar = _write_jar([_compile(context, source)], key[1])
         _loader(context).addURL(_jvm(context).java.io.File(str(jar)).toURI().toURL())
         _installed[key] = jar
         weakref.finalize(context._gateway, _forget, key)
@@ -93,10 +93,21 @@ def install(context: SparkContext, source: str, *, executors: bool = False) -> P
     return _installed[key]
 
 
-def _compile(context: SparkContext, source: str) -> Any:
+def compile_jar(context: SparkContext | type[SparkContext], *sources: str) -> Path:
+    """A jar, in a folder of its own, with the classes of several sources; later ones may use those of earlier ones.
+
+    RAISES: as `load_class`.
+    """
+    compilers: list[Any] = []
+    for source in sources:
+        compilers.append(_compile(context, source, compilers[-1].getClassLoader() if compilers else None))
+    return _write_jar(compilers, _digest("".join(sources)))
+
+
+def _compile(context: SparkContext | type[SparkContext], source: str, parent: Any = None) -> Any:
     try:
         compiler = getattr(_jvm(context), _COMPILER)()
-        compiler.setParentClassLoader(_loader(context))
+        compiler.setParentClassLoader(parent or _loader(context))
         compiler.setTargetVersion(8)  # static methods of interfaces are called
     except (Py4JError, TypeError) as err:
         raise MissingDependencyError(
@@ -109,11 +120,11 @@ def _compile(context: SparkContext, source: str) -> Any:
     return compiler
 
 
-def _write_jar(compiler: Any, digest: str) -> Path:
+def _write_jar(compilers: list[Any], digest: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="headwater-classes-"))  # mode 0700: nobody else can put classes there
     jar = folder / f"headwater-{digest[:12]}.jar"
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, code in compiler.getBytecodes().items():
+        for name, code in (each for compiler in compilers for each in compiler.getBytecodes().items()):
             archive.writestr(f"{name.replace('.', '/')}.class", bytes(code))
     return jar
 
@@ -124,11 +135,11 @@ def _forget(key: tuple[int, str]) -> None:
         shutil.rmtree(jar.parent, ignore_errors=True)
 
 
-def _loader(context: SparkContext) -> Any:
+def _loader(context: SparkContext | type[SparkContext]) -> Any:
     return _jvm(context).java.lang.Thread.currentThread().getContextClassLoader()
 
 
-def _jvm(context: SparkContext) -> Any:
+def _jvm(context: SparkContext | type[SparkContext]) -> Any:
     return context._jvm
 
 

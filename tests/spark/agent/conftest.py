@@ -64,6 +64,10 @@ def check(event: dict) -> None:
         if "#/$defs/BaseFacet" in facet["_schemaURL"]:
             continue
         kind = published(facet["_schemaURL"])
+        if "inputCondition" in facet or "outputCondition" in facet:  # a union that msgspec does not read
+            (where,) = (facet[name] for name in facet if name.endswith("Condition"))
+            assert where == {"type": "location", "locations": where["locations"]}
+            continue
         assert {name for name in facet if not name.startswith("_")} <= {each.name for each in kind.__attrs_attrs__}
         msgspec.convert({name: value for name, value in facet.items() if not name.startswith("_")}, kind)
 

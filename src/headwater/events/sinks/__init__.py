@@ -2,7 +2,7 @@
 
 from headwater.events.sinks.http import HttpSink
 from headwater.events.sinks.local import CompositeSink, ConsoleSink, FileSink
-from headwater.events.sinks.open import open_sink
+from headwater.events.sinks.open import open_sink, open_transport
 from headwater.events.sinks.sink import Buffered, Delivery, Refused, Sink
 from headwater.events.sinks.transport import TransportSink
 
@@ -17,4 +17,5 @@ __all__ = [
     "Sink",
     "TransportSink",
     "open_sink",
+    "open_transport",
 ]

@@ -4,7 +4,7 @@ import gzip
 import http.client
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from headwater.errors import ConfigError
@@ -18,8 +18,8 @@ _WORTH_ANOTHER_TRY = (408, 425, 429)
 class HttpSink(Buffered):
     """Posts each event over one kept-alive connection, from a thread of its own.
     `url` is the server's address; without a path the standard one is added. `api_key` (or the variable
-    OPENLINEAGE_API_KEY) is sent as a bearer token and appears in no log and no error. A refusal (4xx) is final, an
-    outage (5xx, no connection) is tried again with growing pauses."""
+    OPENLINEAGE_API_KEY) is sent as a bearer token and appears in no log and no error; `token` gives one for each
+    event instead. A refusal (4xx) is final, an outage (5xx, no connection) is tried again with growing pauses."""
 
     def __init__(
         self,
@@ -28,6 +28,8 @@ class HttpSink(Buffered):
         api_key: str | None = None,
         timeout: float = 5.0,
         compress: bool = False,
+        headers: Mapping[str, str] | None = None,
+        token: Callable[[], str | None] | None = None,
         capacity: int = 10_000,
         retries: int = 5,
         pause: float = 0.2,
@@ -39,7 +41,9 @@ class HttpSink(Buffered):
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         path = parts.path if parts.path.strip("/") else ENDPOINT
         self._path = f"{path}?{parts.query}" if parts.query else path
-        self._key = api_key or os.environ.get("OPENLINEAGE_API_KEY")
+        key = api_key or os.environ.get("OPENLINEAGE_API_KEY")
+        self._token = token or (lambda: key)
+        self._headers = {"Content-Type": "application/json"} | dict(headers or {})
         self._timeout, self._compress = timeout, compress
         self._connection: http.client.HTTPConnection | None = None
 
@@ -61,11 +65,11 @@ class HttpSink(Buffered):
                 else:
                     self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
             connection = self._connection
-            headers = {"Content-Type": "application/json"}
+            headers = dict(self._headers)
             if self._compress:
                 headers["Content-Encoding"] = "gzip"
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
+            if token := self._token():
+                headers["Authorization"] = f"Bearer {token}"
             connection.request("POST", self._path, body, headers)
             answer = connection.getresponse()
             text = answer.read(2000)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from headwater.analysis.safe_yaml import read_yaml
 from headwater.analysis.texts import read_sql, read_text
 from headwater.errors import InputError
 from headwater.jobs.harvest.dbt.resources import seed_columns
@@ -19,6 +18,7 @@ from headwater.jobs.harvest.dbt.scripts import Found
 from headwater.jobs.harvest.units import Script, is_query, pieces
 from headwater.lineage.schema import ColumnSchema, SchemaTable
 from headwater.model.names import parse_parts
+from headwater.safe_yaml import read_yaml
 from headwater.sql.dialects import canonical_dialect
 
 _CONFIGS = ("config.yaml", "config.yml", "config.py")

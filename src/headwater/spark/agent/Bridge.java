@@ -26,6 +26,7 @@ public class Bridge extends SparkListener {
     private LinkedBlockingQueue waiting;
     private final Map held = new HashMap();
     private final Set jobs = new HashSet();
+    private final Map details = new HashMap(); // execution → its first job
     private final CountDownLatch finished = new CountDownLatch(1);
     private SparkContext context;
     private long patience;
@@ -92,8 +93,9 @@ public class Bridge extends SparkListener {
             error = text((String) event.errorMessage().get());
         String trace = event.executionFailure() != null && event.executionFailure().isDefined()
             ? text(trace((Throwable) event.executionFailure().get())) : "null";
+        Object job = details.remove(String.valueOf(event.executionId()));
         offer("\"kind\":\"end\",\"id\":" + event.executionId() + ",\"time\":" + event.time() + ",\"error\":" + error
-            + ",\"trace\":" + trace + stream(event.qe()), event.qe());
+            + ",\"trace\":" + trace + ",\"job\":" + job + stream(event.qe()), event.qe());
     }
 
     /** Of a micro-batch: the run of its stream. The class moves between packages from release to release. */
@@ -114,10 +116,16 @@ public class Bridge extends SparkListener {
         return trace.length() > 20000 ? trace.substring(0, 20000) : trace;
     }
 
-    /** Jobs that belong to no query: work on RDDs. */
+    /** The first job of a query; and jobs that belong to no query: work on RDDs. */
     public void onJobStart(SparkListenerJobStart event) {
         try {
-            if (event.properties() != null && event.properties().getProperty("spark.sql.execution.id") != null) return;
+            if (isOfQuery(event)) {
+                String own = event.properties().getProperty("spark.sql.execution.id");
+                String root = event.properties().getProperty("spark.sql.execution.root.id", own);
+                if (details.size() > 1000) details.clear(); // of ends that never came
+                if (!details.containsKey(root)) details.put(root, job(event));
+                return;
+            }
             Option job = context.dagScheduler().jobIdToActiveJob().get(Integer.valueOf(event.jobId()));
             if (!job.isDefined()) return;
             jobs.add(Integer.valueOf(event.jobId()));
@@ -127,6 +135,20 @@ public class Bridge extends SparkListener {
         } catch (Throwable ours) {
             lost++;
         }
+    }
+
+    static boolean isOfQuery(SparkListenerJobStart event) {
+        return event.properties() != null && event.properties().getProperty("spark.sql.execution.id") != null;
+    }
+
+    private static String job(SparkListenerJobStart event) {
+        String[] names = new String[] {"jobDescription", "spark.job.description", "jobGroup", "spark.jobGroup.id", "jobCallSite", "callSite.short"};
+        String out = "{\"jobId\":" + event.jobId();
+        for (int at = 0; at < names.length; at += 2) {
+            String value = event.properties().getProperty(names[at + 1]);
+            if (value != null) out += ",\"" + names[at] + "\":" + text(value.length() > 2000 ? value.substring(0, 2000) : value);
+        }
+        return out + "}";
     }
 
     public void onJobEnd(SparkListenerJobEnd event) {

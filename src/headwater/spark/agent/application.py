@@ -1,16 +1,22 @@
 """The application that is watched: its run, its job, and what all events of it have in common."""
 
 import os
+import re
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from pyspark import SparkContext
 
 from headwater.events import facets as openlineage
 from headwater.events.event import Job, new_run_id
+from headwater.spark.agent.debug import surroundings
 from headwater.spark.agent.options import AgentOptions
+from headwater.text import without_secrets
 
 _VERSION = version("headwater")
 
@@ -20,19 +26,38 @@ class Application:
     """One Spark application. Every run that the agent reports is a child of its run."""
 
     name: str
-    id: str
-    spark_version: str
-    master: str
-    user: str
     options: AgentOptions
     run_id: str = field(default_factory=new_run_id)
+    facets: openlineage.Facets = field(default_factory=dict)  # of every run
+    around: dict[str, Any] | None = None  # for the facet `debug`
+    script: openlineage.SourceCodeLocationFacet | None = None
 
     @classmethod
     def of(cls, context: SparkContext, options: AgentOptions) -> "Application":
         """The application that a SparkContext belongs to."""
-        name = str(options.job or context.appName)
-        user = str(context._jsc.sc().sparkUser())
-        return cls(name, str(context.applicationId), str(context.version), str(context.master), user, options)
+        conf = {str(name): str(value) for name, value in context.getConf().getAll()}
+        about = {
+            "name": str(context.appName),
+            "id": str(context.applicationId),
+            "user": str(context._jsc.sc().sparkUser()),
+            "version": str(context.version),
+            "ui": context.uiWebUrl,
+        }
+        made = cls.made(about, conf, options)
+        around = surroundings(context, _VERSION) if options.debug else None
+        return replace(made, facets=made.facets | _environment(options.environment), around=around, script=_script())
+
+    @classmethod
+    def made(cls, about: Mapping[str, Any], conf: Mapping[str, str], options: AgentOptions) -> "Application":
+        """The application that `about` tells of: its name, id, user, version and the address of its page."""
+        engine = openlineage.ProcessingEngineFacet(
+            name="spark", version=about["version"], openlineage_adapter_version=_VERSION
+        )
+        facets = openlineage.by_key(engine)
+        facets["spark_applicationDetails"] = openlineage.plain_facet(_details(about, conf))
+        shown = {"properties": _properties(conf, options.properties)}
+        facets["spark_properties"] = openlineage.plain_facet(shown)
+        return cls(options.job or about["name"], options, options.application_run or new_run_id(), facets)
 
     def job(
         self, suffix: str = "", *, kind: str, streaming: bool = False, facets: openlineage.Facets | None = None
@@ -48,35 +73,28 @@ class Application:
     @property
     def whole(self) -> Job:
         """The job that is the application."""
-        return self.job(kind="APPLICATION", facets=openlineage.by_key(_script()))
-
-    def run_facets(self) -> openlineage.Facets:
-        """What is said of every run."""
-        engine = openlineage.ProcessingEngineFacet(
-            name="spark", version=self.spark_version, openlineage_adapter_version=_VERSION
-        )
-        details = openlineage.CustomFacet(values={"applicationId": self.id, "master": self.master, "user": self.user})
-        return openlineage.by_key(engine, _environment(self.options.environment)) | {"headwater_spark": details}
+        return self.job(kind="APPLICATION", facets=openlineage.by_key(self.script))
 
     def parent(self) -> openlineage.ParentFacet:
         """The application as the parent of a run, with what started the application as the root."""
         run = openlineage.RunReference(run_id=self.run_id)
         job = openlineage.JobReference(namespace=self.options.namespace, name=snake_case(self.name))
-        return openlineage.ParentFacet(run=run, job=job, root=self._root() or openlineage.Root(run=run, job=job))
+        own = openlineage.Root(run=run, job=job)
+        return openlineage.ParentFacet(run=run, job=job, root=self._root() or self._starter() or own)
 
     def grandparent(self) -> openlineage.ParentFacet | None:
         """What started the application, as its parent."""
-        root = self._root()
-        return None if root is None else openlineage.ParentFacet(run=root.run, job=root.job, root=root)
+        starter = self._starter()
+        if starter is None:
+            return None
+        return openlineage.ParentFacet(run=starter.run, job=starter.job, root=self._root() or starter)
+
+    def _starter(self) -> openlineage.Root | None:
+        options = self.options
+        return _reference(options.parent_run, options.parent_job, options.parent_namespace)
 
     def _root(self) -> openlineage.Root | None:
-        if self.options.parent_run is None:
-            return None
-        namespace, _, name = (self.options.parent_job or "default/unknown").rpartition("/")
-        return openlineage.Root(
-            run=openlineage.RunReference(run_id=self.options.parent_run),
-            job=openlineage.JobReference(namespace=namespace or "default", name=name),
-        )
+        return _reference(self.options.root_run, self.options.root_job, self.options.root_namespace)
 
     def _owners(self) -> openlineage.JobOwnershipFacet | None:
         given = [text.rpartition(":") for text in _parts(self.options.owners)]
@@ -89,14 +107,61 @@ class Application:
         return openlineage.JobTagsFacet(tags=tags) if tags else None
 
 
-def _environment(names: str) -> openlineage.EnvironmentFacet | None:
-    """The variables that were asked for by name; none are reported unasked."""
-    found = [
-        openlineage.EnvironmentVariable(name=name, value=os.environ[name])
-        for name in _parts(names)
-        if name in os.environ
-    ]
-    return openlineage.EnvironmentFacet(environment_variables=tuple(found)) if found else None
+def _reference(run: str | None, job: str | None, namespace: str | None) -> openlineage.Root | None:
+    """A run and its job; `job` is `namespace/name`, or the name where the namespace is known."""
+    if run is None:
+        return None
+    if namespace is None:
+        namespace, _, job = (job or "default/unknown").rpartition("/")
+    return openlineage.Root(
+        run=openlineage.RunReference(run_id=run),
+        job=openlineage.JobReference(namespace=namespace or "default", name=job or "unknown"),
+    )
+
+
+def _environment(names: str) -> openlineage.Facets:
+    """The variables that were asked for by name, in the published form and in that of OpenLineage's agent."""
+    found = {name: os.environ[name] for name in _parts(names) if name in os.environ}
+    if not found:
+        return {}
+    each = tuple(openlineage.EnvironmentVariable(name=name, value=value) for name, value in found.items())
+    plain = openlineage.plain_facet({"environment-properties": found})
+    return openlineage.by_key(openlineage.EnvironmentFacet(environment_variables=each)) | {
+        "environment-properties": plain
+    }
+
+
+_SECRET = re.compile(r"secret|password|passwd|token|credential|access[._]?key|api[._]?key", re.IGNORECASE)
+
+
+def _properties(conf: Mapping[str, str], names: str) -> dict[str, str]:
+    """The settings of Spark that were asked for by name; what looks like a secret is not shown."""
+    found = {name: conf[name] for name in _parts(names) if name in conf}
+    return {name: "***" if _SECRET.search(name) else without_secrets(value) for name, value in found.items()}
+
+
+def _details(about: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str]:
+    """The application as OpenLineage's agent describes it, with the addresses where it can be looked at."""
+    id = about["id"]
+    proxy = conf.get("spark.org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter.param.PROXY_URI_BASES")
+    if proxy is None and conf.get("spark.ui.reverseProxy") == "true" and "spark.ui.reverseProxyUrl" in conf:
+        proxy = f"{conf['spark.ui.reverseProxyUrl'].rstrip('/')}/proxy/{quote(id)}"
+    history = conf.get("spark.yarn.historyServer.address")
+    if history is not None:
+        history = history if history.startswith("http") else f"http://{history}"
+        history = f"{history.rstrip('/')}/history/{quote(id)}"
+    found = {
+        "master": conf.get("spark.master", ""),
+        "appName": about["name"],
+        "applicationId": id,
+        "deployMode": conf.get("spark.submit.deployMode", "client"),
+        "userName": about["user"],
+        "driverHost": conf.get("spark.driver.host"),
+        "uiWebUrl": about.get("ui"),
+        "proxyUrl": proxy,
+        "historyUrl": history,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _script() -> openlineage.SourceCodeLocationFacet | None:

@@ -11,12 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.spark.agent.observe import note_failure, observe
 from headwater.spark.agent.options import PREFIX
 from headwater.spark.lake import connect
+
+log = logging.getLogger("headwater.spark")
+
+OPENLINEAGE_LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
+_LISTENERS = "spark.extraListeners"
 
 
 def attach_to_coming_spark() -> None:
@@ -25,13 +31,32 @@ def attach_to_coming_spark() -> None:
 
     @functools.wraps(made)
     def observed(self: SparkContext, *args: Any, **kwargs: Any) -> None:
+        if not args:
+            kwargs["conf"] = _without_absent_listener(kwargs.get("conf"))
         made(self, *args, **kwargs)
         try:
             observe()
         except Exception:
-            logging.getLogger("headwater.spark").exception("The job is not observed; it runs all the same.")
+            log.exception("The job is not observed; it runs all the same.")
 
     SparkContext.__init__ = observed  # type: ignore[method-assign]
+
+
+def _without_absent_listener(conf: SparkConf | None) -> SparkConf:
+    """The configuration without OpenLineage's listener where its jar is not there: with it, Spark would not start."""
+    SparkContext._ensure_initialized(conf=conf)
+    jvm: Any = SparkContext._jvm
+    conf = SparkConf(_jvm=jvm) if conf is None else conf
+    listeners = [each.strip() for each in (conf.get(_LISTENERS) or "").split(",") if each.strip()]
+    if OPENLINEAGE_LISTENER in listeners:
+        try:
+            loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+            jvm.java.lang.Class.forName(OPENLINEAGE_LISTENER, False, loader)
+        except Py4JError:
+            listeners.remove(OPENLINEAGE_LISTENER)
+            conf.set(_LISTENERS, ",".join(listeners))
+            log.warning("OpenLineage's jar is not there; the agent of Headwater takes the place of its listener.")
+    return conf
 
 
 def open_lake_in_coming_sessions() -> None:

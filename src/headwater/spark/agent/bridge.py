@@ -5,7 +5,7 @@ happened; Python asks for it when it has time. No Python runs on Spark's threads
 job up, and no callback server is needed. A happening is a JSON object:
 
     {"kind": "start", "id": 7, "root": 5, "time": ms, "key": 12, "run": of a stream}     an execution began
-    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13}        it ended
+    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13, "job": {…}}  it ended
     {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
     {"kind": "stream", "run": uuid, "name": text} · "stream end"                         a streaming query
     {"kind": "stop"}                                                                     the application ends
@@ -45,6 +45,7 @@ class Happening:
     name: str | None = None
     error: str | None = None
     trace: str | None = None
+    job: dict[str, str | int] | None = None  # the first job of an execution
 
 
 _DECODER = msgspec.json.Decoder(Happening)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from headwater.events.facets import Identifier
+from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName
 from headwater.model.names import TableName
 from headwater.spark.plan.node import Node
@@ -30,6 +30,7 @@ class PlanDataset:
     format: str | None = None  # parquet, csv …
     version: str | None = None
     query: JdbcQuery | None = None
+    catalog: CatalogFacet | None = None
 
 
 @dataclass(frozen=True, slots=True)

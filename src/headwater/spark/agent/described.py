@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.spark.agent.context import OpenLineageContext
+from headwater.spark.agent.recorded import Recorded
 from headwater.spark.agent.scala import class_name, columns_of, lookup, option
 from headwater.spark.plan.dump import describe_table
 from headwater.spark.plan.node import Node
@@ -38,8 +39,12 @@ def described_field(context: OpenLineageContext, node: Node, name: str) -> Descr
 
 
 def describe(context: OpenLineageContext, table: Any) -> Described:
-    """A live table of either generation."""
+    """A live table of either generation, or one that was written down."""
+    if isinstance(table, Recorded):
+        described: Described = table.described().value
+        return described
     try:
+        assert context.spark_context is not None
         return describe_table(context.spark_context, table)
     except (MissingDependencyError, EngineError):
         return _ask(table)

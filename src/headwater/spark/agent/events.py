@@ -7,6 +7,7 @@ from headwater.events.event import EventType, Run, RunEvent, timestamp
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.debug import debug_facet
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.facets import input_dataset, output_dataset
 from headwater.spark.plan.places import redact
@@ -30,15 +31,18 @@ class OpenLineageRunEventBuilder:
         found, known = context.outputs, context.datasets
         written = context.written if len([each for each in found if each.query is not None]) == 1 else None
         outputs = tuple(output_dataset(each, context.edges_into(each), known, written) for each in found)
-        context.job = context.job or job_suffix(context)
+        context.job = context.job or job_suffix(context, dataset=self.application.options.dataset_in_job)
         job = self.application.job(
             stream if stream is not None else context.job,
             kind="SQL_JOB",
             streaming=context.stream is not None,
             facets=openlineage.by_key(self._sql(context)),
         )
-        own = openlineage.by_key(self.application.parent(), _error(happening, "JAVA"), _doubts(context))
-        run = Run(run_id=context.stream or context.run_id, facets=self.application.run_facets() | own)
+        more = debug_facet(self.application.around, self.application.options, type, context)
+        if happening.job is not None:
+            more["spark_jobDetails"] = openlineage.plain_facet(self._job(happening.job))
+        own = more | openlineage.by_key(self.application.parent(), _error(happening, "JAVA"), _doubts(context))
+        run = Run(run_id=context.stream or context.run_id, facets=self.application.facets | own)
         return RunEvent(
             event_time=_moment(happening), event_type=type, run=run, job=job, inputs=inputs, outputs=outputs
         )
@@ -46,7 +50,7 @@ class OpenLineageRunEventBuilder:
     def build_application(self, type: EventType, *, error: str | None = None, time: int = 0) -> RunEvent:
         """The event of the application as a whole."""
         happening = Happening("stop", time=time, error=error)
-        facets = self.application.run_facets() | openlineage.by_key(
+        facets = self.application.facets | openlineage.by_key(
             self.application.grandparent(), _error(happening, "PYTHON")
         )
         run = Run(run_id=self.application.run_id, facets=facets)
@@ -64,9 +68,7 @@ class OpenLineageRunEventBuilder:
         outputs: list[PlanOutput] | None = None,
     ) -> RunEvent:
         """The event of a run without a plan: a job on RDDs, a stream that begins or ends."""
-        facets = self.application.run_facets() | openlineage.by_key(
-            self.application.parent(), _error(happening, "JAVA")
-        )
+        facets = self.application.facets | openlineage.by_key(self.application.parent(), _error(happening, "JAVA"))
         streaming = kind == "SQL_JOB"
         return RunEvent(
             event_time=_moment(happening),
@@ -76,6 +78,13 @@ class OpenLineageRunEventBuilder:
             inputs=tuple(input_dataset(each, None) for each in inputs or ()),
             outputs=tuple(output_dataset(each, (), {}, None) for each in outputs or ()),
         )
+
+    def _job(self, job: dict[str, str | int]) -> dict[str, str | int]:
+        """The first job of a run; its description may be SQL."""
+        text = job.get("jobDescription")
+        if text is None or self.application.options.literals:
+            return job
+        return {**job, "jobDescription": redact(str(text))}
 
     def _sql(self, context: SparkSQLExecutionContext) -> openlineage.SqlFacet | None:
         options = self.application.options
@@ -90,16 +99,16 @@ class OpenLineageRunEventBuilder:
 _REWRITTEN = {"MERGE": "merge_into_table", "UPDATE": "update_table", "DELETE": "delete_from_table"}
 
 
-def job_suffix(context: SparkSQLExecutionContext) -> str:
+def job_suffix(context: SparkSQLExecutionContext, *, dataset: bool = True) -> str:
     """What a run is called within its application: what it does, and to which table."""
     outputs, lineages = context.outputs, context.lineages
     if outputs:
         operation = snake_case(outputs[0].node.name)
         if outputs[0].node.name in ("ReplaceData", "WriteDelta"):
             operation = _REWRITTEN.get(outputs[0].statement, operation)
-        return f"{operation}.{_joined([output.dataset for output in outputs])}"
+        return f"{operation}.{_joined([output.dataset for output in outputs])}" if dataset else operation
     root = lineages[0].plan.root.name if lineages else "query"
-    return f"read_{snake_case(root)}.{_joined(context.inputs)}"
+    return f"read_{snake_case(root)}.{_joined(context.inputs)}" if dataset else f"read_{snake_case(root)}"
 
 
 def _joined(datasets: list[PlanDataset]) -> str:

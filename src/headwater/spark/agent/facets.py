@@ -65,6 +65,7 @@ def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[f
         facets.DataSourceFacet(name=dataset.name.namespace, uri=uri),
         facets.VersionFacet(dataset_version=dataset.version) if dataset.version is not None else None,
         facets.SymlinksFacet(identifiers=dataset.symlinks) if dataset.symlinks else None,
+        dataset.catalog,
         facets.StorageFacet(storage_layer=layer, file_format=dataset.format) if layer is not None else None,
     ]
 

@@ -8,6 +8,7 @@ from pyspark import SparkContext
 
 from headwater.events.naming import path_name
 from headwater.spark.agent.datasets import PlanDataset
+from headwater.spark.agent.recorded import RecordedExecution
 from headwater.spark.janino import java_source, shared_object
 
 
@@ -40,9 +41,12 @@ class Measure:
 _DECODER = msgspec.json.Decoder(list[Measure])
 
 
-def measure(context: SparkContext, execution: Any) -> list[Measure]:
+def measure(context: SparkContext | None, execution: Any) -> list[Measure]:
     """The scans and writes of an execution that has ended."""
+    if isinstance(execution, RecordedExecution):
+        return _DECODER.decode(execution.measures())
     source = java_source(__package__, "Measures")
+    assert context is not None
     return _DECODER.decode(shared_object(context, source, "headwater.agent.Measures").of(execution))
 
 

@@ -2,21 +2,28 @@
 
 import atexit
 import logging
+import os
 import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from pyspark import SparkContext
 
 from headwater.errors import UsageError
-from headwater.events.sinks.open import open_sink
+from headwater.events.settings import gather
+from headwater.events.sinks.local import CompositeSink
+from headwater.events.sinks.open import open_sink, open_transport
 from headwater.events.sinks.sink import Delivery, Sink
 from headwater.spark.agent.application import Application
 from headwater.spark.agent.bridge import attach, listener_bus
+from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.options import PREFIX, AgentOptions, read_options
 from headwater.spark.agent.origins import hook_origins
+from headwater.spark.agent.settings import AgentSettings, agent_settings
 from headwater.spark.agent.tracker import Tracker
 from headwater.spark.agent.worker import Counts, Worker
 from headwater.spark.source.commits import set_origin_of
@@ -30,13 +37,22 @@ _lock = threading.Lock()
 class Agent:
     """Watches one Spark application until it ends or `stop` is called. Can be used in a `with` statement."""
 
-    def __init__(self, context: SparkContext, sink: Sink, options: AgentOptions) -> None:
+    def __init__(
+        self, context: SparkContext, sink: Sink, options: AgentOptions, settings: AgentSettings | None = None
+    ) -> None:
         self.options = options
         self._context, self._sink = context, sink
         self._bus: Any = listener_bus(context)
         application = Application.of(context, options)
         bridge = attach(context, capacity=options.queue, patience=options.flush_seconds)
-        self._worker = Worker(bridge, sink, options, lambda emit: Tracker(context, application, emit))
+        self._worker = Worker(
+            bridge,
+            sink,
+            options,
+            lambda emit: Tracker(context, application, emit),
+            rewrite=(settings or AgentSettings()).rewrite.apply,
+            free_memory=lambda: _free_memory(context),
+        )
         self._delivery: Delivery | None = None
         self._worker.start()
         hook_origins(context, self._worker.tracker)
@@ -72,6 +88,10 @@ class Agent:
                 log.warning("Lineage is not complete: %s; %s.", self.counts, self._delivery)
         return self._delivery
 
+    def on_run(self, call: Callable[[SparkSQLExecutionContext], None]) -> None:
+        """Call a function with every run that has ended, on the agent's thread."""
+        self._worker.tracker.on_run = call
+
     def fail(self, error: str) -> None:
         """Note why the application fails, for the event of its end."""
         self._worker.error = error
@@ -98,7 +118,8 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
 
     `spark` is a session (default: the active one); other sessions of the same application are seen too. `sink` is
     where events go, as an object or as text (`file:events.ndjson`, `http://host:5000`, `console`; default: Spark's
-    setting `spark.headwater.sink`, else the console). Other arguments are those of `AgentOptions`.
+    setting `spark.headwater.sink`, else OpenLineage's transport, else the console). Other arguments are those of
+    `AgentOptions`; those that are not given are looked for among OpenLineage's settings.
 
     Observing a second time replaces the first agent.
 
@@ -106,19 +127,38 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
     """
     context = _context_of(spark)
 
-    def get(name: str) -> str | None:
-        value = context.getConf().get(name)
-        return None if value is None else str(value)
-
-    chosen = read_options(get, **options)
-    target = sink if isinstance(sink, Sink) else open_sink(sink or get(f"{PREFIX}sink") or "console")
+    conf = {str(name): str(value) for name, value in context.getConf().getAll()}
+    settings = agent_settings(gather(conf, os.environ, Path.cwd()))
+    for one in settings.unheard:
+        log.warning("OpenLineage's setting has no effect: %s.", one)
+    chosen = read_options(conf.get, settings.options, **options)
+    target = _target(sink or conf.get(f"{PREFIX}sink"), settings)
     with _lock:
         before = _agents.get(id(context))
         if before is not None:
             before.stop()
-        agent = _agents[id(context)] = Agent(context, target, chosen)
+        agent = _agents[id(context)] = Agent(context, target, chosen, settings)
     _watch_failures()
     return agent
+
+
+def _target(sink: Sink | str | None, settings: AgentSettings) -> Sink:
+    """Where events go; nowhere when OpenLineage is disabled."""
+    if settings.disabled:
+        return CompositeSink()
+    if isinstance(sink, Sink):
+        return sink
+    if sink is None and settings.transport is not None:
+        return open_transport(settings.transport)
+    return open_sink(sink or "console")
+
+
+def _free_memory(context: SparkContext) -> float:
+    """How much of the JVM's memory is free, in percent."""
+    jvm: Any = context._jvm
+    runtime = jvm.java.lang.Runtime.getRuntime()
+    most = runtime.maxMemory()
+    return 100.0 * float(most - runtime.totalMemory() + runtime.freeMemory()) / float(most)
 
 
 def _context_of(spark: Any) -> SparkContext:

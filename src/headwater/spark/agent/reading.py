@@ -15,10 +15,11 @@ from headwater.model.relation import Write
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.jdbc import join_edges, tables_of_query
+from headwater.spark.agent.recorded import RecordedExecution
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.catalog import visitor_classes
 from headwater.spark.plan import generators, leaves, relations
-from headwater.spark.plan.dump import dump_plan
+from headwater.spark.plan.dump import dump_plan, read_dump
 from headwater.spark.plan.lowering import Lowering
 from headwater.spark.plan.node import Node, Plan
 from headwater.spark.plan.writes import lower_delete, lower_insert, lower_merge, lower_query, lower_update
@@ -66,8 +67,11 @@ class PlanReader:
         self.output_visitors = [*(each for each in visitors if each.makes is PlanOutput), *outputs]
 
     def dump(self, plan: Any) -> Plan:
-        """The nodes of a plan in the JVM."""
+        """The nodes of a plan in the JVM, or of one that was written down."""
         options = self.context.options
+        if isinstance(plan, RecordedExecution):
+            return read_dump(*plan.dump())
+        assert self.context.spark_context is not None
         return dump_plan(
             self.context.spark_context, plan, most_characters=options.characters, time_limit=options.seconds
         )

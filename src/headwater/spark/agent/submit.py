@@ -48,8 +48,12 @@ def parse_submission(words: Sequence[str]) -> Submission:
     return Submission(tuple(words[:at]), job, tuple(words[at + 1 :]))
 
 
-def submit_command(submission: Submission, settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def submit_command(
+    submission: Submission, settings: Mapping[str, str], *program: str
+) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment that run a job under the agent; `settings` are the agent's options.
+
+    `program` is the module beside this one that runs the job, and words for it; default: `bootstrap`.
 
     RAISES: InputError when the job is not there, JavaNotFoundError.
     """
@@ -57,9 +61,11 @@ def submit_command(submission: Submission, settings: Mapping[str, str]) -> tuple
         raise InputError(f"there is no file {submission.job}")
     script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     given = [word for name, value in settings.items() for word in ("--conf", f"{PREFIX}{name}={value}")]
-    bootstrap = str(Path(__file__).with_name("bootstrap.py"))
+    module, *words = program or ("bootstrap",)
+    bootstrap = str(Path(__file__).with_name(f"{module}.py"))
     named = ["--name", Path(submission.job).name]  # else the application would have our program's name
-    line = [str(script), *named, *submission.options, *given, bootstrap, submission.job, *submission.arguments]
+    line = [str(script), *named, *submission.options, *given, bootstrap, *words, submission.job]
+    line += submission.arguments
     environment = dict(os.environ) | spark_environment()
     environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     return line, environment

@@ -4,6 +4,7 @@ The rules are OpenLineage's: a table of the session catalog is the place where i
 symlink; a table behind JDBC is named by its server; a table of another catalog by what that catalog is.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from headwater.errors import HeadwaterError
-from headwater.events.facets import Identifier
+from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName, hive_name, jdbc_name, kafka_name, lake_name, memory_name, path_name
 from headwater.model.names import TableName
 from headwater.spark.agent.context import OpenLineageContext
@@ -78,7 +79,36 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
         uri,
         layer,
         provider,
+        catalog=_session_catalog(context),
     )
+
+
+def _session_catalog(context: OpenLineageContext) -> CatalogFacet | None:
+    """Hive's metastore, where the session catalog is kept there."""
+    if context.setting("spark.sql.catalogImplementation") != "hive":
+        return None
+    where = None if context.metastore is None else hive_name(context.metastore, "", "").namespace
+    warehouse = str(path_name(context.warehouse, whole_table=False))
+    return CatalogFacet(
+        framework="hive", type="hive", name="default", metadata_uri=where, warehouse_uri=warehouse, source="spark"
+    )
+
+
+def _other_catalog(context: OpenLineageContext, dataset: PlanDataset, name: str) -> PlanDataset:
+    """A table with the catalog that it is found in, by the catalog's settings; addresses are named, not shown."""
+    if dataset.layer is None or name == SESSION_CATALOG:
+        return dataset
+    prefix = f"spark.sql.catalog.{name}."
+    warehouse, uri = context.setting(f"{prefix}warehouse"), context.setting(f"{prefix}uri")
+    facet = CatalogFacet(
+        framework=dataset.layer,
+        type=context.setting(f"{prefix}type") or dataset.layer,
+        name=name,
+        metadata_uri=dataset.uri if dataset.layer == "jdbc" else None if uri is None else str(path_name(uri)),
+        warehouse_uri=None if warehouse is None else str(path_name(warehouse, whole_table=False)),
+        source="spark",
+    )
+    return dataclasses.replace(dataset, catalog=facet)
 
 
 def _columns(table: Described) -> tuple[tuple[str, str], ...]:
@@ -164,6 +194,13 @@ def v2_table(
 
     `parts` is its name in its catalog; `options` gives, when called, those that it is read or written with.
     """
+    found = _v2_table(context, table, catalog, parts, options)
+    return found if catalog is None else _other_catalog(context, found, catalog)
+
+
+def _v2_table(
+    context: OpenLineageContext, table: Any, catalog: str | None, parts: Sequence[str], options: Any
+) -> PlanDataset:
     described = describe(context, table)
     if "type" in described:
         return catalog_table(context, described)

@@ -50,10 +50,17 @@ class _Job:
     outputs: list[PlanOutput] = field(default_factory=list)
 
 
+def _classes(text: str) -> frozenset[str]:
+    """Classes of Spark by their simple names."""
+    return frozenset(each.strip().rpartition(".")[2] for each in text.split(",") if each.strip())
+
+
 class Tracker:
     """Keeps what is going on, and hands events to `emit` as they become known. One thread at a time."""
 
-    def __init__(self, context: SparkContext, application: Application, emit: Callable[[RunEvent], None]) -> None:
+    def __init__(
+        self, context: SparkContext | None, application: Application, emit: Callable[[RunEvent], None]
+    ) -> None:
         self.application = application
         self.options = application.options
         self.events = OpenLineageRunEventBuilder(application)
@@ -66,6 +73,8 @@ class Tracker:
         self._open: OrderedDict[int, SparkSQLExecutionContext] = OrderedDict()
         self._roots: dict[int, int] = {}
         self._streams: dict[str, _Stream] = {}
+        self.on_run: Callable[[SparkSQLExecutionContext], None] = lambda run: None  # told of every run that has ended
+        self._denied, self._allowed = _classes(self.options.denied), _classes(self.options.allowed)
         self._jobs: dict[int, _Job] = {}
 
     def handle(self, happening: Happening, object: Any) -> None:
@@ -138,6 +147,7 @@ class Tracker:
         if happening.id != root:
             return
         self._open.pop(root, None)
+        self.on_run(context)
         if context.stream is not None:
             self._batch_end(context, happening)
         elif context.announced or self._is_worth(context):
@@ -169,6 +179,11 @@ class Tracker:
 
     def _is_worth(self, context: SparkSQLExecutionContext) -> bool:
         """Whether there is anything to say of a run that the options ask for."""
+        root = context.lineages[0].plan.root.name if context.lineages else ""
+        if root in self._denied:
+            return False
+        if root in self._allowed:
+            return bool(context.outputs or context.inputs)
         outputs = [each for each in context.outputs if self.options.temporary or each.dataset.layer != "memory"]
         if outputs:
             return self.options.commands or any(each.query is not None for each in outputs)
@@ -238,7 +253,7 @@ class Tracker:
             self._emit_job(EventType.COMPLETE if happening.error is None else EventType.FAIL, happening, found)
 
     def _is_job_worth(self, job: _Job) -> bool:
-        return bool(job.outputs) or (bool(job.inputs) and self.options.reads)
+        return self.options.rdds and (bool(job.outputs) or (bool(job.inputs) and self.options.reads))
 
     def _emit_job(self, type: EventType, happening: Happening, job: _Job) -> None:
         target = (job.outputs[0].dataset if job.outputs else job.inputs[0]).name.name.rsplit("/", 1)[-1]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from py4j.protocol import Py4JNetworkError
 
-from headwater.events.event import EventType, RunEvent
+from headwater.events.event import Event, EventType, RunEvent
 from headwater.events.sinks.sink import Delivery, Sink
 from headwater.spark.agent.bridge import Bridge, Happening
 from headwater.spark.agent.options import AgentOptions
@@ -22,6 +22,7 @@ from headwater.spark.agent.tracker import Tracker
 log = logging.getLogger("headwater.spark")
 
 _WAIT = 0.5
+_MEMORY_SECONDS = 1.0  # until memory is looked at again
 
 
 @dataclass
@@ -46,11 +47,21 @@ class Counts:
 class Worker:
     """One thread between a bridge and a sink."""
 
-    def __init__(self, bridge: Bridge, sink: Sink, options: AgentOptions, tracker: Callable[..., Tracker]) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        sink: Sink,
+        options: AgentOptions,
+        tracker: Callable[..., Tracker],
+        *,
+        rewrite: Callable[[Event], Event | None] = lambda event: event,
+        free_memory: Callable[[], float] = lambda: 100.0,
+    ) -> None:
         self.counts = Counts()
         self.error: str | None = None  # why the application failed, when the agent has been told
         self.stopped = threading.Event()
         self._bridge, self._sink, self._options = bridge, sink, options
+        self._rewrite, self._free_memory = rewrite, free_memory
         self.tracker = tracker(self.emit)
         self._done = 0  # happenings, whatever became of them
         self._failures = 0  # in a row
@@ -66,11 +77,13 @@ class Worker:
     def emit(self, event: RunEvent) -> None:
         """Give an event to the sink."""
         try:
-            self._sink.emit(event)
-            self.counts.emitted += 1
+            sent = self._rewrite(event)
+            if sent is not None:
+                self._sink.emit(sent)
+                self.counts.emitted += 1
         except Exception:  # sinks promise not to raise; one of somebody else's may break the promise
             self.counts.failed += 1
-            log.exception("A sink raised; the event is lost.")
+            log.exception("An event is lost: it could not be rewritten, or a sink raised.")
 
     # ----------------------------------------------------------------------------------------------- work
 
@@ -94,7 +107,7 @@ class Worker:
             return
         object = self._bridge.take(happening)
         self.counts.handled += 1
-        if time.monotonic() < self._rests_until:
+        if time.monotonic() < self._rests_until or self._is_short_of_memory():
             self.counts.skipped += 1
             return
         if self.counts.handled % 16 == 0:
@@ -109,6 +122,12 @@ class Worker:
             raise
         except Exception:
             self._failed()
+
+    def _is_short_of_memory(self) -> bool:
+        if not self._options.memory or self._free_memory() > self._options.memory:
+            return False
+        self._rests_until = time.monotonic() + _MEMORY_SECONDS
+        return True
 
     def _failed(self) -> None:
         self.counts.failed += 1

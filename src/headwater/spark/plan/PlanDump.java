@@ -76,6 +76,11 @@ public class PlanDump extends Expressions {
         return plans.get(number);
     }
 
+    /** How many plans there are. */
+    public int size() {
+        return plans.size();
+    }
+
     int number(LogicalPlan plan, boolean withOutput) {
         Integer known = (Integer) numbers.get(plan);
         if (known == null) {

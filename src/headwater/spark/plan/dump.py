@@ -26,6 +26,7 @@ from headwater.spark.plan.walk import walk_plan
 
 MOST_CHARACTERS = 4_000_000
 TIME_LIMIT = 5.0
+SOURCES = ("Writer", "Tables", "Expressions", "PlanDump")
 
 
 def dump_plan(
@@ -54,7 +55,7 @@ def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
 
 def dumper_of(context: SparkContext) -> Any:
     """The `PlanDump` of a Spark. RAISES: MissingDependencyError or EngineError where Spark cannot compile."""
-    source = java_source(__package__, "Writer", "Tables", "Expressions", "PlanDump")
+    source = java_source(__package__, *SOURCES)
     return shared_object(context, source, "headwater.plan.PlanDump").fresh()
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headwater.analysis.safe_yaml import read_yaml
 from headwater.analysis.texts import read_text
 from headwater.errors import InputError
+from headwater.safe_yaml import read_yaml
 
 PROJECT_FILE = "dbt_project.yml"
 _BLOCK = re.compile(r"\{%-?\s*(macro|test|snapshot|materialization|docs)\s+(\w+)")

@@ -1,0 +1,484 @@
+"""OpenLineage's settings, each tried on a real Spark. The guide's table says which are honoured."""
+
+import json
+import re
+import urllib.parse
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.events.test_sinks import Receiver, event, receiver
+from tests.spark.agent.conftest import check, short
+
+from headwater.errors import ConfigError, MissingDependencyError
+from headwater.events.settings import gather
+from headwater.events.sinks import TransportSink
+from headwater.events.sinks.open import _kafka, open_transport
+from headwater.spark import observe
+from headwater.spark.agent.settings import agent_settings
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[3]
+PARENT, APPLICATION = "0190a1b2-0000-7000-8000-00000000000a", "0190a1b2-0000-7000-8000-00000000000b"
+ROOT_RUN = "0190a1b2-0000-7000-8000-00000000000c"
+WRITE = "INSERT INTO dst SELECT a, c FROM t WHERE b > 1"
+JWT = {"tokenFields": ["key_of_entry"], "expiresInField": "lives", "grantType": "g", "responseType": "r"}
+
+
+class Settings:
+    """A Spark that is observed with settings given in one of the three ways."""
+
+    def __init__(self, spark, folder: Path, monkeypatch) -> None:
+        self.spark, self.folder, self.monkeypatch = spark, folder, monkeypatch
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("HOME", str(folder / "home"))
+        self.file = folder / "events.ndjson"
+
+    @contextmanager
+    def conf(self, settings: dict[str, str]):
+        """Settings in Spark's configuration."""
+        jconf = self.spark.sparkContext._conf._jconf
+        for name, value in settings.items():
+            jconf.set(f"spark.openlineage.{name}", value)
+        try:
+            yield
+        finally:
+            for name in settings:
+                jconf.remove(f"spark.openlineage.{name}")
+
+    def events(self, action=WRITE, **conf: str) -> list[dict]:
+        """What is sent, to a file, of an action under settings of Spark's configuration; `_` is a dot in names."""
+        self.file.unlink(missing_ok=True)
+        given = {"transport.type": "file", "transport.location": str(self.file)}
+        return self.sent(action, given | {name.replace("__", "."): value for name, value in conf.items()})
+
+    def sent(self, action, conf: dict[str, str]) -> list[dict]:
+        with self.conf(conf), observe(self.spark, job=None if "appName" in conf else "suite"):
+            found = action() if callable(action) else self.spark.sql(action)
+            if str(action).startswith("SELECT"):
+                found.collect()
+        found = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+        for each in found:
+            check(each)
+        return found
+
+
+@pytest.fixture
+def settings(case_tables, tmp_path, monkeypatch):
+    return Settings(case_tables, tmp_path, monkeypatch)
+
+
+@cache
+def table() -> dict[str, str]:
+    """The guide's table: setting → honoured."""
+    text = (ROOT / "docs/guides/coming-from-openlineage.md").read_text()
+    rows = re.findall(r"^\| (`.*?`) \| (yes|no|client) \|", text, re.MULTILINE)
+    return {name.replace("`", ""): said for name, said in rows}
+
+
+def facets(event: dict) -> dict:
+    (output,) = event["outputs"]
+    return output["facets"]
+
+
+# ------------------------------------------------------------------------------------------------ names and parents
+
+
+def test_names_parents_owners_and_tags(settings, monkeypatch):
+    """namespace, appName, applicationRunId, parent…, rootParent…, job.owners.TYPE, job.tags, run.tags,
+    capturedProperties, facets.variables, jobName.replaceDotWithUnderscore, facets.debug.disabled,
+    transport.type file, transport.location"""
+    monkeypatch.setenv("SHIFT", "night")
+    whole, *_, event, last = settings.events(
+        namespace="sales",
+        appName="Daily.Load",
+        applicationRunId=APPLICATION,
+        parentJobNamespace="air/flow",
+        parentJobName="dag/task",
+        parentRunId=PARENT,
+        rootParentJobNamespace="air/flow",
+        rootParentJobName="dag",
+        rootParentRunId=ROOT_RUN,
+        job__owners__team="Data",
+        job__owners__person="Ada",
+        job__tags="tier:gold;pii;from:me:there",
+        run__tags=r"a\:b:1",
+        capturedProperties="spark.sql.shuffle.partitions,spark.ui.enabled,spark.absent",
+        facets__variables="[SHIFT;ABSENT]",
+        jobName__replaceDotWithUnderscore="true",
+        facets__debug__disabled="false",
+    )
+    assert (whole["eventType"], last["eventType"]) == ("START", "COMPLETE")
+    assert whole["run"]["runId"] == last["run"]["runId"] == APPLICATION
+    assert (event["job"]["namespace"], whole["job"]["name"]) == ("sales", "daily_load")
+    assert event["job"]["name"] == "daily_load.insert_into_hadoop_fs_relation_command.cases_dst"
+    parent = whole["run"]["facets"]["parent"]
+    assert parent["run"]["runId"] == PARENT
+    assert parent["job"] == {"namespace": "air/flow", "name": "dag/task"}
+    root = {"run": {"runId": ROOT_RUN}, "job": {"namespace": "air/flow", "name": "dag"}}
+    assert parent["root"] == event["run"]["facets"]["parent"]["root"] == root
+    assert event["run"]["facets"]["parent"]["run"]["runId"] == APPLICATION
+    own = event["job"]["facets"]
+    assert {(each["type"], each["name"]) for each in own["ownership"]["owners"]} == {
+        ("team", "Data"),
+        ("person", "Ada"),
+    }
+    assert [(each["key"], each["value"], each["source"]) for each in own["tags"]["tags"]] == [
+        ("tier", "gold", "CONFIG"),
+        ("pii", "true", "CONFIG"),
+        ("from", "me", "there"),
+    ]
+    run = event["run"]["facets"]
+    assert run["tags"]["tags"] == [{"key": "a:b", "value": "1", "source": "CONFIG"}]
+    assert run["spark_properties"]["properties"] == {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+    assert run["environment-properties"]["environment-properties"] == {"SHIFT": "night"}
+    assert run["environmentVariables"]["environmentVariables"] == [{"name": "SHIFT", "value": "night"}]
+    assert run["debug"]["logicalPlan"]["nodes"][0]["desc"] == "InsertIntoHadoopFsRelationCommand"
+
+
+def test_a_context_and_wrong_ids(settings):
+    """context, parentRunId"""
+    given = {"run": {"runId": PARENT}, "job": {"namespace": "n", "name": "j"}}
+    context = json.dumps(
+        {"parent": given | {"root": {"run": {"runId": ROOT_RUN}, "job": {"namespace": "n", "name": "r"}}}}
+    )
+    whole, *_ = settings.events("SELECT 1", context=context)
+    parent = whole["run"]["facets"]["parent"]
+    assert (parent["run"]["runId"], parent["root"]["run"]["runId"]) == (PARENT, ROOT_RUN)
+    whole, *_ = settings.events("SELECT 1", context="{", parentRunId="{{ run_id }}")
+    assert "parent" not in whole["run"]["facets"]
+
+
+# -------------------------------------------------------------------------------------------- facets, filters, limits
+
+
+def test_facets_are_left_out(settings):
+    """facets.disabled, facets.NAME.disabled, jobName.appendDatasetName"""
+    *_, event, _ = settings.events(
+        facets__disabled="[columnLineage;dataSource]",
+        facets__schema__disabled="true",
+        facets__processing_engine__disabled="true",
+        facets__outputStatistics__disabled="true",
+        jobName__appendDatasetName="false",
+    )
+    assert not {"columnLineage", "dataSource", "schema"} & facets(event).keys()
+    assert "storage" in facets(event)
+    assert "processing_engine" not in event["run"]["facets"]
+    assert "outputFacets" not in event["outputs"][0]
+    assert event["job"]["name"] == "suite.insert_into_hadoop_fs_relation_command"
+
+
+def test_column_lineage_and_debug(settings):
+    """columnLineage.datasetLineageEnabled, columnLineage.descriptionsEnabled, columnLineage.schemaSizeLimit,
+    debug.smart, debug.smartMode, debug.payloadSizeLimitInKilobytes, facets.custom_environment_variables,
+    transport.withThreadPool"""
+    *_, event, _ = settings.events(
+        columnLineage__datasetLineageEnabled="false",
+        columnLineage__descriptionsEnabled="false",
+        columnLineage__schemaSizeLimit="2",
+        facets__custom_environment_variables="[HOME;]",
+        transport__withThreadPool="false",
+    )
+    made = facets(event)["columnLineage"]
+    assert "dataset" not in made
+    assert {each["field"] for each in made["fields"]["p"]["inputFields"]} == {"a", "b"}
+    assert "description" not in json.dumps(made)
+    assert "HOME" in event["run"]["facets"]["environment-properties"]["environment-properties"]
+    assert "debug" not in event["run"]["facets"]
+    *_, event, _ = settings.events(columnLineage__schemaSizeLimit="1")
+    assert "columnLineage" not in facets(event)
+    *_, event, _ = settings.events("SELECT a FROM t", debug__smart="true", debug__smartMode="output-missing")
+    assert event["run"]["facets"]["debug"]["classpath"]["sparkVersion"] == settings.spark.version
+    *_, event, _ = settings.events("SELECT a FROM t", debug__smart="true", debug__payloadSizeLimitInKilobytes="0")
+    (said,) = event["run"]["facets"]["debug"]["logs"]
+    assert "more than 0" in said
+
+
+def test_filters(settings, tmp_path):
+    """filter.allowedSparkNodes, filter.deniedSparkNodes, filter.rddEventsDisabled"""
+    node = "org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand"
+    assert len(settings.events(filter__deniedSparkNodes=f"[{node}]")) == 2
+    project = "[org.apache.spark.sql.catalyst.plans.logical.Project]"
+    jconf = settings.spark.sparkContext._conf._jconf
+    jconf.set("spark.headwater.reads", "false")
+    try:
+        assert len(settings.events("SELECT a FROM t")) == 2
+        assert len(settings.events("SELECT a FROM t", filter__allowedSparkNodes=project)) == 4
+    finally:
+        jconf.remove("spark.headwater.reads")
+
+    def rdds():
+        settings.spark.sparkContext.parallelize(["a"], 1).saveAsTextFile(f"{tmp_path}/out")
+
+    assert len(settings.events(rdds, filter__rddEventsDisabled="true")) == 2
+
+
+def test_limits(settings, case_tables):
+    """circuitBreaker.type, circuitBreaker.timeoutInSeconds, circuitBreaker.memoryThreshold, circuitBreaker.queueSize,
+    circuitBreaker.shutdownTimeoutSeconds, timeout.buildDatasetsTimePercentage,
+    timeout.facetsBuildingTimePercentage"""
+    said = str(settings.events(circuitBreaker__type="timeout", circuitBreaker__timeoutInSeconds="-1"))
+    assert "columns are not known" in said
+    assert "columnLineage" not in said
+    assert len(settings.events(circuitBreaker__type="simpleMemory", circuitBreaker__memoryThreshold="100")) == 2
+    given = {
+        "circuitBreaker.type": "taskQueue",
+        "circuitBreaker.queueSize": "7",
+        "circuitBreaker.shutdownTimeoutSeconds": "3",
+        "circuitBreaker.timeoutInSeconds": "10",
+        "timeout.facetsBuildingTimePercentage": "80",
+        "transport.type": "noop",
+    }
+    with settings.conf(given), observe(case_tables) as agent:
+        assert (agent.options.queue, agent.options.flush_seconds, agent.options.seconds) == (7, 3.0, 8.0)
+    with settings.conf(given | {"timeout.buildDatasetsTimePercentage": "50"}), observe(case_tables) as agent:
+        assert agent.options.seconds == 5.0
+
+
+# ------------------------------------------------------------------------------------------------- names of datasets
+
+
+def test_names_of_datasets(settings, tmp_path):
+    """dataset.removePath.pattern, dataset.namespaceResolvers.NAME, dataset.disabledTrimmers"""
+    days = [f"{tmp_path}/raw/2026/01/{day}" for day in ("30", "31")]
+
+    def write():
+        for day in days:
+            settings.spark.range(3).write.parquet(day)
+        settings.spark.read.parquet(*days).write.parquet(f"{tmp_path}/out")
+
+    *_, event, _ = settings.events(write)
+    (read,) = event["inputs"]
+    assert (short(read), facets(event)["columnLineage"]["fields"]["id"]["inputFields"][0]["name"]) == (
+        "raw",
+        read["name"],
+    )
+    assert read["inputFacets"]["subset"]["inputCondition"]["locations"] == [f"file:{day}" for day in days]
+    *_, event, _ = settings.events(
+        lambda: settings.spark.read.parquet(days[0]).write.parquet(f"{tmp_path}/out2"),
+        dataset__removePath__pattern=r"(.*)(?<remove>/\d+/\d+)",
+        dataset__disabledTrimmers="io.openlineage.client.dataset.partition.trimmer.MultiDirDateTrimmer",
+        dataset__namespaceResolvers__disk__type="pattern",
+        dataset__namespaceResolvers__disk__regex="fi+le",
+    )
+    (read,) = event["inputs"]
+    assert (read["namespace"], read["name"]) == ("disk", f"{tmp_path}/raw/2026")
+
+
+RESOLVED = [
+    (
+        {"type": "hostList", "hosts": "['A1.co', 'a2.co']", "schema": "kafka"},
+        "kafka://a2.co:9092",
+        "kafka://prod:9092",
+    ),
+    ({"type": "hostList", "hosts": "[a1.co]", "schema": "kafka"}, "other://a1.co", "other://a1.co"),
+    ({"type": "pattern", "regex": r"c(\d)+\.co"}, "cassandra://c12.co:1", "cassandra://prod:1"),
+    (
+        {"type": "patternGroup", "regex": r"(?<cluster>[a-z]+)-\d+\.co:\d*", "matchingGroup": "cluster"},
+        "cassandra://test-7.co:90",
+        "cassandra://test",
+    ),
+]
+
+
+@pytest.mark.parametrize(("resolver", "given", "resolved"), RESOLVED)
+def test_namespaces_are_resolved(resolver, given, resolved, tmp_path):
+    conf = {f"spark.openlineage.dataset.namespaceResolvers.prod.{name}": value for name, value in resolver.items()}
+    assert agent_settings(gather(conf, {}, tmp_path)).rewrite.name(given, "t").namespace == resolved
+
+
+# ------------------------------------------------------------------------------------------------------- transports
+
+
+def test_http(settings):
+    """transport.type http, transport.url, transport.endpoint, transport.urlParams.NAME, transport.headers.NAME,
+    transport.timeoutInMillis, transport.compression, transport.auth.type, transport.auth.apiKey"""
+    with receiver() as (server, url):
+        settings.sent(
+            "SELECT 1",
+            {
+                "transport.type": "http",
+                "transport.url": url,
+                "transport.endpoint": "/in/lineage",
+                "transport.urlParams.who.is": "me",
+                "transport.headers.X.Extra": "abc",
+                "transport.timeoutInMillis": "9000",
+                "transport.compression": "gzip",
+                "transport.auth.type": "api_key",
+                "transport.auth.apiKey": "k3y",
+            },
+        )
+        (path, headers, _), *_ = server.taken
+        assert (path, headers["X.Extra"], headers["Content-Encoding"]) == ("/in/lineage?who.is=me", "abc", "gzip")
+        assert headers["Authorization"] == "Bearer k3y"
+        server.taken.clear()
+        long = f"{url}/api/v2/namespaces/ns/jobs/dag/runs/{PARENT}?api_key=other&app_name=App&x=1"
+        settings.sent("SELECT 1", {"transport.type": "http", "transport.url": long, "appName": ""})
+        (path, headers, body), *_ = server.taken
+        event = json.loads(body)
+        assert (path, headers["Authorization"]) == ("/api/v2/lineage?x=1", "Bearer other")
+        assert event["job"]["namespace"] == "ns"
+        assert event["run"]["facets"]["parent"]["run"]["runId"] == PARENT
+
+
+def test_a_token_is_fetched_and_kept(monkeypatch):
+    """transport.auth.tokenEndpoint, transport.auth.tokenFields, transport.auth.expiresInField,
+    transport.auth.grantType, transport.auth.responseType, transport.auth.tokenRefreshBuffer"""
+    asked = []
+
+    class Tokens(Receiver):
+        def do_POST(self):
+            asked.append(urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+            body = json.dumps({"keyOfEntry": f"t{len(asked)}", "lives": 100}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with receiver() as (server, url), receiver() as (tokens, where):
+        tokens.RequestHandlerClass = Tokens
+        for buffer, expected in ((10, ["t1", "t1"]), (200, ["t2", "t3"])):
+            auth = JWT | {"type": "jwt", "apiKey": "k", "tokenEndpoint": where, "tokenRefreshBuffer": buffer}
+            sink = open_transport({"type": "http", "url": url, "auth": auth})
+            for name in "ab":
+                sink.emit(event(name))
+            assert sink.close().sent == 2
+            assert [headers["Authorization"] for _, headers, _ in server.taken[-2:]] == [
+                f"Bearer {e}" for e in expected
+            ]
+    assert asked[0] == {"apikey": ["k"], "grant_type": ["g"], "response_type": ["r"]}
+
+
+def test_several_transports(settings, capfd):
+    """transport.type composite, transport.transports.NAME, transport.continueOnFailure, transport.type console"""
+    with receiver(*[400] * 9) as (_, url):
+        settings.sent(
+            "SELECT 1",
+            {
+                "transport.type": "composite",
+                "transport.continueOnFailure": "true",
+                "transport.transports.refuses.type": "http",
+                "transport.transports.refuses.url": url,
+                "transport.transports.kept.type": "file",
+                "transport.transports.kept.location": str(settings.file),
+                "transport.transports.shown.type": "console",
+            },
+        )
+    assert len(settings.file.read_text().splitlines()) == 2
+    assert '"producer":"urn:headwater"' in capfd.readouterr().err
+
+
+def test_nothing_is_sent(settings, capfd):
+    """transport.type noop, disabled, OPENLINEAGE_DISABLED"""
+    assert settings.sent(WRITE, {"transport.type": "noop"}) == []
+    assert settings.events(disabled="true") == []
+    settings.monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
+    assert settings.events() == []
+    assert "urn:headwater" not in capfd.readouterr().err
+
+
+def test_transports_of_the_client():
+    """transport.type kafka, transport.topicName, transport.messageKey, transport.properties.NAME,
+    transport.type gcplineage, transport.type amazon_datazone_api"""
+    given = {"bootstrap.servers": "h:1", "key.serializer": "org.apache.kafka…"}
+    config = {"type": "kafka", "topicName": "t", "messageKey": "k", "properties": given}
+    assert _kafka(config) == {
+        "type": "kafka",
+        "topic": "t",
+        "messageKey": "k",
+        "config": {"bootstrap.servers": "h:1"},
+    }
+    for kind in ("kafka", "gcplineage", "amazon_datazone_api"):  # known to the client, which asks for what they need
+        with pytest.raises((ConfigError, MissingDependencyError), match="transport"):
+            TransportSink({"type": kind})
+    for kind in ("s3", "gcs", "kinesis"):
+        with pytest.raises(ConfigError, match="Java alone"):
+            open_transport({"type": kind})
+
+
+# --------------------------------------------------------------------------------- environment variables and the file
+
+
+def test_variables_and_file(settings, tmp_path, monkeypatch):
+    """OPENLINEAGE_CONFIG, OPENLINEAGE__A__B, OPENLINEAGE_NAMESPACE, OPENLINEAGE_PARENT_ID,
+    OPENLINEAGE_ROOT_PARENT_ID, filters, tags.job, tags.run, facets.environment_variables"""
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT", '{"type": "file"}')
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "http")
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__LOCATION", str(settings.file))
+    monkeypatch.setenv("OPENLINEAGE__JOB__OWNERS__TEAM", "env")
+    monkeypatch.setenv("OPENLINEAGE_NAMESPACE", "of env")
+    monkeypatch.setenv("OPENLINEAGE_PARENT_ID", f"air/flow/dag/{PARENT}")
+    monkeypatch.setenv("OPENLINEAGE_ROOT_PARENT_ID", f"air/flow/top/{ROOT_RUN}")
+    whole, *_ = settings.sent("SELECT 1", {})
+    assert (whole["job"]["namespace"], whole["job"]["facets"]["ownership"]["owners"][0]["name"]) == ("of env", "env")
+    parent = whole["run"]["facets"]["parent"]
+    assert (parent["job"], parent["root"]["job"]["name"]) == ({"namespace": "air/flow", "name": "dag"}, "top")
+
+    (tmp_path / "openlineage.yml").write_text(
+        "namespace: of file\ntags: {job: {a: 1}, run: {b: 2}}\n"
+        "facets: {environment_variables: [OPENLINEAGE_NAMESPACE]}\n"
+        "filters: [{type: regex, regex: 'suite\\..*dst'}, {type: exact, match: none}]\n"
+    )
+    settings.file.unlink()
+    first, _ = settings.sent(WRITE, {"namespace": "of conf"})
+    assert first["job"]["namespace"] == "of conf"
+    assert (
+        first["job"]["facets"]["tags"]["tags"][0] | {"key": "a", "value": "1"}
+        == first["job"]["facets"]["tags"]["tags"][0]
+    )
+    assert first["run"]["facets"]["tags"]["tags"][0]["key"] == "b"
+    assert first["run"]["facets"]["environmentVariables"]["environmentVariables"][0]["value"] == "of env"
+
+    (tmp_path / "elsewhere.yml").write_text("namespace: of the named file")
+    monkeypatch.setenv("OPENLINEAGE_CONFIG", str(tmp_path / "elsewhere.yml"))
+    settings.file.unlink()
+    first, *_ = settings.sent("SELECT 1", {})
+    assert first["job"]["namespace"] == "of the named file"
+
+
+def test_variables_of_the_python_client(settings, monkeypatch):
+    """OPENLINEAGE_URL, OPENLINEAGE_ENDPOINT, OPENLINEAGE_API_KEY"""
+    with receiver() as (server, url):
+        monkeypatch.setenv("OPENLINEAGE_URL", url)
+        monkeypatch.setenv("OPENLINEAGE_ENDPOINT", "events")
+        monkeypatch.setenv("OPENLINEAGE_API_KEY", "k3y")
+        settings.sent("SELECT 1", {})
+        (path, headers, _), *_ = server.taken
+    assert (path, headers["Authorization"]) == ("/events", "Bearer k3y")
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "openlineage.yml").write_text("a: [")
+    with pytest.raises(ConfigError, match=r"openlineage\.yml"):
+        gather({}, {"HOME": str(tmp_path)}, tmp_path)
+    with pytest.raises(ConfigError, match="removePath"):
+        agent_settings({"dataset": {"removePath": {"pattern": "(?<remove>a"}}})
+
+
+# ------------------------------------------------------------------------------------------------------- the table
+
+
+def test_every_honoured_setting_of_the_table_is_tried():
+    """The docstring of a test names the settings that it tries."""
+    tried = re.sub(
+        r"\s+", " ", " , ".join(test.__doc__ or "" for name, test in globals().items() if name[:5] == "test_")
+    )
+    named = {each.strip() for each in tried.split(",")}
+    named |= {f"{kind}{what}" for kind in ("parent", "rootParent") for what in ("JobNamespace", "JobName", "RunId")}
+    honoured = {name for name, said in table().items() if said != "no"}
+    assert len(honoured) > 60
+    assert honoured - named == set()
+
+
+def test_settings_without_effect_are_named_in_the_log(tmp_path):
+    """Every setting that the table says has none."""
+    unheard = [name for name, said in table().items() if said == "no" and not name.startswith("transport.type")]
+    for name in unheard:
+        path = name.replace("NAME", "x")
+        if path == "facets.spark_unknown.disabled":  # our own facet says it in any case
+            continue
+        conf = {f"spark.openlineage.{path}": "false"}
+        (said,) = agent_settings(gather(conf, {"HOME": str(tmp_path)}, tmp_path)).unheard
+        assert said.startswith(f"{path}: ")
