@@ -1,5 +1,6 @@
 """The API: what the graph and the lake know comes out as it is."""
 
+import re
 from xml.etree import ElementTree
 
 
@@ -61,23 +62,29 @@ def boxes_of(picture):
     return {box["id"]: box for box in picture["boxes"]}
 
 
+def drawn_lines(picture):
+    return re.findall(r'<path class="([^"]*)" id="line-', picture["svg"])
+
+
 def test_a_picture_opens_at_one_step_and_counts_what_it_hides(ask):
     picture = ask("/picture", select="1+stg.orders+0")
     boxes = boxes_of(picture)
     assert set(boxes) == {"stg.orders", "raw.orders"}
-    assert (boxes["stg.orders"]["before"], boxes["stg.orders"]["after"]) == (0, 2)
+    assert (boxes["stg.orders"]["before"], boxes["stg.orders"]["after"]) == (0, 1)
+    assert picture["beside"] == 1, "mart.counts only counts rows"
     ElementTree.fromstring(picture["svg"])
-    opened = boxes_of(ask("/picture", select="1+stg.orders+0", open="stg.orders>"))
+    every = {"lines": "all"}
+    opened = boxes_of(ask("/picture", select="1+stg.orders+0", open="stg.orders>", **every))
     assert set(opened) == {"stg.orders", "raw.orders", "mart.counts", "mart.revenue"}
     assert opened["mart.revenue"]["before"] == 1
-    again = boxes_of(ask("/picture", select="1+stg.orders+0", open=["stg.orders>", "<mart.revenue"]))
+    again = boxes_of(ask("/picture", select="1+stg.orders+0", open=["stg.orders>", "<mart.revenue"], **every))
     assert "stg.customers" in again
 
 
 def test_columns_that_take_part_come_first(ask):
     picture = boxes_of(ask("/picture", select="1+stg.orders"))
-    assert picture["raw.orders"]["ports"] == ["id", "customer_id", "amount", "status"]
-    assert picture["raw.orders"]["more"] == 1
+    assert picture["raw.orders"]["ports"] == ["id", "customer_id", "amount", "status", "note"]
+    assert picture["raw.orders"]["more"] == 0, "`+1 more` would take the room of the one"
     whole = boxes_of(ask("/picture", select="1+stg.orders", whole="raw.orders"))["raw.orders"]
     assert (whole["ports"][-1], whole["more"]) == ("note", 0)
     folded = boxes_of(ask("/picture", select="1+stg.orders", flip="raw.orders"))["raw.orders"]
@@ -91,6 +98,10 @@ def test_kinds_are_filtered(ask):
         return {edge[2] for line in lines for edge in line["edges"]}
 
     assert kinds() == {"IDENTITY", "TRANSFORMATION", "FILTER"}
+    picture = ask("/picture", select="1+stg.orders")
+    faint = {line["style"] for line, drawn in zip(picture["lines"], drawn_lines(picture)) if "faint" in drawn}
+    assert faint == {"row"}
+    assert not any("faint" in each for each in drawn_lines(ask("/picture", select="1+stg.orders", lines="all")))
     assert kinds(kind=["IDENTITY"]) == {"IDENTITY"}
 
 
@@ -194,3 +205,67 @@ def test_a_query_ends_when_its_time_is_over(estate):
         assert slow.status_code == 408
         many = client.post("/api/v1/sql", json={"sql": "SELECT * FROM range(100)"}).json()
         assert (len(many["rows"]), many["cut"]) == (5, True)
+
+
+def test_the_map_has_every_dataset_in_its_region(ask):
+    found = ask("/map")
+    regions = {name: found["regions"][region] for name, region in zip(found["tables"], found["region"])}
+    assert regions["stg.orders"] == "stg"
+    assert not any(name.startswith("lineage.") for name in found["tables"])
+    pairs = {(found["tables"][source], found["tables"][target]) for source, target in found["pairs"]}
+    assert ("raw.orders", "stg.orders") in pairs
+
+
+def test_the_overview_counts_and_names_the_busiest(ask):
+    found = ask("/overview")
+    assert found["tables"] == ask("/datasets")["total"]
+    assert found["busiest"][0]["name"] in ("stg.orders", "stg.customers", "mart.revenue")
+    assert ask("/changes")["since"] is None, "nothing is a day old"
+    assert ask("/stale") == []
+
+
+def test_search_knows_words_types_and_typing_errors(ask):
+    def names(text):
+        return [(each["dataset"], each["column"]) for each in ask("/search", text=text)]
+
+    assert names("stg ord")[0] == ("stg.orders", None)
+    assert names("stg.ordesr")[0] == ("stg.orders", None)
+    assert names("nothing at all") == []
+
+
+FAMILY = ["raw/2026-03-01/a.csv", "raw/2026-03-02/a.csv"]
+
+
+def test_files_that_differ_by_date_are_one_dataset(tmp_path):
+    from tests.server.conftest import client_of
+
+    from headwater.graph import Change, GraphStore
+    from headwater.graph.facts import Facts, add_edge
+    from headwater.graph.tables import DATASETS
+    from headwater.model.edges import ColumnRef, Edge, Kind
+    from headwater.model.names import TableName
+
+    facts = Facts()
+    target = TableName.of("bronze", "a")
+    for name in FAMILY:
+        facts.add(DATASETS, dataset=name, kind="file")
+        source = ColumnRef(TableName.of(name), "x")
+        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), name)
+    for number in range(30):
+        use = ColumnRef(TableName.of("use", f"t{number}"), "x")
+        add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
+    GraphStore(str(tmp_path)).apply(Change(facts, record={"kind": "harvest"}))
+    with client_of(tmp_path) as client:
+
+        def asked(path, **query):
+            return client.get(f"/api/v1{path}", params=query).json()
+
+        assert asked("/columns", name="raw/*/a.csv")["members"] == FAMILY
+        assert "raw/*/a.csv" in boxes_of(asked("/picture", select="1+bronze.a"))
+        assert "raw/*/a.csv" in boxes_of(asked("/picture", select=f"{FAMILY[0]}+1"))
+        edges = asked("/edge", source="raw/*/a.csv", target="bronze.a")["edges"]
+        assert [each["source"] for each in edges] == FAMILY
+        fan = asked("/picture", select="bronze.a+1")
+        assert {box["id"]: box["kind"] for box in fan["boxes"]} == {"bronze.a": "table", "bronze.a>": "many"}
+        assert "30 tables" in fan["svg"]
+        assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31

@@ -8,10 +8,37 @@ pytestmark = pytest.mark.ui
 
 def test_the_home_page_lists_what_there_is(page):
     page.goto(page.base)
-    page.wait_for_selector(".card")
-    assert "staging" in page.inner_text(".groups")
-    page.click("text=revenue")
-    drawn(page, "mart.revenue", "staging.lines")
+    page.wait_for_selector(".busiest a")
+    assert "in 4 regions" in page.inner_text(".lead")
+    page.wait_for_selector("text=1 failed run")
+    page.wait_for_selector(".attention >> text=UNKNOWN_TABLE")
+    page.wait_for_selector("text=nothing so old is kept to compare with")
+    page.click(".busiest >> text=staging.lines")
+    drawn(page, "staging.lines", "raw.orders")
+
+
+def test_the_map_opens_regions_then_tables_then_columns(page):
+    page.goto(f"{page.base}map")
+    page.wait_for_selector(".mapstage canvas")
+    assert "12 tables in 4 regions" in page.inner_text(".map .list")
+    page.click(".map .list >> text=staging")
+    page.wait_for_selector("h1:has-text('staging')")
+    assert "Comes from" in page.inner_text(".map .list")
+    assert "region=staging" in page.url
+    where = """name => import('/assets/map.js').then(async () => {
+      const stage = document.querySelector('.mapstage');
+      const box = stage.getBoundingClientRect();
+      return [box.left + box.width / 2, box.top + box.height / 2];
+    })"""
+    page.wait_for_timeout(500)  # the journey to the region
+    page.mouse.move(*page.evaluate(where, "staging"))
+    page.wait_for_selector(".tip:visible")
+    assert "staging" in page.inner_text(".tip")
+    page.keyboard.press("f")
+    page.wait_for_selector(".map .list >> text=12 tables")
+    page.click(".map .list >> text=staging")
+    page.click(".map .list >> text=lines")
+    drawn(page, "staging.lines")
 
 
 def test_search_by_slash_and_by_selector(page):
@@ -46,13 +73,13 @@ def test_a_table_opens_at_one_step_and_further_by_its_counts(page):
 
 
 def test_columns_open_per_table_with_the_linked_ones_first(page):
-    graph(page, "1+staging.customers")
-    texts = page.locator("[id='box-raw.customers'] .port").all_text_contents()
-    assert not any("name" in text for text in texts), "it takes no part"
-    page.click("[id='box-raw.customers'] .more")
-    wait(page, "() => document.getElementById('port-raw.customers-name')")
-    page.click("[id='box-raw.customers'] .fold")
-    wait(page, "() => !document.getElementById('port-raw.customers-id')")
+    graph(page, "1+mart.revenue")
+    texts = page.locator("[id='box-staging.lines'] .port").all_text_contents()
+    assert not any("sku" in text for text in texts), "it takes no part"
+    page.click("[id='box-staging.lines'] .more")
+    wait(page, "() => document.getElementById('port-staging.lines-sku')")
+    page.click("[id='box-staging.lines'] .fold")
+    wait(page, "() => !document.getElementById('port-staging.lines-day')")
     page.click("text=Tables >> nth=1")
     wait(page, "() => !document.querySelector('.stage .port')")
 
@@ -85,11 +112,30 @@ def test_kinds_are_filtered_and_drawn_apart(page):
     assert page.evaluate(dashes, "value") == "none"
     assert page.evaluate(dashes, "condition") != "none"
     page.click(".kind button:has-text('Rows')")
-    wait(page, "() => !document.querySelector('.stage .line.row')")
+    wait(page, "() => !document.querySelector('.stage .line.condition')")
     assert "kind=IDENTITY" in page.url
     page.click(".kind:has-text('Values') summary")
     page.click("label:has-text('identity')")
     wait(page, "() => document.querySelectorAll('.stage .line.value').length === 4")
+
+
+def test_values_come_first_and_one_key_adds_the_rest(page):
+    graph(page, "1+staging.lines")
+    assert page.locator(".stage .line.value.faint").count() == 0
+    assert page.locator(".stage .line.row:not(.faint)").count() == 0
+    page.click("[id='port-staging.lines-amount_eur']")
+    wait(page, "() => document.querySelector('.hw.locked')")
+    assert page.locator(".stage .line.on.row, .stage .line.on.condition").count() == 0
+    page.wait_for_selector(".panel .step")
+    assert page.locator(".panel .chip.row").count() == 0
+    page.keyboard.press("a")
+    wait(page, "() => document.querySelector('.stage .line.row:not(.faint)')")
+    assert "lines=all" in page.url
+    page.wait_for_selector(".stage .line.on.condition")
+    page.wait_for_selector(".panel .chip.row")
+    page.keyboard.press("a")
+    wait(page, "() => !document.querySelector('.stage .line.row:not(.faint)')")
+    assert "lines" not in page.url
 
 
 def test_an_edge_shows_its_sql_with_the_place_lit(page):
@@ -125,6 +171,7 @@ def test_the_past_and_what_changed_since(page):
     page.locator(".timeline input[type=range]").press("ArrowLeft")
     wait(page, "() => !document.getElementById('port-mart.revenue-latest')")
     assert "at=3" in page.url
+    assert page.evaluate("() => document.activeElement.type") == "range", "the slider keeps the focus"
     page.locator(".timeline input[type=range]").press("ArrowRight")
     wait(page, "() => document.getElementById('port-mart.revenue-latest')")
     page.click("text=Compare")

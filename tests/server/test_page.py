@@ -100,8 +100,15 @@ def test_nothing_is_cut_or_overlaps(page, width):
 
 
 def test_states_of_loading_emptiness_and_error(page, tmp_path):
-    page.goto(f"{page.base}graph?select=nothing.like_this")
+    graph(page, "1+staging.lines")
+    page.fill(".selector", "staging.linse")
+    page.keyboard.press("Enter")
     page.wait_for_selector(".notice.error")
+    assert page.inner_text(".toolbar .status") == ""
+    page.click(".notice a:has-text('staging.lines')")
+    drawn(page, "staging.lines")
+    page.goto(f"{page.base}no/such/page")
+    page.wait_for_selector("text=There is no such page")
     page.route("**/api/v1/runs*", lambda route: route.abort())
     page.goto(f"{page.base}runs")
     page.wait_for_selector("text=The server does not answer")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from headwater.graph.facts import Facts, Row
 from headwater.graph.questions import Node
+from headwater.graph.regions import is_own
 from headwater.graph.store import GraphState
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE, TableSpec
 from headwater.model.edges import Kind
@@ -121,6 +122,9 @@ def _difference(
     changes += [
         _change("changed", key, old[key], new[key]) for key in old.keys() & new.keys() if old[key] != new[key]
     ]
+    changes = [each for each in changes if not (is_own(each.source.dataset) or is_own(each.target.dataset))]
+    datasets = [{name for name in side if not is_own(name)} for side in datasets]
+    columns = [{node for node in side if not is_own(node.dataset)} for side in columns]
     return GraphDiff(
         edges=tuple(sorted(changes, key=lambda each: (each.target, each.source, each.kind.value, each.change))),
         datasets_added=tuple(sorted(datasets[1] - datasets[0])),

@@ -271,7 +271,7 @@ def _markdown(diff: GraphDiff, *, fold: bool = False) -> str:
     if not diff:
         return "**Lineage:** no change."
     counts = [f"{len(diff.of(kind))} {kind}" for kind in _SIGNS if diff.of(kind)]
-    lines = [f"**Lineage:** {', '.join(counts) or 'no'} edges."]
+    lines = [f"**Lineage:** {', '.join(counts) or 'no'} edge{'' if len(diff.edges) == 1 else 's'}."]
     for word, names in (("New", diff.datasets_added), ("Gone", diff.datasets_removed)):
         if names:
             lines.append(f"{word} tables: {', '.join(map(_code, names))}.")

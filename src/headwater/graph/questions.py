@@ -2,17 +2,19 @@
 The answers are parts of the graph, with the expression and the place of every step."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Row
 from headwater.graph.index import Direction, EdgeIndex, Ids
+from headwater.graph.search import SearchIndex
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE
@@ -165,8 +167,10 @@ class LineageGraph:
     Edges are loaded when the first question needs them and kept for the rest.
     """
 
-    def __init__(self, state: GraphState) -> None:
+    def __init__(self, state: GraphState, aliases: Mapping[str, str] | None = None) -> None:
+        """`aliases` are other names for datasets; those with one name are one."""
         self.state = state
+        self.aliases = aliases or {}
 
     @classmethod
     def open(cls, warehouse: str, at: At | None = None) -> "LineageGraph":
@@ -175,7 +179,14 @@ class LineageGraph:
 
     @cached_property
     def index(self) -> EdgeIndex:
-        return EdgeIndex(self.state.read(EDGES, EdgeIndex.columns()))
+        edges = self.state.read(EDGES, EdgeIndex.columns())
+        if self.aliases:
+            for name in ("source", "target"):
+                known = edges.column(name).combine_chunks().dictionary_encode()
+                new = pa.array([self.aliases.get(each, each) for each in known.dictionary.to_pylist()], pa.string())
+                at = edges.schema.get_field_index(name)
+                edges = edges.set_column(at, edges.field(at), new.take(known.indices))
+        return EdgeIndex(edges)
 
     def trace(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
         """What a column, or every column of a dataset, is made of. RAISES: NotFoundError with the nearest name."""
@@ -214,15 +225,21 @@ class LineageGraph:
         distance = {node: steps for node, steps in ids.items() if node in on_the_way}
         return Answer(tuple(self._nodes(starts)), distance, steps, Direction.DOWNSTREAM)
 
+    @cached_property
+    def _names(self) -> SearchIndex:
+        about: dict[tuple[str, str], str] = {}
+        for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist():
+            about[self.aliases.get(name, name), WHOLE] = ""
+        for row in self.state.read(COLUMNS, ["dataset", "column", "type", "tags"]).to_pylist():
+            node = self.aliases.get(row["dataset"], row["dataset"]), row["column"]
+            about[node] = " ".join(filter(None, (row["type"], *(row["tags"] or ()))))
+        for node in self.index.nodes:
+            about.setdefault(node, "")
+        return SearchIndex((*node, text) for node, text in about.items())
+
     def search(self, text: str, *, limit: int = 50) -> list[Node]:
-        """Datasets (as `*`) and columns whose names have a text in them, the best first."""
-        wanted = text.lower()
-        names = {(name, WHOLE) for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist()}
-        columns = self.state.read(COLUMNS, ["dataset", "column"])
-        names |= set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
-        names |= set(self.index.nodes)
-        found = [Node(*name) for name in names if wanted in _label(*name).lower()]
-        return sorted(found, key=lambda node: (*_rank(node, wanted), node))[:limit]
+        """Datasets (as `*`) and columns whose names, types or tags have every word of a text, the best first."""
+        return [Node(*node) for node in self._names.find(text, limit)]
 
     def unused(self, like: str | None = None) -> list[Node]:
         """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
@@ -306,16 +323,3 @@ _VALUES = (InfluenceClass.VALUE,)
 def _root(column: str) -> str:
     """A column without the path inside it."""
     return column.split(".", 1)[0].split("[", 1)[0]
-
-
-def _label(dataset: str, column: str) -> str:
-    return dataset if column == WHOLE else f"{dataset}.{column}"
-
-
-def _rank(node: Node, wanted: str) -> tuple[int, int, str]:
-    """Names that end with the text, then begin a part with it, then have it anywhere; short before long."""
-    label = _label(node.dataset, node.column).lower()
-    parts = label.split(".")
-    begins = any(part.startswith(wanted) for part in parts)
-    quality = 0 if wanted in (label, parts[-1]) else 1 if begins else 2
-    return quality, len(label), label

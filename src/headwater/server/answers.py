@@ -33,7 +33,20 @@ class DatasetColumns(TypedDict):
     columns: list[NamedType]
     upstream: list[str]
     downstream: list[str]
+    members: list[str]
     in_lake: bool
+
+
+class MapAnswer(TypedDict):
+    """Every dataset with the number of its region, and pairs of numbers: the second is made of the first."""
+
+    state: int
+    regions: list[str]
+    tables: list[str]
+    region: list[int]
+    kind: list[str]
+    columns: list[int]
+    pairs: list[tuple[int, int]]
 
 
 class PictureBox(TypedDict):
@@ -70,6 +83,7 @@ class PictureAnswer(TypedDict):
     boxes: list[PictureBox]
     lines: list[PictureLine]
     cut: bool
+    beside: int
 
 
 class StateRow(TypedDict):

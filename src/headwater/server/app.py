@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from importlib.resources import files
+from threading import Thread
 from typing import Protocol
 from urllib.parse import parse_qs
 
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from headwater.server import graph_api, lake_api, record_api
+from headwater.server import graph_api, home_api, lake_api, record_api
 from headwater.server.answers import About
 from headwater.server.event_api import event_routes
 from headwater.server.guard import LOGIN, Guard
@@ -23,7 +24,7 @@ from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response
 from headwater.server.service import Service
 from headwater.view.style import STYLE
 
-_PLACES = ("/", "/graph", "/tables", "/runs", "/issues", "/sql")
+_PLACES = ("/", "/map", "/graph", "/tables", "/runs", "/issues", "/sql")
 _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"}
 
 
@@ -35,7 +36,7 @@ def about(service: Service, question: NoQuestion) -> About:
 
 def endpoints() -> list[Endpoint]:
     """Every endpoint of the API, in the order of the document."""
-    modules = (graph_api, record_api, lake_api)
+    modules = (graph_api, home_api, record_api, lake_api)
     found = [each for module in modules for each in vars(module).values() if isinstance(each, Endpoint)]
     return [about, *dict.fromkeys(found)]
 
@@ -70,6 +71,7 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         parts: tuple[Beside, ...] = (service.intake, service.sql, *beside)
         for each in parts:
             await run_sync(each.start)
+        Thread(target=service.warm, daemon=True).start()
         yield
         service.live.close()
         for each in reversed(parts):
@@ -87,13 +89,21 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         Route("/assets/{name}", _page),
         *(Route(place, _page) for place in _PLACES),
     ]
-    guard = Guard(Starlette(routes=routes, lifespan=lifespan), options)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _nowhere})
+    guard = Guard(app, options)
     guard.ending = service.live.close
     return guard
 
 
 async def _page(request: Request) -> Response:
     return _asset(request.path_params.get("name", "index.html"))
+
+
+async def _nowhere(request: Request, error: Exception) -> Response:
+    """An address that there is not: programs are told in JSON, people by the page."""
+    if request.url.path.startswith("/api/"):
+        return problem(404, "not-found", "there is no such address; /api/v1/openapi.json has those there are")
+    return _asset("index.html", 404)
 
 
 def _asset(name: str, status: int = 200) -> Response:

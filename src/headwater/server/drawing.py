@@ -3,7 +3,7 @@ What is drawn follows from a `Look` alone, which is what an address of the page 
 picture to everybody. Boxes that were opened one after the other are laid out one after the other too, each picture
 near the one before it, so that what was there keeps its order."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -20,6 +20,7 @@ from headwater.view.layout import Layout, lay_out
 
 _FEW_COLUMNS = 8  # in a box that does not show all
 _FEW_TABLES = 12  # a picture with more opens without columns
+_FAN = 12  # tables that are alike, above which one box stands for them
 _STEPS_BACK = 8  # pictures before this one that its order is taken from
 _STYLES = dict(zip(InfluenceClass, Style))
 _CHANGES = {"added": State.ADDED, "removed": State.REMOVED, "changed": State.CHANGED}
@@ -34,8 +35,10 @@ class Look:
     level: str = "auto"  # table, column, or auto: columns while there are few tables
     flipped: frozenset[str] = frozenset()  # boxes that show the other level
     whole: frozenset[str] = frozenset()  # boxes that show all their columns
-    kinds: frozenset[Kind] = frozenset(Kind)
+    kinds: frozenset[Kind] = frozenset(Kind)  # that are followed
+    faint: frozenset[Kind] = frozenset()  # that are drawn faintly between what is shown
     grouped: bool = False
+    unfolded: frozenset[str] = frozenset()  # boxes of many tables that show them
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Picture:
     steps: tuple[tuple[Step, ...], ...]  # by line
     starts: tuple[Node, ...]
     cut: bool  # there were more tables than are drawn
+    beside: int = 0  # tables one step from where it begins that take part only in ways that are not followed
 
 
 def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: int = 400) -> Picture:
@@ -65,9 +69,13 @@ def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: 
     wanted = list(
         dict.fromkeys([*stages[-1], *(node.dataset for step in gone for node in (step.source, step.target))])
     )
-    shown = set(wanted[:most])
-    steps = [*known.graph.steps(near.between(shown)), *gone]
     focus = {node.dataset for node in starts}
+    kept = focus | {each.strip("<>") for each in look.opened}
+    folds = _folds(near, wanted, kept, look.unfolded)
+    shown = set(list(dict.fromkeys(folds.get(name, name) for name in wanted))[:most])
+    drawn = [name for name in wanted if folds.get(name, name) in shown]
+    every = known.neighbours(look.kinds | look.faint)
+    steps = [*known.graph.steps(every.between(drawn)), *gone]
     layout: Layout | None = None
     for number, stage in enumerate(stages[:-1]):
         before = replace(look, opened=look.opened[:number])
@@ -75,14 +83,37 @@ def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: 
             continue
         there = known.layouts.get(before)
         if there is None:
-            drawing = _Drawing(known, look, [name for name in stage if name in shown], steps, None)
+            names = [name for name in stage if folds.get(name, name) in shown]
+            drawing = _Drawing(known, look, names, steps, None, folds)
             there = known.layouts[before] = lay_out(drawing.diagram(focus)[0], near=layout)
         layout = there
-    diagram, lines = _Drawing(known, look, wanted[:most], steps, diff).diagram(focus)
+    diagram, lines = _Drawing(known, look, drawn, steps, diff, folds).diagram(focus)
     layout = lay_out(diagram, near=layout)
     if diff is None:
         known.layouts[look] = layout
-    return Picture(diagram, layout, lines, starts, len(wanted) > len(shown))
+    around, followed = (
+        {name for each in focus for name in (*side.upstream(each), *side.downstream(each))} for side in (every, near)
+    )
+    beside = len(around.difference(wanted, followed))
+    return Picture(diagram, layout, lines, starts, len(wanted) > len(drawn), beside)
+
+
+def _folds(near: Neighbours, names: list[str], kept: set[str], unfolded: frozenset[str]) -> dict[str, str]:
+    """For tables of a picture that many others are like, the box that stands for all of them: those that are made of
+    the same tables there, and used by the same."""
+    inside = set(names)
+    alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
+    for name in names:
+        if name not in kept:
+            sides = frozenset(near.upstream(name) & inside), frozenset(near.downstream(name) & inside)
+            alike.setdefault(sides, []).append(name)
+    found: dict[str, str] = {}
+    for (up, down), members in alike.items():
+        if len(members) > _FAN and (up or down):
+            box = f"{min(up)}>" if up else f"<{min(down)}"
+            box = box if box not in found.values() else f"{box} {min(members)}"
+            found |= dict.fromkeys(members, box) if box not in unfolded else {}
+    return found
 
 
 def _chosen(known: KnownGraph, look: Look) -> tuple[tuple[Node, ...], list[str]]:
@@ -92,6 +123,9 @@ def _chosen(known: KnownGraph, look: Look) -> tuple[tuple[Node, ...], list[str]]
         answer = known.graph.select(look.select, influences=influences)
     except NotFoundError:
         name = parse_selector(look.select).pattern
+        family = known.graph.aliases.get(name)
+        if family is not None:
+            return _chosen(known, replace(look, select=look.select.replace(name, family)))
         if name not in known.kinds:
             raise
         return (Node(name, WHOLE),), [name]  # known, and joined to nothing
@@ -112,10 +146,19 @@ class _Drawing:
     """One diagram in the making."""
 
     def __init__(
-        self, known: KnownGraph, look: Look, names: list[str], steps: Iterable[Step], diff: GraphDiff | None
+        self,
+        known: KnownGraph,
+        look: Look,
+        names: list[str],
+        steps: Iterable[Step],
+        diff: GraphDiff | None,
+        folds: dict[str, str],
     ) -> None:
-        self.known, self.look, self.names, self.diff = known, look, names, diff
-        inside = set(names)
+        self.known, self.look, self.names, self.diff, self.folds = known, look, names, diff, folds
+        self.inside = inside = set(names)
+        self.near = known.neighbours(look.kinds)
+        boxes = len({folds.get(name, name) for name in names})
+        self.opens = look.level == "column" or (look.level == "auto" and boxes <= _FEW_TABLES)
         self.steps = [step for step in steps if {step.source.dataset, step.target.dataset} <= inside]
         self.linked: dict[str, dict[str, None]] = {}
         for step in self.steps:
@@ -129,23 +172,20 @@ class _Drawing:
         }
 
     def diagram(self, focus: set[str]) -> tuple[Diagram, tuple[tuple[Step, ...], ...]]:
-        boxes = tuple(self._box(name, name in focus) for name in self.names)
+        plain = [name for name in self.names if name not in self.folds]
+        boxes = (*(self._box(name, name in focus) for name in plain), *self._folded())
         ports = {box.id: {port.id for port in box.ports} for box in boxes}
         merged: dict[tuple[End, End], list[Step]] = {}
         for step in self.steps:
-            ends = _end(step.source, ports), _end(step.target, ports)
+            ends = self._end(step.source, ports), self._end(step.target, ports)
             merged.setdefault(ends, []).append(step)
         lines = tuple(self._line(*ends, steps) for ends, steps in merged.items())
         return Diagram(boxes, lines), tuple(map(tuple, merged.values()))
 
     def _box(self, name: str, focus: bool) -> Box:
-        near = self.known.neighbours(self.look.kinds)
-        inside = set(self.names)
         types = self.known.columns.get(name, {})
-        few = self.look.level == "auto" and len(self.names) <= _FEW_TABLES
-        folded = (self.look.level == "column" or few) is (name in self.look.flipped)
+        folded = self.opens is (name in self.look.flipped)
         shown = [] if folded else self._columns(name, types)
-        group, _, _ = name.rpartition(".")
         return Box(
             name,
             name,
@@ -153,21 +193,37 @@ class _Drawing:
             note=f"{self.known.kinds.get(name, 'table')}, {len(types)} columns",
             kind=self.known.kinds.get(name, "table"),
             state=State.FOCUS if focus else self._state(name),
-            group=group if self.look.grouped else "",
-            before=len(near.upstream(name) - inside),
-            after=len(near.downstream(name) - inside),
+            group=self.known.regions.get(name, "") if self.look.grouped else "",
+            before=len(self.near.upstream(name) - self.inside),
+            after=len(self.near.downstream(name) - self.inside),
             more=0 if folded else max(0, len(types) - len(shown)),
             folded=folded if types else None,
         )
+
+    def _folded(self) -> Iterator[Box]:
+        """The boxes that stand for many tables."""
+        members: dict[str, list[str]] = {}
+        for name in self.names:
+            if name in self.folds:
+                members.setdefault(self.folds[name], []).append(name)
+        for box, names in members.items():
+            note = ", ".join(sorted(names)[:_FAN]) + (", …" if len(names) > _FAN else "")
+            yield Box(box, f"{len(names):,} tables", note=note, kind="many", folded=True)
+
+    def _end(self, node: Node, ports: dict[str, set[str]]) -> End:
+        box = self.folds.get(node.dataset, node.dataset)
+        return End(box, node.column if node.column in ports[box] else None)
 
     def _columns(self, name: str, types: dict[str, str | None]) -> list[str]:
         """The columns that take part first, then, if all are wanted or none takes part, the others."""
         linked = self.linked.get(name, {})
         known = [column for column in types if column in linked]
         ordered = [*known, *(column for column in linked if column not in types)]
+        every = [*ordered, *(column for column in types if column not in linked)]
         if name in self.look.whole:
-            return [*ordered, *(column for column in types if column not in linked)]
-        return (ordered or list(types))[:_FEW_COLUMNS]
+            return every
+        shown = (ordered or every)[:_FEW_COLUMNS]
+        return every if len(every) == len(shown) + 1 else shown  # `+1 more` would take the room of the one
 
     def _state(self, thing: str | Node) -> State:
         """What the difference says of a dataset or a column."""
@@ -190,11 +246,8 @@ class _Drawing:
             title=f"{strongest.source} → {strongest.target}  {kinds}",
             state=next(iter(states)) if len(states) == 1 else State.CHANGED,
             doubtful=all(step.approximate for step in steps),
+            faint=strongest.kind in self.look.faint,
         )
-
-
-def _end(node: Node, ports: dict[str, set[str]]) -> End:
-    return End(node.dataset, node.column if node.column in ports[node.dataset] else None)
 
 
 def exported(picture: Picture) -> Diagram:

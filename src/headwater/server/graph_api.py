@@ -1,5 +1,6 @@
 """The graph over HTTP: names, answers, pictures."""
 
+from collections.abc import Collection
 from typing import Annotated, Literal, cast
 
 import msgspec
@@ -18,13 +19,23 @@ from headwater.graph.formats import (
     node_json,
     step_rows,
 )
+from headwater.graph.regions import is_own
+from headwater.graph.tables import DATABASE
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
 from headwater.model.edges import InfluenceClass, Kind
-from headwater.server.answers import DatasetColumns, PictureAnswer, PictureBox, PictureLine, StateRow, States
+from headwater.server.answers import (
+    DatasetColumns,
+    MapAnswer,
+    PictureAnswer,
+    PictureBox,
+    PictureLine,
+    StateRow,
+    States,
+)
 from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
-from headwater.server.service import Service
+from headwater.server.service import VALUES, Service
 from headwater.view.diagram import Box
 from headwater.view.layout import Place
 from headwater.view.report import to_page
@@ -36,6 +47,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Many = Annotated[int, Meta(ge=1, le=1_000)]
 Names = Annotated[list[Annotated[str, Meta(max_length=2_000)]], Meta(max_length=500)]
 Influence = Literal["value", "condition", "row"]
+_BY_VALUE = (InfluenceClass.VALUE,)
 
 
 class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -46,6 +58,10 @@ class DatasetsQuestion(_Question, frozen=True, kw_only=True):
     like: Annotated[str, Meta(max_length=2_000)] = ""  # a part of the name
     limit: Many = 500
     offset: Annotated[int, Meta(ge=0)] = 0
+
+
+class MapQuestion(_Question, frozen=True, kw_only=True):
+    """The map as of a moment."""
 
 
 class NameQuestion(_Question, frozen=True, kw_only=True):
@@ -59,13 +75,13 @@ class SearchQuestion(_Question, frozen=True, kw_only=True):
 
 class WalkQuestion(NameQuestion, frozen=True, kw_only=True):
     depth: Annotated[int, Meta(ge=0, le=10_000)] | None = None
-    influence: list[Influence] = []
+    influence: list[Influence] = []  # default: what values are made of
 
 
 class PathQuestion(_Question, frozen=True, kw_only=True):
     source: Name
     target: Name
-    influence: list[Influence] = []
+    influence: list[Influence] = []  # default: all
 
 
 class PictureQuestion(_Question, frozen=True, kw_only=True):
@@ -74,8 +90,10 @@ class PictureQuestion(_Question, frozen=True, kw_only=True):
     level: Literal["auto", "table", "column"] = "auto"
     flip: Names = []
     whole: Names = []
-    kind: list[Kind] = []  # default: all
+    lines: Literal["values", "all"] = "values"  # what is followed; the rest is drawn faintly
+    kind: list[Kind] = []  # instead: only these
     group: bool = False
+    unfold: Names = []  # boxes of many tables that show them
     since: Moment | None = None  # compare with this state
     format: Literal["json", "svg", "html", "mermaid", "dot", "csv"] = "json"
 
@@ -112,13 +130,38 @@ def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
     """The datasets of the graph, by name."""
     known = service.graph(question.at)
     wanted, near = question.like.lower(), known.neighbours()
-    names = sorted(name for name in known.kinds if wanted in name.lower())
+    own = wanted.startswith(DATABASE)
+    names = sorted(name for name in known.kinds if wanted in name.lower() and (own or not is_own(name)))
     page = names[question.offset : question.offset + question.limit]
     rows = []
     for name in page:
         counts = len(known.columns.get(name, ())), len(near.upstream(name)), len(near.downstream(name))
         rows.append(DatasetRow(name, known.kinds[name], *counts))
     return DatasetList(len(names), rows)
+
+
+@endpoint("GET", "/map")
+def ground(service: Service, question: MapQuestion) -> MapAnswer:
+    """All datasets by region (database or folder), and which of them are made of which: the ground of a map."""
+    known = service.graph(question.at)
+    near = known.neighbours(VALUES)
+    regions = sorted(set(known.regions.values()))
+    numbers = {name: number for number, name in enumerate(known.regions)}
+    places = {name: number for number, name in enumerate(regions)}
+    return {
+        "state": known.number,
+        "regions": regions,
+        "tables": list(known.regions),
+        "region": [places[region] for region in known.regions.values()],
+        "kind": [known.kinds[name] for name in known.regions],
+        "columns": [len(known.columns.get(name, ())) for name in known.regions],
+        "pairs": [
+            (numbers[source], number)
+            for name, number in numbers.items()
+            for source in near.upstream(name)
+            if source in numbers
+        ],
+    }
 
 
 @endpoint("GET", "/columns")
@@ -136,6 +179,7 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
         "columns": [{"name": name, "type": type} for name, type in found.items()],
         "upstream": sorted(near.upstream(question.name)),
         "downstream": sorted(near.downstream(question.name)),
+        "members": known.members(question.name) if "*" in question.name else [],
         "in_lake": is_name(database) and is_name(table) and service.warehouse.has_table(question.name),
     }
 
@@ -150,25 +194,31 @@ def search(service: Service, question: SearchQuestion) -> list[NodeJson]:
 def trace(service: Service, question: WalkQuestion) -> AnswerJson:
     """What a column or dataset is made of, step by step."""
     graph = service.graph(question.at).graph
-    return answer_json(graph.trace(question.name, depth=question.depth, influences=_influences(question.influence)))
+    return answer_json(
+        graph.trace(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
+    )
 
 
 @endpoint("GET", "/impact")
 def impact(service: Service, question: WalkQuestion) -> AnswerJson:
     """What is made of a column or dataset, step by step."""
     graph = service.graph(question.at).graph
-    return answer_json(graph.impact(question.name, depth=question.depth, influences=_influences(question.influence)))
+    return answer_json(
+        graph.impact(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
+    )
 
 
 @endpoint("GET", "/path")
 def path(service: Service, question: PathQuestion) -> AnswerJson:
     """Every way from one column or dataset to another."""
     graph = service.graph(question.at).graph
-    return answer_json(graph.path(question.source, question.target, influences=_influences(question.influence)))
+    return answer_json(
+        graph.path(question.source, question.target, influences=_influences(question.influence, InfluenceClass))
+    )
 
 
-def _influences(names: list[Influence]) -> tuple[InfluenceClass, ...]:
-    return tuple(map(InfluenceClass, names)) or tuple(InfluenceClass)
+def _influences(names: list[Influence], default: Collection[InfluenceClass]) -> tuple[InfluenceClass, ...]:
+    return tuple(map(InfluenceClass, names)) or tuple(default)
 
 
 @endpoint("GET", "/diff")
@@ -192,13 +242,18 @@ def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
         question.level,
         frozenset(question.flip),
         frozenset(question.whole),
-        frozenset(question.kind or Kind),
+        frozenset(question.kind) or (VALUES if question.lines == "values" else frozenset(Kind)),
+        _OTHERS if question.lines == "values" and not question.kind else frozenset(),
         question.group,
+        frozenset(question.unfold),
     )
     drawn = draw(known, look, changes, most=service.options.limits.tables)
     if question.format == "json":
         return _picture_json(drawn, known.number)
     return _exported(drawn, question)  # type: ignore[return-value]
+
+
+_OTHERS = frozenset(Kind) - VALUES
 
 
 def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
@@ -214,6 +269,7 @@ def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
         "boxes": [_box_json(box, places[box.id]) for box in drawn.diagram.boxes],
         "lines": lines,
         "cut": drawn.cut,
+        "beside": drawn.beside,
     }
 
 

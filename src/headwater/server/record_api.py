@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from headwater.errors import NotFoundError
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
-from headwater.lake.engine.predicates import Compare, In
+from headwater.lake.engine.predicates import Compare, In, Predicate
 from headwater.model.edges import Kind
 from headwater.server.answers import EdgeRow, Edges, IssueRow, Issues, LitStatement, RunOfEdge, RunRow, Runs
 from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name
@@ -42,8 +42,12 @@ class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 def edge(service: Service, question: EdgeQuestion) -> Edges:
     """Everything that is known of what joins two datasets or two of their columns: how, where it is written with the
     statement around it, and the run and snapshot that did it."""
-    state = service.graph(question.at).graph.state
-    where = [Compare("target", "=", question.target), Compare("source", "=", question.source)]
+    known = service.graph(question.at)
+    state = known.graph.state
+    where: list[Predicate] = [
+        In(end, tuple(known.members(name)))
+        for end, name in (("target", question.target), ("source", question.source))
+    ]
     for name, column in (("target_column", question.target_column), ("source_column", question.source_column)):
         if column is not None:
             where.append(Compare(name, "=", column))

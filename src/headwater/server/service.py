@@ -14,9 +14,10 @@ from anyio.to_thread import run_sync
 from headwater.errors import NotFoundError
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.index import Neighbours
+from headwater.graph.regions import families, is_own, regions
 from headwater.graph.tables import COLUMNS, DATASETS
 from headwater.lake.tables import Warehouse
-from headwater.model.edges import Kind
+from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.intake import Intake
 from headwater.server.options import ServerOptions
 from headwater.server.sql_pool import SqlPool
@@ -73,6 +74,7 @@ class Live:
         return self._number
 
 
+VALUES = frozenset(kind for kind in Kind if kind.influence is InfluenceClass.VALUE)
 _KEPT = 8  # states of the graph in memory
 _LAYOUTS = 50  # and of each, layouts
 T = TypeVar("T")
@@ -106,12 +108,21 @@ class KnownGraph:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """The kind of each dataset: table, view, file, …"""
+        """The kind of each dataset: table, view, file, …; the graph's own tables are known, and stand last."""
         rows = self.graph.state.read(DATASETS, ["dataset", "kind"])
-        known = dict(zip(rows.column(0).to_pylist(), rows.column(1).to_pylist()))
-        return dict.fromkeys(self.graph.index.datasets, "table") | {
-            name: kind or "table" for name, kind in known.items()
-        }
+        known = dict.fromkeys(self.graph.index.datasets, "table")
+        for name, kind in zip(rows.column(0).to_pylist(), rows.column(1).to_pylist()):
+            known[self.graph.aliases.get(name, name)] = kind or "table"
+        return dict(sorted(known.items(), key=lambda item: is_own(item[0])))
+
+    @cached_property
+    def regions(self) -> dict[str, str]:
+        """The database or folder of each dataset; those of the graph itself have none."""
+        return regions(name for name in self.kinds if not is_own(name))
+
+    def members(self, dataset: str) -> list[str]:
+        """The files that a pattern stands for; of any other dataset itself."""
+        return [name for name, other in self.graph.aliases.items() if other == dataset] or [dataset]
 
     @cached_property
     def columns(self) -> dict[str, dict[str, str | None]]:
@@ -122,7 +133,7 @@ class KnownGraph:
         for dataset, _, column, type in sorted(
             triples, key=lambda row: (row[0], row[1] is None, row[1] or 0, row[2])
         ):
-            found.setdefault(dataset, {})[column] = type
+            found.setdefault(self.graph.aliases.get(dataset, dataset), {}).setdefault(column, type)
         for dataset, column in self.graph.index.nodes:
             if column != "*":
                 found.setdefault(dataset, {}).setdefault(column)
@@ -154,6 +165,14 @@ class Service:
         states = self.store.states()
         return states[-1].number if states else 0
 
+    def warm(self) -> None:
+        """Read the latest state, so that the first who asks does not wait for it."""
+        if self.store.states():
+            known = self.graph()
+            known.graph.search("a", limit=1)
+            known.neighbours(VALUES)
+            log.debug("%d datasets, %d with columns", len(known.regions), len(known.columns))
+
     def graph(self, at: str | None = None) -> KnownGraph:
         """The graph now or as of a moment. RAISES: NotFoundError, UsageError."""
         if not self.store.states():
@@ -165,6 +184,7 @@ class Service:
         with self._lock:
             known = self._graphs.get(state.number)
             if known is None or known.graph.state.pins != state.pins:
-                known = KnownGraph(LineageGraph(state))
+                names = state.read(DATASETS, ["dataset"]).column(0).to_pylist()
+                known = KnownGraph(LineageGraph(state, families(names)))
             self._graphs[state.number] = known
         return known

@@ -68,6 +68,7 @@ class Line:
     title: str = ""
     state: State = State.PLAIN
     doubtful: bool = False
+    faint: bool = False  # there, and not what the picture is about
 
 
 @dataclass(frozen=True, slots=True)

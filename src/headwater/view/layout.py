@@ -25,8 +25,9 @@ TITLE_HEIGHT = 26.0
 ROW_HEIGHT = 20.0
 FONT_SIZE = 12.0
 _PADDING = 12.0
-_NARROWEST, _WIDEST = 90.0, 280.0
+_NARROWEST, _WIDEST = 90.0, 330.0
 _GAP_X, _GAP_Y = 90.0, 22.0
+_PER_LINE, _MOST_GAP = 1.5, 180.0  # more room between ranks for each line that runs there
 _SWEEPS, _MOST_SWEEPS = 10, 120
 _CAREFUL, _EFFORT = 4_000, 40_000  # pieces of lines up to which orders are compared; pieces times sweeps for that
 BADGE_WIDTH = 34.0  # of a count beside a title
@@ -260,7 +261,7 @@ class _Layering:
         middles: dict[int, tuple[float, float]] = {}
         frames: list[tuple[str, Place]] = []
         x = room
-        for layer in layers:
+        for number, layer in enumerate(layers):
             widest = max((self.sizes[node][0] for node in layer), default=0.0)
             for node in layer:
                 if node < len(self.boxes):
@@ -269,14 +270,28 @@ class _Layering:
                 else:
                     middles[node] = (x + widest / 2, tops[node] - top)
             frames += self._frames(layer, places)
-            x += widest + _GAP_X
+            lines = sum(len(self.out.get(node, ())) for node in layer)
+            x += widest + _GAP_X + (min(_MOST_GAP, _PER_LINE * lines) if number + 1 < len(layers) else 0.0)
         bends = {}
         for number, (source, target, _, _) in enumerate(self.lines):
             chain = self.chains.get((source, target)) or self.chains.get((target, source), [])[::-1]
             if chain:
                 bends[number] = tuple(middles[node] for node in chain)
         height = max((place.y + place.height for place in places.values()), default=0.0) + room
-        return Layout(places, bends, max(0.0, x - _GAP_X + room), height, tuple(frames))
+        return Layout(places, bends, max(0.0, x - _GAP_X + room), height, tuple(self._joined(frames, places)))
+
+    def _joined(self, frames: list[tuple[str, Place]], places: dict[str, Place]) -> Iterator[tuple[str, Place]]:
+        """One frame for each group, unless a box of another one would stand inside it."""
+        groups: dict[str, list[Place]] = {}
+        for group, place in frames:
+            groups.setdefault(group, []).append(place)
+        strangers = {box.id: box.group for box in self.boxes}
+        for group, parts in groups.items():
+            whole = _around(parts)
+            if any(strangers[id] != group and _touch(whole, place) for id, place in places.items()):
+                yield from ((group, part) for part in parts)
+            else:
+                yield group, whole
 
     def _frames(self, layer: list[int], places: dict[str, Place]) -> Iterator[tuple[str, Place]]:
         """A frame around each run of boxes of one group."""
@@ -287,6 +302,17 @@ class _Layering:
                 width = max(place.width for place in inside) + 2 * _FRAME_PADDING
                 bottom = inside[-1].y + inside[-1].height + _FRAME_PADDING
                 yield group, Place(left, top, width, bottom - top)
+
+
+def _around(parts: list[Place]) -> Place:
+    left, top = min(part.x for part in parts), min(part.y for part in parts)
+    right, bottom = max(part.x + part.width for part in parts), max(part.y + part.height for part in parts)
+    return Place(left, top, right - left, bottom - top)
+
+
+def _touch(one: Place, other: Place) -> bool:
+    across = one.x < other.x + other.width and other.x < one.x + one.width
+    return across and one.y < other.y + other.height and other.y < one.y + one.height
 
 
 def _without_cycles(count: int, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], bool]:

@@ -32,13 +32,20 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """The text, cut in the middle if it would need more than `room`: names differ at both ends.
+    """The text, cut in the middle if it would need more than `room`: names differ at both ends. A path loses its
+    first folders: paths differ at their end.
 
     >>> shortened("a_very_long_column_name_indeed", 10, 80)
     'a_very_…indeed'
+    >>> shortened("/home/me/shop/raw/2026-03-01/customers.csv", 10, 160)
+    '…/2026-03-01/customers.csv'
     """
     if text_width(text, size, bold=bold) <= room + _ROUNDING:
         return text
+    while text.count("/") > 1:
+        text = "…/" + text.removeprefix("…/").partition("/")[2]
+        if text_width(text, size, bold=bold) <= room + _ROUNDING:
+            return text
     keep = len(text) - 1
     while keep > 2 and text_width(_cut(text, keep), size, bold=bold) > room:
         keep -= 1

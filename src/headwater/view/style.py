@@ -13,14 +13,15 @@ STYLE = f"""
 .hw .paper {{ fill: var(--paper); }} .hw .frame {{ fill: var(--box); stroke: var(--edge); }}
 .hw text {{ fill: var(--ink); }} .hw .title {{ font-weight: bold; font-size: 13px; }}
 .hw .rule {{ stroke: var(--edge); }} .hw .group {{ fill: var(--frame); stroke: var(--edge); stroke-dasharray: 3 3; }}
-.hw .label, .hw .more, .hw .fold {{ fill: var(--faint); }} .hw .label {{ font-size: 11px; letter-spacing: .04em; }}
+.hw .label, .hw .more, .hw .fold {{ fill: var(--faint); }} .hw .label {{ font-size: 12px; letter-spacing: .04em; }}
 .hw .badge rect {{ fill: var(--paper); stroke: var(--edge); }}
-.hw .badge text {{ fill: var(--faint); font-size: 10.5px; text-anchor: middle; }}
+.hw .badge text {{ fill: var(--faint); font-size: 12px; text-anchor: middle; }}
 .hw .kind {{ fill: var(--edge); }} .hw .view .kind {{ fill: var(--changed); opacity: .55; }}
 .hw .file .kind, .hw .topic .kind {{ fill: var(--decide); opacity: .6; }}
 .hw path.line {{ fill: none; stroke-width: 1.4; opacity: .8; }}
 .hw .value {{ stroke: var(--flow); }} .hw .condition {{ stroke: var(--decide); stroke-dasharray: 6 4; }}
 .hw .row {{ stroke: var(--rows); stroke-dasharray: 2 4; }} .hw path.doubtful {{ opacity: .45; }}
+.hw path.faint {{ opacity: .3; stroke-width: 1; }} .hw .many > .frame {{ stroke-dasharray: 4 3; }}
 .hw path.line:hover {{ stroke-width: 3; opacity: 1; }}
 .hw .focus > .frame {{ stroke: var(--flow); stroke-width: 2; }}
 .hw .focus > .kind {{ fill: var(--flow); opacity: 1; }}

@@ -126,7 +126,9 @@ def _line(number: int, line: Line, boxes: dict[str, Box], layout: Layout) -> str
     else:
         path = _through([first, *layout.bends.get(number, ()), last])
     title = f"<title>{escape(line.title)}</title>" if line.title else ""
-    classes = _classes("line", line.style.value, line.state, "doubtful" if line.doubtful else "")
+    classes = _classes(
+        "line", line.style.value, line.state, "doubtful" if line.doubtful else "", "faint" if line.faint else ""
+    )
     return f'<path class="{classes}" id="line-{number}" d="{path}">{title}</path>'
 
 

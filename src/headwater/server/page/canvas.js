@@ -16,6 +16,10 @@ export class Canvas {
     this.scale = 1;
     this.size = { width: 0, height: 0 };
     this.dragged = false;
+    /** Whether a person has moved it; until then it follows the size of the stage. */
+    this.moved = false;
+    /** @type {() => void} called whenever it has moved */
+    this.onPlace = () => {};
     /** @type {Map<number, PointerEvent>} */
     this.fingers = new Map();
     stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
@@ -45,13 +49,14 @@ export class Canvas {
 
   place() {
     this.all?.setAttribute("transform", `translate(${this.x.toFixed(2)} ${this.y.toFixed(2)}) scale(${this.scale.toFixed(4)})`);
+    this.onPlace();
   }
 
   /** Show all of it, as large as is good to read. */
   fit() {
-    const { clientWidth } = this.stage;
-    const clientHeight = this.stage.clientHeight - 36; // the legend stands below
+    const { clientWidth, clientHeight } = this.stage;
     const room = 32;
+    this.moved = false;
     const scale = Math.min(1.15, (clientWidth - room) / this.size.width, (clientHeight - room) / this.size.height);
     this.scale = Math.max(SMALLEST, scale);
     this.x = (clientWidth - (this.size.width - 48) * this.scale) / 2;
@@ -69,6 +74,7 @@ export class Canvas {
     this.x = x - (x - this.x) * (scale / this.scale);
     this.y = y - (y - this.y) * (scale / this.scale);
     this.scale = scale;
+    this.moved = true;
     this.place();
   }
 
@@ -131,6 +137,7 @@ export class Canvas {
     } else {
       this.x += dx;
       this.y += dy;
+      this.moved = true;
       this.place();
     }
     this.fingers.set(event.pointerId, event);

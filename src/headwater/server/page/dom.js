@@ -73,7 +73,10 @@ export function notice(kind, title, ...more) {
  */
 export function problem(error) {
   const { message = String(error), hint = null } = /** @type {any} */ (error);
-  return notice("error", message, hint && h("p", {}, hint));
+  const meant = /^did you mean `(.+)`\?/.exec(hint ?? "")?.[1];
+  const here = meant && window.location.pathname === "/graph";
+  const link = here && h("a", { href: `/graph?select=${encodeURIComponent(`1+${meant}+1`)}`, "data-link": "" }, meant);
+  return notice("error", message, hint && h("p", {}, link ? ["Did you mean ", link, "?"] : hint));
 }
 
 /**

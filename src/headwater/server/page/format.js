@@ -61,3 +61,10 @@ export function splitName(name) {
   const at = name.lastIndexOf(".");
   return at > 0 && !name.includes("/") ? [name.slice(0, at), name.slice(at + 1)] : ["", name];
 }
+
+const days = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric" });
+
+/** @param {string} text an ISO time */
+export function day(text) {
+  return days.format(new Date(text));
+}

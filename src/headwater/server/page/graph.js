@@ -5,15 +5,17 @@ import { Canvas } from "./canvas.js";
 import { add, fill, h, notice, problem } from "./dom.js";
 import { counted } from "./format.js";
 import { welcome } from "./home.js";
+import { Minimap } from "./minimap.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
 import { around, change, go, query } from "./place.js";
 import { Timeline } from "./timeline.js";
-import { Toolbar } from "./toolbar.js";
+import { Toolbar, followed, toggleAll } from "./toolbar.js";
 import { Walker } from "./walking.js";
 
-const SHOWN = ["select", "open", "level", "flip", "whole", "kind", "group", "at", "since"];
+const SHOWN = ["select", "open", "level", "flip", "whole", "lines", "kind", "group", "unfold", "at", "since"];
 
+const READABLE = 0.92; // the smallest text, 12 px, is 11 px then
 const LOCKS = ["from", "lock", "table"];
 
 /** @returns {import("./main.js").View} */
@@ -32,7 +34,7 @@ class GraphView {
     this.toolbar = new Toolbar(this.canvas);
     this.panel = new Panel(() => this.letGo(), (box) => this.focus(box));
     this.timeline = new Timeline();
-    add(this.stage, this.cover, legend(), this.spoken);
+    add(this.stage, this.cover, this.spoken);
     this.element = h("div.graph", {}, this.toolbar.element, h("div.middle", {}, this.stage, this.panel.element), this.timeline.element);
     /** @type {Picture | null} */
     this.picture = null;
@@ -46,13 +48,18 @@ class GraphView {
     this.stage.addEventListener("dblclick", (event) => this.onDoubleClick(event));
     this.stage.addEventListener("mousemove", (event) => this.onHover(event));
     this.stage.addEventListener("mouseleave", () => this.preview(null));
-    this.resized = () => this.picture && this.canvas.place();
-    window.addEventListener("resize", this.resized);
+    this.minimap = new Minimap(this.canvas);
+    add(this.stage, this.minimap.element);
+    this.resized = new ResizeObserver(() => {
+      if (this.picture && !this.canvas.moved) this.settle();
+      this.minimap.place();
+    });
+    this.resized.observe(this.stage);
   }
 
   closed() {
     this.asking?.abort();
-    window.removeEventListener("resize", this.resized);
+    this.resized.disconnect();
   }
 
   refreshed() {
@@ -99,6 +106,7 @@ class GraphView {
       if (isAbort(error)) return;
       this.canvas.svg?.remove();
       this.picture = null;
+      this.toolbar.tell("");
       fill(this.cover, problem(error));
     } finally {
       window.clearTimeout(slow);
@@ -115,7 +123,7 @@ class GraphView {
     this.canvas.show(drawn.svg);
     const svg = /** @type {SVGSVGElement} */ (this.canvas.svg);
     svg.classList.add(document.documentElement.getAttribute("data-theme") ?? "light");
-    this.picture = new Picture(drawn, svg);
+    this.picture = new Picture(drawn, svg, followed());
     if (LOCKS.some((name) => query().has(name))) this.panel.element.hidden = false; // it takes room from the picture
     const now = kept ? this.picture.boxes.get(kept.id) : null;
     if (kept && now) {
@@ -123,18 +131,26 @@ class GraphView {
       this.canvas.y += (kept.y - now.y) * this.canvas.scale;
       this.canvas.place();
     } else {
-      this.canvas.fit();
-      const start = this.picture.boxes.get(drawn.starts[0]?.dataset);
-      if (this.canvas.scale < 0.45 && start) {
-        this.canvas.scale = 0.7;
-        this.canvas.reveal(start, { centre: true });
-      }
+      this.settle();
     }
+    this.minimap.show(drawn.boxes, this.canvas.size);
     this.anchor = null;
     this.element.dataset.state = String(drawn.state);
-    this.toolbar.tell(`${counted(drawn.boxes.length, "table")}, ${counted(drawn.lines.length, "line")}${drawn.cut ? " (cut: there are more)" : ""}`);
+    this.toolbar.tell(`${counted(drawn.boxes.length, "table")}, ${counted(drawn.lines.length, "line")}${drawn.cut ? " (cut: there are more)" : ""}`
+      + (drawn.beside ? ` · ${drawn.beside} more only decide (a)` : ""));
     this.picture.point(this.walker.cursor);
     this.restore();
+  }
+
+  /** Show all of it if it can be read then, else where it begins. */
+  settle() {
+    if (!this.picture) return;
+    this.canvas.fit();
+    const start = this.picture.boxes.get(this.picture.drawn.starts[0]?.dataset) ?? this.picture.drawn.boxes[0];
+    if (this.canvas.scale < READABLE && start) {
+      this.canvas.scale = READABLE;
+      this.canvas.reveal(start, { centre: true });
+    }
   }
 
   // ------------------------------------------------------------------------------------------- what is locked
@@ -189,6 +205,7 @@ class GraphView {
     const pointed = this.picture.at(event);
     if (!pointed) return this.letGo();
     if (pointed.kind === "line") this.lockLine(pointed.line);
+    else if (this.picture.boxes.get(pointed.box)?.kind === "many") this.append("unfold", pointed.box);
     else if (pointed.kind === "port") this.lock({ lock: `${pointed.box}.${pointed.column}` });
     else if (pointed.kind === "box") this.lock({ table: pointed.box });
     else if (pointed.kind === "fold") this.fold(pointed.box);
@@ -245,6 +262,7 @@ class GraphView {
   expand(box) {
     const here = this.picture?.boxes.get(box);
     if (!here) return;
+    if (here.kind === "many") return this.append("unfold", box);
     const sides = [here.before ? `<${box}` : "", here.after ? `${box}>` : ""].filter(Boolean);
     if (!sides.length) return this.fold(box);
     this.anchor = box;
@@ -259,6 +277,7 @@ class GraphView {
     if (event.key === "Escape") this.letGo();
     else if (!picture) return false;
     else if (event.key.startsWith("Arrow")) this.walk(picture, event.key);
+    else if (event.key === "a") toggleAll();
     else if (event.key === "f") this.canvas.fit();
     else if (event.key === "+" || event.key === "=") this.canvas.zoom(1.25);
     else if (event.key === "-") this.canvas.zoom(0.8);
@@ -285,9 +304,4 @@ class GraphView {
     if (place) this.canvas.reveal(place);
     fill(this.spoken, column === null ? `table ${box}` : `column ${column} of ${box}`);
   }
-}
-
-function legend() {
-  const kinds = [["value", "makes the value"], ["condition", "decides the value"], ["row", "decides the rows"]];
-  return h("ul.legend", { "aria-label": "Lines" }, kinds.map(([kind, what]) => h("li", {}, h(`span.sample.${kind}`), what)));
 }

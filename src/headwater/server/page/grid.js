@@ -44,7 +44,7 @@ export function valueGrid(result) {
 /** @param {any} value */
 function cell(value) {
   if (value === null) return h("span.null", {}, "null");
-  return typeof value === "number" ? (Number.isInteger(value) ? count(value) : String(value)) : String(value);
+  return typeof value === "number" ? (Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(12)))) : String(value);
 }
 
 /**

@@ -1,27 +1,33 @@
-// Where people arrive: what there is, by database.
+// Where people arrive: the map of what there is, what changed, and what needs somebody.
 
 import { get } from "./api.js";
 import { fill, h, notice, problem } from "./dom.js";
-import { ago, count, counted, splitName } from "./format.js";
+import { ago, count, counted } from "./format.js";
+import { openPlace } from "./map.js";
+import { MapCanvas } from "./mapcanvas.js";
+import { Ground } from "./mapground.js";
 import { around } from "./place.js";
-
-const OTHERS = "others";
 
 /** @returns {import("./main.js").View} */
 export function homeView() {
   const element = h("div.page.home", {}, notice("loading", "Reading the graph"));
-  const load = () => fillHome(element).catch((error) => showProblem(element, error));
+  /** @type {MapCanvas | null} */
+  let canvas = null;
+  const load = async () => {
+    try {
+      const [overview, { states }, answer] = await Promise.all([get("/overview"), get("/states"), get("/map")]);
+      const wide = window.innerWidth > 760;
+      const ground = new Ground(answer, { width: Math.min(1480, element.clientWidth - 64) - (wide ? 420 : 0), height: Math.min(640, Math.max(300, window.innerHeight * 0.52)) });
+      canvas?.close();
+      canvas = new MapCanvas(ground, { onChoose: (place) => openPlace(ground, place) });
+      fill(element, overview.tables ? cockpit(overview, states, canvas) : welcome());
+      canvas.onResize();
+    } catch (error) {
+      fill(element, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+    }
+  };
   load();
-  return { element, refreshed: load };
-}
-
-/**
- * @param {HTMLElement} element
- * @param {any} error
- */
-function showProblem(element, error) {
-  if (error.code === "not-found") fill(element, welcome());
-  else fill(element, problem(error));
+  return { element, refreshed: load, closed: () => canvas?.close() };
 }
 
 /** The first steps, for a warehouse that has no lineage yet. */
@@ -36,39 +42,89 @@ export function welcome() {
     "No lineage here yet",
     h("p", {}, "The page follows by itself as soon as there is some."),
     h("ol.steps", {}, steps.map(([what, command]) => h("li", {}, h("span", {}, what), h("code", {}, command)))),
-  );
-}
-
-/** @param {HTMLElement} element */
-async function fillHome(element) {
-  const [{ datasets, total }, { states }] = await Promise.all([get("/datasets", { limit: 1000 }), get("/states")]);
-  if (!total) return fill(element, welcome());
-  /** @type {Map<string, any[]>} */
-  const groups = new Map();
-  for (const each of datasets) {
-    const group = splitName(each.name)[0] || OTHERS;
-    groups.set(group, [...(groups.get(group) ?? []), each]);
-  }
-  const last = states[states.length - 1];
-  fill(
-    element,
-    h("div.lead", {},
-      h("h1", {}, "Where does it come from?"),
-      h("p", {}, `${counted(total, "table")} in ${counted(groups.size, "database")}. Latest change ${ago(last?.ended)}, by ${last?.kind ?? "unknown"}.`)),
-    h("div.groups", {}, [...groups].sort(([a], [b]) => Number(a === OTHERS) - Number(b === OTHERS)).map(([name, members]) => group(name, members))),
-    total > datasets.length && h("p.faint", {}, `${count(total - datasets.length)} more: the search finds them.`),
+    h("p", {}, h("a.button", { href: "/play", "data-link": "" }, "Paste SQL, see its lineage")),
   );
 }
 
 /**
- * @param {string} name
- * @param {any[]} members
+ * @param {any} overview
+ * @param {any[]} states
+ * @param {MapCanvas} canvas
  */
-function group(name, members) {
-  return h("section.card", {},
-    h("h2", {}, name, h("span.faint", {}, counted(members.length, "table"))),
-    h("ul.datasets", {}, members.map((each) => h("li", {},
-      h("a", { href: `/graph?select=${encodeURIComponent(around(each.name))}`, "data-link": "" },
-        h(`span.dot.${each.kind}`), h("span.name", {}, splitName(each.name)[1]),
-        h("span.faint", { title: "sources and uses" }, `${each.upstream} → ${each.downstream}`))))));
+function cockpit(overview, states, canvas) {
+  const last = states[states.length - 1];
+  return [
+    h("div.lead", {},
+      h("h1", {}, "Where does it come from?"),
+      h("p", {}, `${counted(overview.tables, "table")} with ${counted(overview.columns, "column")} in ${counted(overview.regions, "region")}. Latest change ${ago(last?.ended)}, by ${last?.kind ?? "unknown"}.`)),
+    h("div.cockpit", {},
+      h("section.card.wide", {}, h("h2", {}, "What is here", h("a", { href: "/map", "data-link": "" }, "Open the map")), canvas.stage),
+      h("div.side", {}, changedCard(states), attentionCard()),
+      h("section.card.busiest", {}, h("h2", {}, "Most used", h("span.faint", {}, "made of → used by")),
+        h("ul.datasets", {}, overview.busiest.slice(0, 10).map(tableLink)))),
+  ];
+}
+
+/** @param {{name: string, kind: string, upstream: number, downstream: number}} each */
+function tableLink(each) {
+  return h("li", {}, h("a", { href: `/graph?select=${encodeURIComponent(around(each.name))}`, "data-link": "" },
+    h(`span.dot.${/^[a-z]+$/.test(each.kind) ? each.kind : "other"}`), h("span.name", {}, each.name),
+    h("span.faint", { title: "made of → used by" }, `${count(each.upstream)} → ${count(each.downstream)}`)));
+}
+
+/** @param {any[]} states */
+function changedCard(states) {
+  const body = h("div", {}, h("p.faint", {}, "Reading"));
+  get("/changes").then((answer) => fill(body, changed(answer, states))).catch((error) => fill(body, problem(error)));
+  return h("section.card", {}, h("h2", {}, "Since yesterday"), body);
+}
+
+/**
+ * @param {any} answer
+ * @param {any[]} states
+ */
+function changed(answer, states) {
+  if (!answer.states) return h("p.faint", {}, "Nothing has changed.");
+  const link = (/** @type {string} */ name) => h("li", {}, h("a", { href: graphSince(name, answer.since), "data-link": "" }, name));
+  if (answer.since === null) return h("p", {}, `${counted(answer.states, "change")}; nothing so old is kept to compare with.`, states.length > 1 && " The timeline of a table shows each.");
+  return h("div", {},
+    h("p", {}, h("b.added", {}, `+${count(answer.added)}`), " ", h("b.removed", {}, `−${count(answer.removed)}`), " ", h("b.changed", {}, `~${count(answer.changed)}`), ` edges, in ${counted(answer.states, "change")}`),
+    answer.new_tables.length > 0 && h("div", {}, h("h3", {}, "New"), h("ul.names", {}, answer.new_tables.slice(0, 6).map(link))),
+    answer.gone_tables.length > 0 && h("p.faint", {}, `Gone: ${answer.gone_tables.slice(0, 6).join(", ")}`),
+    answer.tables.length > 0 && h("div", {}, h("h3", {}, "Made in another way"), h("ul.names", {}, answer.tables.slice(0, 6).map(link))));
+}
+
+/**
+ * @param {string} name
+ * @param {number} since
+ */
+function graphSince(name, since) {
+  return `/graph?select=${encodeURIComponent(around(name))}&since=${since}`;
+}
+
+function attentionCard() {
+  const rows = [
+    attention("stale", "/stale", (/** @type {any[]} */ answer) => [new Set(answer.map((each) => each.table)).size, "stale table", answer.slice(0, 3).map((each) =>
+      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
+    attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
+      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
+    attention("issues", "/issues?limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
+      h("a", { href: `/issues?code=${encodeURIComponent(code)}`, "data-link": "" }, `${count(Number(many))} × ${code}`))]),
+  ];
+  return h("section.card", {}, h("h2", {}, "Needs attention"), h("ul.attention", {}, rows));
+}
+
+/**
+ * @param {string} kind
+ * @param {string} path
+ * @param {(answer: any) => [number, string, (Node | string)[]]} tell how many, of what, and the first of them
+ */
+function attention(kind, path, tell) {
+  const item = h("li", { class: kind }, h("span.faint", {}, "Reading"));
+  get(path).then((answer) => {
+    const [many, noun, links] = tell(answer);
+    item.classList.toggle("some", many > 0);
+    fill(item, h("p", {}, h("b", {}, count(many)), ` ${noun}${many === 1 ? "" : "s"}`), links.map((link) => h("p", {}, link)));
+  }).catch((error) => fill(item, h("p.faint", {}, error.message)));
+  return item;
 }

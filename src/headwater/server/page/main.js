@@ -1,11 +1,12 @@
 // The shell: which view stands in the page, the search box, news from the server, keys that work everywhere.
 
 import { get } from "./api.js";
-import { fill, h, one, problem } from "./dom.js";
+import { fill, h, notice, one, problem } from "./dom.js";
 import { followLinks, onMove, place } from "./place.js";
 import { graphView } from "./graph.js";
 import { homeView } from "./home.js";
 import { issuesView } from "./issues.js";
+import { mapView } from "./map.js";
 import { runsView } from "./runs.js";
 import { setUpSearch } from "./search.js";
 import { sqlView } from "./sql.js";
@@ -21,7 +22,7 @@ import { tablesView } from "./tables.js";
  */
 
 /** @type {Record<string, () => View>} */
-const VIEWS = { home: homeView, graph: graphView, tables: tablesView, runs: runsView, issues: issuesView, sql: sqlView };
+const VIEWS = { home: homeView, map: mapView, graph: graphView, tables: tablesView, runs: runsView, issues: issuesView, sql: sqlView };
 const KEYS = [
   ["/", "find a table or column"],
   ["← →", "walk to where a column comes from, and to what is made of it"],
@@ -29,6 +30,7 @@ const KEYS = [
   ["Enter", "open what is hidden around a table"],
   ["Space", "lock the way of a column"],
   ["c", "show or hide the columns of a table"],
+  ["a", "follow all lines: values, and what decides them and the rows"],
   ["f", "fit the picture, + and − zoom"],
   ["Esc", "let go, close"],
   ["?", "this list"],
@@ -51,12 +53,20 @@ function show() {
   current?.view.closed?.();
   const root = one("#view");
   try {
-    const view = (VIEWS[name] ?? homeView)();
+    const view = (VIEWS[name] ?? nowhere)();
     current = { name, view };
     fill(root, view.element);
   } catch (error) {
     fill(root, problem(error));
   }
+}
+
+/** An address that there is not. @returns {View} */
+function nowhere() {
+  const places = [["/", "Home"], ["/graph", "Lineage"], ["/tables", "Tables"], ["/runs", "Runs"]];
+  return { element: h("div.page", {}, notice("empty", "There is no such page",
+    h("p", {}, "Nothing stands at ", h("code", {}, window.location.pathname), ". These do:"),
+    h("p.actions.centred", {}, places.map(([href, text]) => h("a.button", { href, "data-link": "" }, text))))) };
 }
 
 function setUpTheme() {

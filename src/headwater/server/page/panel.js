@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { fill, h, notice, problem } from "./dom.js";
 import { ago, moment } from "./format.js";
 import { around, change, query } from "./place.js";
+import { KINDS, followed } from "./toolbar.js";
 import { showLit, sqlBlock } from "./sqltext.js";
 
 /**
@@ -36,7 +37,7 @@ export class Panel {
    * @param {() => Promise<(Node | string | false | null)[]>} load
    */
   async open(key, title, load) {
-    const now = `${key}\u0000${query().get("at") ?? ""}`;
+    const now = `${key}\u0000${query().get("at") ?? ""}\u0000${[...followed()].join()}`;
     if (this.shown === now) return;
     this.shown = now;
     this.element.hidden = false;
@@ -58,7 +59,8 @@ export class Panel {
     return this.open(`edge ${JSON.stringify(ends)}`, title, async () => {
       const { edges } = await get("/edge", { ...ends, at: query().get("at") });
       if (!edges.length) return [notice("empty", "This edge is not there at this moment")];
-      return [h("ul.edges", {}, grouped(edges).map(edgeItem))];
+      const groups = grouped(edges);
+      return [h("ul.edges", {}, groups.map((each) => edgeItem(each, groups.length > 1)))];
     });
   }
 
@@ -69,7 +71,9 @@ export class Panel {
   showColumn(dataset, column) {
     return this.open(`column ${dataset}.${column}`, [name(dataset, column)], async () => {
       const at = query().get("at");
-      const wanted = { name: `${dataset}.${column}`, at };
+      const kinds = followed();
+      const influence = Object.entries(KINDS).filter(([, some]) => some.some((kind) => kinds.has(kind))).map(([name]) => name);
+      const wanted = { name: `${dataset}.${column}`, at, influence };
       const [made, used] = await Promise.all([get("/trace", wanted), get("/impact", wanted)]);
       return [
         stepList("Made of", made, true), stepList("Used by", used, false),
@@ -87,6 +91,7 @@ export class Panel {
         h("p.actions", {},
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
           found.in_lake && h("a.button", { href: `/tables?table=${encodeURIComponent(dataset)}`, "data-link": "" }, "Open table")),
+        found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, each)))),
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
         h("h3", {}, `Columns (${found.columns.length})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
@@ -177,12 +182,15 @@ function grouped(edges) {
   return [...groups.values()];
 }
 
-/** @param {any[]} edges of one statement and pair */
-function edgeItem(edges) {
+/**
+ * @param {any[]} edges of one statement and pair
+ * @param {boolean} named whether the title does not name the ends already
+ */
+function edgeItem(edges, named) {
   const [edge] = edges;
   const lit = edges.find((each) => each.sql?.start !== null)?.sql ?? edge.sql;
   return h("li", {},
-    h("div.ends", {}, name(edge.source, edge.source_column), h("span.arrow", {}, " → "), name(edge.target, edge.target_column)),
+    named && h("div.ends", {}, name(edge.source, edge.source_column), h("span.arrow", {}, " → "), name(edge.target, edge.target_column)),
     h("div.chips", {}, edges.map((each) => chip(each.kind, each.influence)), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
     edge.approximate && h("p.doubt", {}, `In doubt: ${edge.approximate}`),
     edge.expression && h("code.expression", {}, edge.expression),

@@ -9,7 +9,7 @@ const NEAR = 6; // pixels: lines are thin, and dashed ones have gaps
  * @typedef {{id: string, kind: string, ports: string[], before: number, after: number, more: number,
  *   folded: boolean | null, x: number, y: number, width: number, height: number}} Box
  * @typedef {{state: number, svg: string, starts: {dataset: string, column: string | null}[], boxes: Box[],
- *   lines: import("./ways.js").Line[], cut: boolean}} Drawn
+ *   lines: import("./ways.js").Line[], cut: boolean, beside: number}} Drawn
  * @typedef {{kind: "line", line: number} | {kind: "port", box: string, column: string} |
  *   {kind: "box" | "fold" | "before" | "after" | "more", box: string}} Pointed
  */
@@ -18,11 +18,12 @@ export class Picture {
   /**
    * @param {Drawn} drawn
    * @param {SVGSVGElement} svg
+   * @param {Set<string>} follow the kinds of edges that a way takes
    */
-  constructor(drawn, svg) {
+  constructor(drawn, svg, follow) {
     this.drawn = drawn;
     this.svg = svg;
-    this.ways = new Ways(drawn.lines);
+    this.ways = new Ways(drawn.lines, follow);
     /** @type {import("./curves.js").Curve[] | undefined} */
     this.curves = undefined;
     /** @type {Map<string, Box>} */

@@ -1,16 +1,34 @@
-// The states of the graph on a line: as of when, and compared with what.
+// The states of the graph on a line: as of when, what each changed, compared with what; it can be played.
 
 import { get } from "./api.js";
 import { calmed, fill, h } from "./dom.js";
-import { moment } from "./format.js";
+import { count, day, moment } from "./format.js";
 import { change, query } from "./place.js";
+
+const PACE = 1200; // milliseconds for one state while it plays
+
+/** @typedef {{number: number, kind: string | null, ended: string, sources: string[] | null, edges: number | null, analysed: number | null, removed: number | null}} State */
 
 export class Timeline {
   constructor() {
-    this.element = h("div.timeline", { hidden: true });
-    /** @type {{number: number, kind: string | null, ended: string, sources: string[] | null, edges: number | null}[]} */
+    /** @type {State[]} */
     this.states = [];
+    this.playing = 0;
     this.slide = calmed((/** @type {number} */ number) => this.choose(number), 150);
+    this.range = /** @type {HTMLInputElement} */ (h("input", { type: "range", min: "0", step: "1", "aria-label": "State of the graph" }));
+    this.range.addEventListener("input", () => {
+      this.stop();
+      this.describe(Number(this.range.value));
+      this.slide(Number(this.range.value));
+    });
+    this.days = h("div.days", { "aria-hidden": "true" });
+    this.label = h("span.when");
+    this.play = h("button.play", { onclick: () => (this.playing ? this.stop() : this.start()), "aria-label": "Play the changes", title: "Play the changes" }, "▶");
+    this.compare = h("button.toggle", { onclick: () => this.toggleCompare() }, "Compare");
+    this.before = h("span.since");
+    this.legend = h("ul.diff-legend", {}, ["added", "changed", "removed"].map((name) => h("li", { class: name }, name)));
+    this.element = h("div.timeline", { hidden: true },
+      h("span.as-of", {}, "As of"), this.play, h("div.track", {}, this.range, this.days), this.label, this.compare, this.before, this.legend);
     this.load();
   }
 
@@ -41,30 +59,49 @@ export class Timeline {
     });
   }
 
+  /** Go through the states, each compared with the one before it. */
+  start() {
+    const { states } = this;
+    let index = this.indexOf(query().get("at"));
+    if (index >= states.length - 1) index = 0;
+    const step = () => {
+      change({ at: index >= states.length - 1 ? null : String(states[index].number), since: index > 0 ? String(states[index - 1].number) : null });
+      index += 1;
+      if (index >= states.length) this.stop();
+    };
+    step();
+    this.playing = window.setInterval(step, PACE);
+    fill(this.play, "❚❚");
+    this.play.setAttribute("aria-label", "Stop");
+  }
+
+  stop() {
+    window.clearInterval(this.playing);
+    this.playing = 0;
+    fill(this.play, "▶");
+    this.play.setAttribute("aria-label", "Play the changes");
+  }
+
+  toggleCompare() {
+    const index = this.indexOf(query().get("at"));
+    change({ since: query().get("since") ? null : String(this.states[index - 1].number) });
+  }
+
+  /** The elements stay, so that the one with the focus keeps it. */
   update() {
     const { states } = this;
     this.element.hidden = states.length < 2;
     if (this.element.hidden) return;
     const index = this.indexOf(query().get("at"));
     const since = Number(query().get("since")) || 0;
-    const range = /** @type {HTMLInputElement} */ (h("input", {
-      type: "range", min: "0", max: String(states.length - 1), value: String(index), step: "1", list: "ticks", "aria-label": "State of the graph",
-    }));
-    range.addEventListener("input", () => {
-      this.describe(range, Number(range.value));
-      this.slide(Number(range.value));
-    });
-    this.label = h("span.when");
-    const compare = h("button.toggle", {
-      "aria-pressed": String(since > 0), disabled: index === 0,
-      onclick: () => change({ since: since ? null : String(states[index - 1].number) }),
-    }, "Compare");
-    const before = since > 0 && h("label.since", {}, "with ", this.beforeChoice(states[index].number, since));
-    fill(this.element,
-      h("span.as-of", {}, "As of"), range,
-      h("datalist", { id: "ticks" }, states.slice(0, 60).map((_, at) => h("option", { value: String(at) }))),
-      this.label, compare, before, since > 0 && diffLegend());
-    this.describe(range, index);
+    this.range.max = String(states.length - 1);
+    if (Number(this.range.value) !== index) this.range.value = String(index);
+    fill(this.days, dayMarks(states));
+    this.compare.setAttribute("aria-pressed", String(since > 0));
+    this.compare.toggleAttribute("disabled", index === 0);
+    fill(this.before, since > 0 ? h("label", {}, "with ", this.beforeChoice(states[index].number, since)) : "");
+    this.legend.hidden = since === 0;
+    this.describe(index);
   }
 
   /**
@@ -80,19 +117,29 @@ export class Timeline {
     return choice;
   }
 
-  /**
-   * @param {HTMLElement} range
-   * @param {number} index
-   */
-  describe(range, index) {
+  /** @param {number} index */
+  describe(index) {
     const state = this.states[index];
     const last = this.states[this.states.length - 1];
     const text = `state ${state.number} of ${last.number} · ${state.kind ?? "change"} · ${moment(state.ended)}`;
-    range.setAttribute("aria-valuetext", text);
-    if (this.label) fill(this.label, state === last ? `now · ${text}` : text);
+    this.range.setAttribute("aria-valuetext", text);
+    const did = [state.analysed && `${count(state.analysed)} analysed`, state.removed && `${count(state.removed)} removed`, state.edges && `${count(state.edges)} edges`];
+    const more = did.filter(Boolean).join(", ");
+    fill(this.label, state === last ? `now · ${text}` : text, more && h("span.faint", {}, ` · ${more}`));
+    this.label.title = `${text} ${more}`;
   }
 }
 
-function diffLegend() {
-  return h("ul.diff-legend", {}, ["added", "changed", "removed"].map((name) => h("li", { class: name }, name)));
+/**
+ * A mark where each day begins; of many, some.
+ * @param {State[]} states
+ */
+function dayMarks(states) {
+  const first = states.map((each, at) => ({ at, text: day(each.ended) })).filter((each, at, all) => !at || all[at - 1].text !== each.text);
+  const every = Math.ceil(first.length / 6);
+  return first.filter((_, at) => at % every === 0).map(({ at, text }) => {
+    const mark = h("span", {}, text);
+    mark.style.left = `${(at / Math.max(1, states.length - 1)) * 100}%`;
+    return mark;
+  });
 }

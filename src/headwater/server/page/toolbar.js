@@ -12,6 +12,19 @@ export const KINDS = {
 };
 const ALL = Object.values(KINDS).flat();
 const WORDS = { value: "Values", condition: "Conditions", row: "Rows" };
+const MEANING = { value: "solid: what makes a value", condition: "dashed: what decides a value", row: "dotted: what decides which rows there are" };
+
+/** The kinds that ways follow: values alone, unless the address says more. */
+export function followed() {
+  const params = query();
+  if (params.getAll("kind").length) return new Set(params.getAll("kind"));
+  return new Set(params.get("lines") === "all" ? ALL : KINDS.value);
+}
+
+/** Conditions and rows count as much as values, or stand back again. */
+export function toggleAll() {
+  change({ kind: null, lines: query().get("lines") === "all" ? null : "all" });
+}
 
 export class Toolbar {
   /** @param {import("./canvas.js").Canvas} canvas */
@@ -49,7 +62,7 @@ export class Toolbar {
       "aria-pressed": String(value === level),
       onclick: () => change({ level: value === "auto" ? null : value, flip: null }),
     }, text)));
-    const chosen = new Set(params.getAll("kind").length ? params.getAll("kind") : ALL);
+    const chosen = followed();
     fill(this.kinds, Object.entries(KINDS).map(([name, kinds]) => this.kind(/** @type {keyof typeof KINDS} */ (name), kinds, chosen)));
     this.group.setAttribute("aria-pressed", String(params.has("group")));
   }
@@ -63,7 +76,7 @@ export class Toolbar {
   kind(name, kinds, chosen) {
     const on = kinds.filter((kind) => chosen.has(kind));
     const state = on.length === kinds.length ? "true" : on.length ? "mixed" : "false";
-    const whole = h("button.toggle", { "aria-pressed": state, onclick: () => choose(chosen, kinds, on.length !== kinds.length) },
+    const whole = h("button.toggle", { "aria-pressed": state, title: `${MEANING[name]}${name === "value" ? "" : " (a: all lines)"}`, onclick: () => choose(chosen, kinds, on.length !== kinds.length) },
       h(`span.sample.${name}`), WORDS[name]);
     const single = kinds.map((kind) => h("label", {},
       h("input", { type: "checkbox", checked: chosen.has(kind), onchange: () => choose(chosen, [kind], !chosen.has(kind)) }),
@@ -84,12 +97,13 @@ function choose(chosen, kinds, on) {
     else next.delete(kind);
   }
   if (!next.size) return;
-  change({ kind: next.size === ALL.length ? null : ALL.filter((kind) => next.has(kind)) });
+  const values = next.size === KINDS.value.length && KINDS.value.every((kind) => next.has(kind));
+  change({ lines: next.size === ALL.length ? "all" : null, kind: values || next.size === ALL.length ? null : ALL.filter((kind) => next.has(kind)) });
 }
 
 /** The address of the present picture as a file. @param {string} format */
 export function pictureAddress(format) {
   const params = query();
-  const names = ["select", "open", "level", "flip", "whole", "kind", "group", "at", "since"];
+  const names = ["select", "open", "level", "flip", "whole", "lines", "kind", "group", "unfold", "at", "since"];
   return address("/picture", { ...Object.fromEntries(names.map((name) => [name, params.getAll(name)])), format });
 }

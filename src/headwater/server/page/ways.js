@@ -13,15 +13,19 @@ const WHOLE = "*";
  */
 
 export class Ways {
-  /** @param {Line[]} lines */
-  constructor(lines) {
+  /**
+   * @param {Line[]} lines
+   * @param {Set<string>} follow the kinds of edges that a way takes
+   */
+  constructor(lines, follow) {
     this.lines = lines;
     /** @type {Map<string, Map<string, Hop[]>>} */
     this.up = new Map();
     /** @type {Map<string, Map<string, Hop[]>>} */
     this.down = new Map();
     lines.forEach((line, number) => {
-      for (const [source, target] of line.edges) {
+      for (const [source, target, kind] of line.edges) {
+        if (!follow.has(kind)) continue;
         const from = { box: line.source.box, column: source };
         const to = { box: line.target.box, column: target };
         put(this.up, to, { line: number, other: from, style: line.style });
