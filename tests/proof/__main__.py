@@ -1,8 +1,8 @@
 """`python -m tests.proof`: prove lineage by execution.
 
 Without options: all TPC queries, then generated ones. With a folder: its SELECTs only. Findings are printed as they
-are met, with the seed and number of a generated query (`--only 7:123` proves it again); at the end, the runs and the
-share of witnessed edges by kind. Exit 1 if there is a finding.
+are met, with the seed and number of a generated query (`--only 7:123` proves it again); at the end, the runs, the
+queries that took too long to be proven whole, and the share of witnessed edges by kind. Exit 1 if there is a finding.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from headwater.model.edges import InfluenceClass
 from tests.proof.account import Account
+from tests.proof.bound import SECONDS
 from tests.proof.engines import ENGINES
 from tests.proof.generated import WORLDS, prove_one
 from tests.proof.run import DUCKDB, Progress, prove_slices, slices
@@ -70,11 +71,11 @@ def _prove_texts(queries: dict[str, str], schema: Schema, account: Account, give
         if at % 10 == 0:
             print(f"{at} of {len(queries)}: {name}", file=sys.stderr, flush=True)
         told, refused = len(account.findings), account.refused
-        prove_text(sql, schema, account, seed=given.seed, worlds=given.worlds)
+        prove_text(sql, schema, account, name=name, seed=given.seed, worlds=given.worlds)
         if account.refused > refused:
             print(f"{name}: the engine does not run it on these tables", file=sys.stderr, flush=True)
         for finding in account.findings[told:]:
-            print(f"FINDING {name} {finding}", flush=True)
+            print(f"FINDING {finding}", flush=True)
 
 
 def summary(account: Account, seed: int) -> dict[str, object]:
@@ -83,6 +84,7 @@ def summary(account: Account, seed: int) -> dict[str, object]:
         "proof": "findings" if account.findings else "ok",
         "seed": seed,
         **{name: getattr(account, name) for name in ("queries", "runs", "refused", "empty", "unstable", "in_doubt")},
+        "slow": account.slow,
         "findings": [str(finding) for finding in account.findings],
         "edges": {kind.value: [account.witnessed[kind], account.edges[kind]] for kind in account.edges},
         "witnessed": {influence.value: round(account.share(influence), 4) for influence in InfluenceClass},
@@ -94,8 +96,10 @@ def report(account: Account, *, unwitnessed: bool = False) -> None:
     print(
         f"{account.queries:,} queries, {account.runs:,} changes tried, {account.refused:,} refused by the engine, "
         f"{account.empty:,} without rows, {account.unstable:,} unstable, {account.in_doubt:,} not resolved, "
-        f"{len(account.findings):,} findings"
+        f"{len(account.slow):,} slow, {len(account.findings):,} findings"
     )
+    for name in account.slow:
+        print(f"  SLOW: not all changes were tried in {SECONDS:.0f} s: {name}")
     for kind, count in sorted(account.edges.items(), key=lambda item: (item[0].influence.value, item[0].value)):
         share = account.witnessed[kind] / count
         print(f"  {kind.influence.value:9} {kind.value:14} {count:>9,} edges, {share:6.1%} witnessed")

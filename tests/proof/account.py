@@ -50,6 +50,8 @@ class Account:
     """Queries that were unstable."""
     not_run: list[str] = field(default_factory=list)
     """Queries that the engine refused."""
+    slow: list[str] = field(default_factory=list)
+    """Queries whose time was over before all changes were tried."""
 
     def settle(self, query: Query, witnessed: set[EdgeKey]) -> None:
         """Count the edges of a query and those that were witnessed."""
@@ -70,6 +72,7 @@ class Account:
         self.findings += other.findings
         self.by_chance += other.by_chance
         self.not_run += other.not_run
+        self.slow += other.slow
         self.unwitnessed += other.unwitnessed[: KEPT - len(self.unwitnessed)]
 
     def share(self, influence: InfluenceClass) -> float:

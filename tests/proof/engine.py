@@ -1,6 +1,7 @@
 """Worlds: the tables of a proof in an engine, and the rows of a statement in each variant of them."""
 
 import random
+import threading
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -54,6 +55,10 @@ class World:
         """The rows of a query that `together` has made, in the base and in each variant; None if it does not run."""
         return None
 
+    def interrupt(self) -> None:
+        """End the statement that runs now, from another thread; it then counts as one that does not run."""
+        raise NotImplementedError
+
     def base(self, name: str) -> dict[str, tuple[str, ...]]:
         return {column: held.values for column, held in self.tables[name].items()}
 
@@ -104,7 +109,7 @@ class World:
 class DuckWorld(World):
     """Base tables in the schema `main` of DuckDB, variants in schemas of their own."""
 
-    __slots__ = ("connection", "made", "numbers", "path")
+    __slots__ = ("connection", "lock", "made", "numbers", "path", "running")
 
     def __init__(self, tables: dict[str, Table], seed: str) -> None:
         super().__init__(tables, seed)
@@ -112,6 +117,7 @@ class DuckWorld(World):
         # Small tables often have two rows where a query expects one; then the first one counts.
         self.connection.execute("SET scalar_subquery_error_on_multiple_rows = false")
         self.connection.execute("SET enable_progress_bar = false")
+        self.lock, self.running = threading.Lock(), False
         self.made: set[str] = set()
         self.path = ""
         self.numbers: dict[tuple[str, str], int] = {}
@@ -121,6 +127,11 @@ class DuckWorld(World):
 
     def close(self) -> None:
         self.connection.close()
+
+    def interrupt(self) -> None:
+        with self.lock:
+            if self.running:
+                self.connection.interrupt()
 
     def _create(self, schema: str, name: str, values: dict[str, tuple[str, ...]]) -> None:
         typed = ", ".join(f'"{column}" {held.type}' for column, held in self.tables[name].items())
@@ -186,10 +197,15 @@ class DuckWorld(World):
             self.connection.execute(f"INSERT INTO main.all_{name} VALUES {', '.join(found)}")
 
     def _rows(self, sql: str) -> list[Row] | None:
+        with self.lock:
+            self.running = True
         try:
             return [tuple(map(plain, row)) for row in self.connection.execute(sql).fetchall()]
         except duckdb.Error:
             return None
+        finally:
+            with self.lock:
+                self.running = False
 
 
 def _numbered(number: int, values: dict[str, tuple[str, ...]]) -> list[str]:

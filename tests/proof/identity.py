@@ -8,6 +8,9 @@ from sqlglot import exp
 ID = "__made_of"
 _NOT_SUPPORTED = ("distinct", "qualify", "pivots", "sample", "laterals", "match", "connect")
 
+_MAKING_ROWS = (exp.Unnest, exp.Explode)
+"""Functions of a select list that make several rows of one."""
+
 _BY_PEERS = (exp.Sum, exp.Count, exp.Max, exp.Min, exp.Avg)
 """Window functions that give rows with equal keys equal values."""
 
@@ -91,6 +94,8 @@ def _extend_select(select: exp.Select, tables: dict[str, exp.CTE], done: set[int
         raise NoIdentity
     group = select.args.get("group")
     if group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup) is not None:  # a sum may be made as a group is
+        raise NoIdentity
+    if any(item.find(*_MAKING_ROWS) is not None for item in select.expressions):  # which of its elements a row has
         raise NoIdentity
     from_ = select.args.get("from_") or select.args.get("from")
     joins = select.args.get("joins") or ()

@@ -53,6 +53,10 @@ def _server() -> Path:
     return folder
 
 
+def _psql() -> list[str]:
+    return ["psql", "-X", "-q", "-t", "--csv", "-h", str(_server()), "-U", "postgres", "-d", "postgres"]
+
+
 class PostgresWorld(World):
     """Base tables in a schema of their own, variants in others."""
 
@@ -63,15 +67,15 @@ class PostgresWorld(World):
         super().__init__(tables, seed)
         PostgresWorld.worlds += 1
         self.name = f"w{PostgresWorld.worlds}"
-        command = ["psql", "-X", "-q", "-t", "--csv", "-h", _server(), "-U", "postgres", "-d", "postgres"]
         self.process = subprocess.Popen(
-            [str(part) for part in command],
+            _psql(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
         self._ask(f"\\pset null {_NULL}\n\\set VERBOSITY terse\nSET client_min_messages = error")
+        self._ask(f"SET application_name = '{self.name}'")
         self.made: set[str] = set()
         for name in tables:
             self._create(self.name, name, self.base(name))
@@ -80,6 +84,10 @@ class PostgresWorld(World):
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.wait()
+
+    def interrupt(self) -> None:
+        told = f"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = '{self.name}'"
+        subprocess.run([*_psql(), "-c", told], check=False, stdout=subprocess.DEVNULL)
 
     def _ask(self, sql: str) -> str:
         """What psql prints for statements."""

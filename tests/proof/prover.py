@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from headwater.model.edges import InfluenceClass, Kind
 from tests.proof.account import Account, Finding
+from tests.proof.bound import SECONDS, Bound
 from tests.proof.engine import Variant, World
 from tests.proof.judge import SAME, Bug, Difference, EdgeKey, Query, Result, compare, compare_bags, is_empty
 from tests.proof.shrink import shrink
@@ -39,30 +40,42 @@ class Proof:
         self.witnessed: set[EdgeKey] = set()
         self.ran = 0
         self.over = False
+        self.bound = Bound(SECONDS)
 
     def through(self, worlds: Iterable[World]) -> bool:
-        """Prove the query in worlds until nothing is left to witness; False when the engine refuses the query."""
+        """Prove the query in worlds until nothing is left to witness; False when it ran in none of them.
+
+        A query that the engine refuses is counted, and so is one whose time is over before all is tried.
+        """
+        with self.bound:
+            self._through(worlds)
+        if self.bound.over:
+            self.account.slow.append(self.query.seed or self.query.sql)
+        elif not self.ran:
+            self.account.refused += 1
+            self.account.not_run.append(self.query.sql)
+        if not self.ran:
+            return False
+        self.account.identified += self.query.identified is not None
+        self.account.settle(self.query, self.witnessed)
+        return True
+
+    def _through(self, worlds: Iterable[World]) -> None:
         empty: World | None = None
         for world in worlds:
+            self.bound.world = world
             base = self.query.run(world)
-            if base is None:
+            if base is None or self.bound.over:
                 break
             if is_empty(base.rows):
                 empty = world
                 continue  # nothing comes out of these tables; the next may do better
             self._in_world(world, base)
-            if self.over or (self.ran >= self.least and not self._wanted()):
+            if self.over or self.bound.over or (self.ran >= self.least and not self._wanted()):
                 break
         if not self.ran and empty is not None and (base := self.query.run(empty)) is not None:
             self.account.empty += 1
             self._in_world(empty, base)
-        if not self.ran:
-            self.account.refused += 1
-            self.account.not_run.append(self.query.sql)
-            return False
-        self.account.identified += self.query.identified is not None
-        self.account.settle(self.query, self.witnessed)
-        return True
 
     def _wanted(self) -> dict[str, set[EdgeKey]]:
         """The edges that are still tried, by source."""
@@ -83,14 +96,17 @@ class Proof:
             return
         plan = dict(self._plan(world, wanted))
         variants = [variant for variants in plan.values() for variant in variants]
-        runs = self.query.run_together(world, base, variants) if variants else None
+        runs = None
+        if variants:
+            with Bound(SECONDS / 6, world):  # DuckDB plans some lateral joins badly; one by one may be quick
+                runs = self.query.run_together(world, base, variants)
         if runs is not None:
             self.account.runs += len(variants)
             for variant, new in zip(variants, runs[1:], strict=True):
                 self._judge(world, base, variant, compare_bags(runs[0], new, self.query.whole))
             wanted = {source: left for source, keys in wanted.items() if (left := self._by_order(keys))}
         for source, variants in plan.items():
-            if self.over:
+            if self.over or self.bound.over:
                 return
             if runs is None:
                 self._try_apart(world, base, variants, wanted.get(source, set()))
@@ -143,7 +159,7 @@ class Proof:
                 continue
             found = compare(base, new, self.query.whole)
             left -= self._judge(world, base, variant, found)
-            if not left or self.over:
+            if not left or self.over or self.bound.over:
                 return
 
     def _judge(self, world: World, base: Result, variant: Variant, found: Difference) -> set[EdgeKey]:
@@ -171,7 +187,7 @@ class Proof:
     def _note(self, world: World, variant: Variant, bugs: list[Bug]) -> None:
         self.over = True
         query, account = self.query, self.account
-        if query.unstable(world, variant):
+        if query.unstable(world, variant) and not self.bound.over:
             account.unstable += 1
             account.by_chance.append(query.sql)
             return

@@ -6,6 +6,7 @@ import sqlglot
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError
+from tests.proof.bound import SECONDS, Bound
 from tests.proof.engine import Variant, World
 from tests.proof.judge import Query, compare
 from tests.proof.tables import Column, Table
@@ -23,7 +24,7 @@ _CLAUSES = ("where", "having", "qualify", "order", "limit", "offset", "distinct"
 class Shrinker:
     """An unsound query in one world with one change: all that its counterexample needs."""
 
-    def __init__(self, query: Query, world: World, variant: Variant, rule: str) -> None:
+    def __init__(self, query: Query, world: World, variant: Variant, rule: str, bound: Bound) -> None:
         self.make, self.dialect = type(query), query.dialect
         self.open = type(world)
         self.rule, self.sources = rule, variant.sources
@@ -31,11 +32,11 @@ class Shrinker:
         self.sql = query.sql
         self.old = {name: world.base(name) for name in query.tables}
         self.new = {name: variant.values.get(name, self.old[name]) for name in query.tables}
-        self.left = TRIES
+        self.left, self.bound = TRIES, bound
 
     def unsound(self, sql: str, old: _Values, new: _Values) -> bool:
         """Return whether the query breaks the rule on these tables, by the same changed columns or fewer."""
-        self.left -= 1
+        self.left = 0 if self.bound.over else self.left - 1
         try:
             query = self._query(sql)
         except (HeadwaterError, ValueError):  # not one statement, or none that is read
@@ -47,6 +48,7 @@ class Shrinker:
             for name in query.tables
         }
         with self.open(tables, "shrunk") as world:
+            self.bound.world = world
             variant = Variant("shrunk", {name: new[name] for name in query.tables}, self.sources)
             before, after = query.run(world), query.run(world, variant)
             if before is None or after is None or (before.ids is None) != (after.ids is None):
@@ -123,9 +125,10 @@ class Shrinker:
 
 
 def shrink(query: Query, world: World, variant: Variant, rule: str) -> str:
-    """The counterexample as text, as small as it can be made."""
-    shrinker = Shrinker(query, world, variant, rule)
-    shrinker.run()
+    """The counterexample as text, as small as it can be made in the time for one query."""
+    with Bound(SECONDS) as bound:
+        shrinker = Shrinker(query, world, variant, rule, bound)
+        shrinker.run()
     return shrinker.told()
 
 

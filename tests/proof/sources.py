@@ -68,27 +68,25 @@ def folder_queries(folder: Path, given: Path | None = None) -> tuple[dict[str, s
     return queries, schema
 
 
-def prove_text(sql: str, schema: Schema, account: Account, *, seed: int, worlds: int, rows: int = 8) -> None:
+def prove_text(sql: str, schema: Schema, account: Account, *, name: str = "", seed: int, worlds: int) -> None:
     """Prove one query in several worlds that are filled with the values it asks for."""
-    query = Query(sql, schema)
+    query = Query(sql, schema, seed=name)
     query.apart = len(query.tables) > AT_ONCE  # DuckDB plans a lateral join of many tables badly
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     named = frozenset(column.name.lower() for column in tree.find_all(exp.Column))
     mentioned = None if starred(tree) and len(query.tables) < 3 else named
     with ExitStack() as stack:
-        Proof(query, account, mentioned, least=min(worlds, 3)).through(
-            _worlds(query, schema, stack, seed, worlds, rows)
-        )
+        Proof(query, account, mentioned, least=min(worlds, 3)).through(_worlds(query, schema, stack, seed, worlds))
 
 
-def _worlds(query: Query, schema: Schema, stack: ExitStack, seed: int, worlds: int, rows: int) -> Iterator[World]:
+def _worlds(query: Query, schema: Schema, stack: ExitStack, seed: int, worlds: int) -> Iterator[World]:
     """Worlds with rows in the result, as many as are wanted; if no tables give any, some without."""
     used = {name: columns for name, columns in schema.items() if name in query.tables}
     wanted = pools(query.sql, schema)
     found = 0
     for turn in range(worlds + 24):
         chance = random.Random(f"{seed}/{turn}")
-        tables = make_tables(used, chance, rows=rows + turn % 4 + turn // 8 * 3, pools=wanted)
+        tables = make_tables(used, chance, rows=8 + turn % 4 + turn // 8 * 3, pools=wanted)
         world = stack.enter_context(DuckWorld(tables, f"{seed}/{turn}"))
         yield world
         found += not is_empty(world.run(query.sql) or [])

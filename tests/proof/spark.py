@@ -50,6 +50,9 @@ class SparkWorld(World):
     def close(self) -> None:
         self.kept.clear()
 
+    def interrupt(self) -> None:
+        _session().sparkContext.cancelAllJobs()
+
     def run(self, sql: str, variant: Variant | None = None, *, then: str | None = None) -> list[Row] | None:
         name = "" if variant is None else ",".join(variant.names.get(table, "?") for table in variant.values)
         session = self.kept.get(name) or self._open(variant)

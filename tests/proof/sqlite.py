@@ -1,5 +1,6 @@
 """Worlds in SQLite: one small database in memory for each variant."""
 
+import contextlib
 import hashlib
 import re
 import sqlite3
@@ -37,17 +38,21 @@ class SqliteWorld(World):
         for connection in self.kept.values():
             connection.close()
 
+    def interrupt(self) -> None:
+        for connection in list(self.kept.values()):
+            with contextlib.suppress(sqlite3.Error):  # closed meanwhile
+                connection.interrupt()
+
     def run(self, sql: str, variant: Variant | None = None, *, then: str | None = None) -> list[Row] | None:
         name = "" if variant is None else ",".join(variant.names.get(table, "?") for table in variant.values)
         connection = self.kept.get(name) or self._open(variant)
+        self.kept[name] = connection
         try:
             rows = [tuple(map(plain, row)) for row in connection.execute(sql).fetchall()]
         except sqlite3.Error:
             rows = None
         if "?" in name:
-            connection.close()
-        else:
-            self.kept[name] = connection
+            self.kept.pop(name).close()
         return rows
 
     def _open(self, variant: Variant | None) -> sqlite3.Connection:

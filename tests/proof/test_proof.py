@@ -129,3 +129,11 @@ def test_a_folder_with_a_schema_beside_it(tmp_path):
         prove_text(sql, schema, account, seed=1, worlds=2)
     assert (account.queries, account.findings) == (1, [])
     assert sum(account.witnessed.values()) == 2
+
+
+def test_a_query_that_does_not_end_is_reported(monkeypatch):
+    monkeypatch.setattr("tests.proof.prover.SECONDS", 0.3)
+    endless = "SELECT t.a, count(*) AS c FROM t, range(1000000000) AS r(i), range(1000000000) AS q(j) GROUP BY t.a"
+    account = Account()
+    prove_text(endless, {"t": {"a": "INTEGER"}}, account, name="endless", seed=1, worlds=2)
+    assert (account.slow, account.queries, account.refused) == (["endless"], 0, 0)

@@ -12,7 +12,6 @@ from sqlglot import TokenType
 from headwater.sql.branches import Branches
 from headwater.sql.control_flow import (
     HEAD_ENDS,
-    ROUTINES,
     STATEMENTS,
     TRANSACTION,
     Head,
@@ -20,6 +19,7 @@ from headwater.sql.control_flow import (
     is_routine,
     label_size,
     read_heads,
+    routine_at,
 )
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
@@ -76,6 +76,7 @@ class _Entry:
         self._declaring = False  # in a DECLARE section
         self._branches = Branches()
         self._outside = 0  # how deep the blocks were before the piece
+        self._names: frozenset[str] = frozenset()  # the variables around the current block
         self._outermost, self._batch = 0, 0  # where the current routine begins
 
     def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -100,9 +101,13 @@ class _Entry:
         self._outside = self._branches.depth
         if self._dialect in MICROSOFT:  # T-SQL has said already what is conditional
             return piece
+        if not self._outside and not self._declaring and not self._inside:
+            self._names = frozenset(self._code.names)
         self._branches.read(piece.tokens)
         if routine is not None and self._branches.depth <= self._outermost and not self._declaring:
             self._code.end()
+        elif self._outside and not self._branches.depth and not self._inside:
+            self._code.leave(self._names)
         path = self._branches.path
         return dataclasses.replace(piece, conditional=True, branches=path) if path else piece
 
@@ -152,7 +157,9 @@ class _Entry:
             self._code.end()
             yield whole
             return
+        names = frozenset(self._code.names)
         yield from _Entry(self._source, self._dialect, self._code, inside=True).enter(inner)
+        self._code.leave(names)
         self._code.end()
 
     def _read_controlled(self, piece: Piece) -> Iterator[Piece]:
@@ -233,7 +240,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             return tokens[at:], False
         elif first == "RETURN":
             return (tokens[2:], False) if second == "QUERY" else ((), False)
-        elif first in ("CREATE", "ALTER", "REPLACE") and not ROUTINES.isdisjoint(_words(tokens[:6])):
+        elif is_routine(tokens):
             return _body(tokens, dialect)
         else:
             break
@@ -258,7 +265,7 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """The first statement of a procedure's body, or whether declarations come before it."""
-    if "FUNCTION" in _words(tokens[:6]) and "BEGIN" not in _words(tokens):
+    if word_at(tokens, routine_at(tokens) or 0) == "FUNCTION" and "BEGIN" not in _words(tokens):
         return tokens, False  # a function that is one expression or query
     depth = 0
     for at, token in enumerate(tokens):
@@ -309,7 +316,7 @@ def _quoted_body(piece: Piece) -> tuple[int, int] | None:
     first = word_at(piece.tokens, 0)
     if first == "EXECUTE":
         return _executed(piece)
-    if first != "DO" and (first != "CREATE" or ROUTINES.isdisjoint(_words(piece.tokens[:6]))):
+    if first != "DO" and (first != "CREATE" or not is_routine(piece.tokens)):
         return None
     if is_foreign(piece.tokens):
         return None

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from headwater.sql.dialects import MICROSOFT
+from headwater.sql.dialects import MICROSOFT, MYSQL
 
 _POSTGRES = frozenset({"", "postgres", "redshift", "materialize", "risingwave"})
 _DOTTED = frozenset({"teradata", "sqlite", "duckdb"})
-_MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 
 _SQLPLUS = (
     r"(?:SET|SPOOL|PROMPT|WHENEVER|EXIT|QUIT|CONN(?:ECT)?|DISC(?:ONNECT)?|DEF(?:INE)?|UNDEF(?:INE)?|ACC(?:EPT)?"
@@ -49,7 +48,7 @@ class Script:
 def without_commands(text: str, dialect: str) -> Script:
     """Return the SQL of a script, each sign in its place."""
     found: list[tuple[int, int, bool]] = []
-    if dialect in _MYSQL:
+    if dialect in MYSQL:
         found += _delimiters(text)
     glance, pattern = _pattern(dialect) or (None, None)
     if glance is not None and pattern is not None and glance.search(f"\n{text}") is not None:

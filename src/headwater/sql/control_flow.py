@@ -8,7 +8,7 @@ from sqlglot import TokenType
 
 from headwater.sql.tokens import token_like, word_at
 
-ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
+_ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
 _OPENING = frozenset({"BEGIN", "ELSE", "LOOP", "THEN"})
 _TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
@@ -34,10 +34,25 @@ class Head:
     condition_of: str | None = None
 
 
+def routine_at(tokens: Sequence[Any]) -> int | None:
+    """The place of the word PROCEDURE, FUNCTION, TRIGGER … in the header of a routine; None when a piece has none."""
+    if word_at(tokens, 0) not in ("CREATE", "ALTER", "REPLACE"):
+        return None
+    at = 1
+    for _ in range(5):
+        word = word_at(tokens, at)
+        if word in _ROUTINES or word == "(":
+            return at if word in _ROUTINES else None
+        if word == "DEFINER":  # MySQL: DEFINER = 'user'@'host', DEFINER = CURRENT_USER()
+            at += 2
+            at += 2 if word_at(tokens, at + 1) in ("@", "(") else 0
+        at += 1
+    return None
+
+
 def is_routine(tokens: Sequence[Any]) -> bool:
-    """Return whether a piece begins with the header of a procedure, function or trigger."""
-    words = [token.text.upper() for token in tokens[:6]]
-    return words[:1] in (["CREATE"], ["ALTER"], ["REPLACE"]) and not ROUTINES.isdisjoint(words)
+    """Return whether a piece begins with the header of a procedure, function, trigger or package."""
+    return routine_at(tokens) is not None
 
 
 def label_size(tokens: Sequence[Any]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.cursors import Cursor, read_cursor
+from headwater.sql.dialects import MYSQL
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
 from headwater.sql.tokens import token_like, word_at
@@ -18,9 +19,7 @@ _STATEMENTS = frozenset(
         *("BEGIN", "SET", "EXECUTE", "CALL", "IF", "LEAVE", "ROLLBACK", "COMMIT", "RESIGNAL", "EXIT"),
     }
 )
-_DECLARING_IN_CODE = frozenset(
-    {"mysql", "singlestore", "doris", "starrocks", "teradata"}
-)  # DECLARE a, b INT DEFAULT 1
+_DECLARING_IN_CODE = MYSQL | {"teradata"}  # DECLARE a, b INT DEFAULT 1
 _OPENING_CURSORS = frozenset({"DECLARE", "LET", "OPEN", "SET"})
 
 

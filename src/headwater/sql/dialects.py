@@ -58,6 +58,7 @@ def sqlglot_dialect(name: str) -> Any:
     return Dialect.get_or_raise(name or None)
 
 
+MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 MICROSOFT = frozenset({"tsql", "fabric"})
 """The dialects of T-SQL. A command is cut into tokens there, too: statements follow it without a semicolon."""
 

@@ -10,12 +10,11 @@ from typing import Any
 
 from sqlglot import TokenType
 
-from headwater.sql.dialects import MICROSOFT
+from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.texts import is_hole
 from headwater.sql.tokens import STRINGS, cut_list, group_end, read_name, token_like, word_at
 from headwater.sql.without_lineage import kind_without_lineage
 
-_MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _MARKS = frozenset({TokenType.COLON, TokenType.PARAMETER, TokenType.PLACEHOLDER})
 _HOLE = re.compile(r"headwater_hole_(\d+)_")
 
@@ -57,7 +56,7 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
             return _read_microsoft(tokens)
         if second == "IMMEDIATE":
             return _read_immediate(tokens[2:]) if word_at(tokens, 2) != "FROM" else None
-        if inside and dialect not in _MYSQL and first == "EXECUTE":
+        if inside and dialect not in MYSQL and first == "EXECUTE":
             return _read_immediate(tokens[1:])
         return None
     if dialect in MICROSOFT and first == "INSERT":
@@ -218,7 +217,7 @@ def read_prepared(tokens: Sequence[Any]) -> tuple[str, tuple[Any, ...], bool] | 
 def set_on_the_way(tokens: Sequence[Any], dialect: str) -> Iterator[str]:
     """The variables that a statement sets besides: MySQL's `SELECT @x := 1`, T-SQL's `UPDATE t SET @x = 1`."""
     first = word_at(tokens, 0)
-    gives = ":=" if dialect in _MYSQL else "=" if dialect in MICROSOFT and first == "UPDATE" else ""
+    gives = ":=" if dialect in MYSQL else "=" if dialect in MICROSOFT and first == "UPDATE" else ""
     if not gives or first == "SET":
         return
     for at in range(2, len(tokens)):

@@ -64,8 +64,7 @@ def add_lateral(lowering: Lowering, node: Node, scope: Scope, before: rel.Relati
 @adds(exp.Stream, exp.Final)
 def add_wrapped(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     """STREAM(t), t FINAL: the table."""
-    inner = node.this.this if isinstance(node, exp.Stream) and isinstance(node.this, exp.Subquery) else node.this
-    return add_item(lowering, inner, scope, before)
+    return add_item(lowering, node.this, scope, before)
 
 
 @adds(exp.Func)

@@ -235,7 +235,7 @@ Item: TypeAlias = StoredItem | DerivedItem
 @dataclass(slots=True)
 class Named:
     """An item under the name by which columns are qualified. `names` are the keys of its alias alone, or of its table
-    name, outermost part first. `listed` False: not part of a star (the right side of a semi-join)."""
+    name, outermost part first. `listed` False: not part of a star (a symbol of MATCH_RECOGNIZE)."""
 
     names: tuple[str, ...]
     item: Item

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 
 from headwater.model import relation as rel
 from headwater.sql.calls import lower_call, owner_of
@@ -206,7 +207,8 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> rel.Express
     if lowering.dialect == "oracle" and lowering.variables.get(name) is not None:  # an element of a collection
         return lowering.expression(exp.Placeholder(this=name), scope)
     call = Arguments()
-    for each in node.expressions:
+    given = node.expressions if name not in _UNITS_AT else _without_unit(node.expressions, _UNITS_AT[name])
+    for each in given:
         if not isinstance(each, exp.Lambda):
             call.add(lowering, each, scope)
     args = call.args
@@ -222,6 +224,22 @@ def lower_anonymous(lowering: Lowering, node: Node, scope: Scope) -> rel.Express
     return rel.Call(
         name, tuple(args), bool(call.order), tuple(call.order), call.condition
     )  # only aggregates have an order
+
+
+_UNITS_AT = {
+    **dict.fromkeys(("datepart", "date_part", "pgdate_part", "date_bucket", "timediff", "timestampadd"), 0),
+    "trunc": 1,
+}
+"""Functions of dates that the parser does not know in each dialect that has them, and the place of their unit."""
+
+_UNITS = frozenset({*Dialect.DATE_PART_MAPPING.values(), "QQ", "SS", "WW", "ISOWEEK"})
+
+
+def _without_unit(given: list[Node], at: int) -> list[Node]:
+    """The arguments of a function of dates without its unit, as in `DATEPART(hour, x)`: that is no column."""
+    unit = given[at].name.upper() if at < len(given) and isinstance(given[at], exp.Column) else ""
+    known = unit in _UNITS or (at == 0 and unit in Dialect.DATE_PART_MAPPING)  # TRUNC(x, d) has digits
+    return [*given[:at], *given[at + 1 :]] if known and not given[at].table else given
 
 
 @lowers(exp.Comprehension)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.declarations import read_command
-from headwater.sql.dialects import MICROSOFT
+from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.executed import (
     Argument,
@@ -49,7 +49,6 @@ _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TR
 _MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
 _RUNNING = frozenset({"EXEC", "EXECUTE", "PREPARE", "CALL"})
-_SESSION_VARIABLES = frozenset({"mysql", "singlestore", "doris", "starrocks"})  # which a string sees, too
 
 
 class Program:
@@ -60,7 +59,7 @@ class Program:
         self.functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
         self.query_functions: QueryFunctions = {}  # those whose queries are entered where they are called
         self.earlier: list[Piece] = []  # statements so far, where a later one can ask for the rows of one
-        self.code = Code(self._declare)  # routines stay known for the scripts after it
+        self.code = Code(self._declare, self._leave)  # routines stay known for the scripts after it
         self._waiting: list[tuple[Trigger, Piece]] = []  # triggers whose functions are not known yet
         self._begin()
 
@@ -124,6 +123,11 @@ class Program:
         for name in names:
             self.variables[name] = None
             self.texts.give(name, (self.texts.hole(None) if given else NULL,), ())
+
+    def _leave(self, names: Iterable[str]) -> None:
+        """Variables end with the block that declares them."""
+        for name in names:
+            self.variables.pop(name, None)
 
     # --------------------------------------------------------------------------------- executed statements
 
@@ -193,7 +197,7 @@ class Program:
         back = {name: name for name in (*executed.into, piece.record) if name is not None}
         with self._frame("", bound, back | given_back(executed.arguments)):
             self.variables.update(dict.fromkeys(executed.into))
-            code = Code(self._declare)
+            code = Code(self._declare, self._leave)
             code.names.update(bound)
             code.routines = self.code.routines
             self._codes[-1] = code
@@ -286,7 +290,7 @@ class Program:
         """Inside, only bound variables exist; `back` says which of them are given back, and as which."""
         outer, prepared = self.variables, self._prepared
         with self.texts.apart():
-            self.variables = dict(outer) if self.dialect in _SESSION_VARIABLES else {}
+            self.variables = dict(outer) if self.dialect in MYSQL else {}  # of the session, which a string sees, too
             for each, value in bound.items():
                 self.variables[each] = value.node
                 self.texts.give(each, value.texts, ())

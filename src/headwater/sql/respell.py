@@ -30,8 +30,9 @@ _VALUE_ENDS = frozenset(
 
 def respelled(tokens: Sequence[Any], dialect: str) -> tuple[tuple[Any, ...], bool] | None:
     """The tokens as the parser knows them, and whether columns may be lost; None when no rule applies."""
-    changed, lossy = False, False
-    result = list(tokens)
+    lossy = False
+    result = list(_joined_names(tokens))
+    changed = len(result) != len(tokens)
     for _ in range(_PASSES):
         rules = _rules_of(dialect)
         found = _rewritten(result, rules, dialect)
@@ -149,6 +150,52 @@ def _kinds(word: str, dialect: str) -> Any:
 
 def _word(token: Any) -> str:
     return "" if token.token_type in _NAMES else token.text.upper().replace(" ", "_")
+
+
+def _joined_names(tokens: Sequence[Any]) -> Iterator[Any]:
+    """Names that variables are a part of: `${x}_y` is one word, IDENTIFIER(:x || '.y') is two, with a dot between."""
+    at = 0
+    while at < len(tokens):
+        head, end = tokens[at], _name_end(tokens, at)
+        closed = group_end(tokens, at + 1) if _word(head) == "IDENTIFIER" and at + 1 < len(tokens) else None
+        if closed is not None and (name := _concatenated(tokens[at + 2 : closed - 1])) is not None:
+            for number, part in enumerate(name.split(".")):
+                yield from [token_like(head, TokenType.DOT, ".")] if number else ()
+                yield token_like(head, TokenType.VAR, part)
+            at = closed
+            continue
+        while end > at and (after := _name_end(tokens, end)) > end and tokens[end - 1].end + 1 == tokens[end].start:
+            end = after
+        text = "".join(token.text for token in tokens[at:end])
+        if "${" in text and end > _name_end(tokens, at):
+            yield type(head)(TokenType.VAR, text, head.line, head.col, head.start, tokens[end - 1].end)
+        else:
+            yield from tokens[at : max(end, at + 1)]
+        at = max(end, at + 1)
+
+
+def _name_end(tokens: Sequence[Any], at: int) -> int:
+    """The place behind a word, a number or `${x}`; the same place when none of them is there."""
+    if at >= len(tokens) or tokens[at].token_type in _NAMES:
+        return at
+    if tokens[at].text == "$":
+        return at + 4 if [token.text for token in tokens[at + 1 : at + 4 : 2]] == ["{", "}"] else at
+    return at + tokens[at].text.replace("_", "a").isalnum()
+
+
+def _concatenated(tokens: Sequence[Any]) -> str | None:
+    """A text made of constants and of variables, which stand as `${x}` in it; None for any other expression."""
+    text, joins = "", False
+    for at, token in enumerate(tokens):
+        if token.token_type in (TokenType.DPIPE, TokenType.COLON):
+            joins = joins or token.token_type is TokenType.DPIPE
+        elif token.token_type is TokenType.STRING:
+            text += token.text
+        elif at and tokens[at - 1].token_type is TokenType.COLON:
+            text += f"${{{token.text}}}"
+        else:
+            return None
+    return text if joins else None
 
 
 def _written_out(tokens: Sequence[Any]) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """The rules of `respell`: pattern and replacement, for all dialects or for some."""
 
-from headwater.sql.dialects import MICROSOFT
+from headwater.sql.dialects import MICROSOFT, MYSQL
 
 _POSTGRES = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 _GOOGLE = frozenset({"bigquery"})
@@ -8,7 +8,6 @@ _SPARK = frozenset({"spark", "spark2", "databricks", "hive"})
 
 _DUCKDB = frozenset({"duckdb"})
 _ORACLE = frozenset({"oracle"})
-_MYSQL = frozenset({"mysql", "singlestore", "doris", "starrocks"})
 _TERADATA = frozenset({"teradata"})
 _VERSIONED = ("ROW", "TRANSACTION_ID", "SEQUENCE_NUMBER")
 _VIOLATIONS = ("ON VIOLATION DROP ROW", "ON VIOLATION FAIL UPDATE", "")
@@ -46,8 +45,8 @@ COMPOUND = MICROSOFT
 RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     # Other names
     *((None, f"ALTER {kind} {what}", f"ALTER {what}") for kind, what in _KINDS),
-    (_MYSQL, "RENAME AS", "RENAME TO"),
-    (_MYSQL, "RENAME =", "RENAME TO"),
+    (MYSQL, "RENAME AS", "RENAME TO"),
+    (MYSQL, "RENAME =", "RENAME TO"),
     (_SPARK, "ALTER TABLE ... PARTITION () RENAME TO PARTITION ()", "ALTER TABLE ... ADD PARTITION $3"),
     # T-SQL
     (MICROSOFT, "CLUSTERED", ""),
@@ -77,6 +76,7 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_SPARK, "MERGE WITH SCHEMA EVOLUTION", "MERGE"),
     (_SPARK, "DIRECTORY ? USING ? OPTIONS ()", "DIRECTORY ?"),
     (_SPARK, "DIRECTORY ? USING ?", "DIRECTORY ?"),
+    (_SPARK, "INSERT INTO ONCE", "INSERT INTO"),
     (_SPARK, "OR REFRESH", ""),
     (_SPARK, "CREATE PRIVATE", "CREATE"),
     (_SPARK, "CREATE OR REPLACE PRIVATE", "CREATE"),
@@ -109,8 +109,13 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     ),
     (_ORACLE, "FROM ? MODEL DIMENSION BY () MEASURES () ... ()", "~FROM ( SELECT $-2 , $-3 FROM $1 )"),
     # MySQL
-    (_MYSQL, "LOAD DATA ... INFILE ? ... INTO TABLE ? . ? ...", "LOAD DATA INPATH $2 INTO TABLE $4 . $5"),
-    (_MYSQL, "LOAD DATA ... INFILE ? ... INTO TABLE ? ...", "LOAD DATA INPATH $2 INTO TABLE $4"),
+    (MYSQL, "LOAD DATA ... INFILE ? ... INTO TABLE ? . ? ...", "LOAD DATA INPATH $2 INTO TABLE $4 . $5"),
+    (MYSQL, "LOAD DATA ... INFILE ? ... INTO TABLE ? ...", "LOAD DATA INPATH $2 INTO TABLE $4"),
+    *(
+        (MYSQL, f"SELECT ... INTO {kind} ? {rest}", f"INSERT OVERWRITE DIRECTORY $2 SELECT $1 {then}")
+        for kind in ("OUTFILE", "DUMPFILE")
+        for rest, then in (("... FROM ...", "FROM $4"), ("...", ""))
+    ),
     # Teradata
     (_TERADATA, "( TITLE ? )", ""),
     (_TERADATA, "( FORMAT ? )", ""),
@@ -204,6 +209,8 @@ RULES: tuple[tuple[frozenset[str] | None, str, str], ...] = (
     (_GOOGLE, "EXPORT DATA AS", "EXPORT DATA OPTIONS ( ) AS"),
     # PostgreSQL
     (_POSTGRES, "ON ONLY", "ON"),
+    (_POSTGRES, "ONLY ( ? . ? )", "ONLY ? . ?"),
+    (_POSTGRES, "ONLY ( ? )", "ONLY ?"),
     (_POSTGRES, "WITH NO DATA", ""),
     (_POSTGRES, "WITH DATA", ""),
     (_POSTGRES | _DUCKDB, ") VIRTUAL", ")"),

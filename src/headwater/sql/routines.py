@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.sql.control_flow import is_routine
+from headwater.sql.control_flow import routine_at
 from headwater.sql.split import Piece
 from headwater.sql.tokens import cut_list, group_end, read_name, word_at
 from headwater.text import Source
@@ -68,12 +68,17 @@ class Routine:
 class Code:
     """The declarations of procedural code so far: names of variables and parameters, and routines."""
 
-    def __init__(self, declared: Callable[[Iterable[str], bool], None] = lambda names, given: None) -> None:
+    def __init__(
+        self,
+        declared: Callable[[Iterable[str], bool], None] = lambda names, given: None,
+        ended: Callable[[Iterable[str]], None] = lambda names: None,
+    ) -> None:
         self.names: set[str] = set()
+        self._outside: frozenset[str] = frozenset()  # the names around the current routine
         self.routines: dict[str, Routine] = {}
         self.held: frozenset[str] = frozenset()  # functions whose bodies are taken up by triggers further down
         self.current: Routine | None = None
-        self._declared = declared
+        self._declared, self._ended = declared, ended
 
     def declare(self, names: Iterable[str], *, given: bool = False) -> None:
         """Variables begin to exist, without a value, or parameters, which are `given` one."""
@@ -81,6 +86,12 @@ class Code:
         if self.current is not None and not given:
             self.current.declared += names
         self._declared(names, given)
+
+    def leave(self, names: frozenset[str]) -> None:
+        """A block ends: of its variables, only those with these names existed before it."""
+        if inner := self.names - names:
+            self._ended(inner)
+            self.names -= inner
 
     @property
     def holds(self) -> bool:
@@ -90,6 +101,7 @@ class Code:
     def begin(self, piece: Piece, source: Source) -> None:
         """A routine begins with the header that a piece of a text holds."""
         routine = self.current = read_routine(piece)
+        self._outside = frozenset(self.names)
         if routine is not None:
             routine.source = source
             self.declare([each.name for each in routine.parameters], given=True)
@@ -97,7 +109,8 @@ class Code:
     def end(self) -> None:
         """The body of the current routine has been read."""
         routine, self.current = self.current, None
-        if routine is not None and routine.name:
+        if routine is not None:
+            self.leave(self._outside)
             self.routines[routine.name] = self.routines[routine.full_name] = routine
 
     def find(self, owner: str, name: str) -> Routine | None:
@@ -124,8 +137,8 @@ def _names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
 def read_routine(piece: Piece) -> Routine | None:
     """The routine whose header a piece begins with; None when it has none or it cannot be read."""
     tokens = piece.tokens
-    at = next((at for at in range(min(7, len(tokens))) if word_at(tokens, at) in _KINDS), None)
-    if at is None or not is_routine(tokens):
+    at = routine_at(tokens)
+    if at is None or word_at(tokens, at) not in _KINDS:
         return None
     kind = word_at(tokens, at).removesuffix("EDURE")
     at += 1

@@ -8,6 +8,7 @@ from sqlglot import exp
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Relation, Scan, Write
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.tokens import read_name, word_at
 
@@ -43,6 +44,8 @@ def lower_tokens(lowering: Lowering, tokens: Sequence[Any], statement_type: str)
         trigger = lowering.trigger
         if trigger is not None and len(parts) == 1 and parts[0].lower() in trigger.tables:
             parts = trigger.table
+        if parts[0].startswith("@") and lowering.dialect not in MICROSOFT:  # a variable
+            continue
         known = lowering.resolver.resolve(TableName(parts))
         if written and target is None:
             target = known.name

@@ -133,8 +133,13 @@ def _below(item: Item) -> tuple[Item, ...]:
 def add_subquery(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     inner = node.this
     if isinstance(node, exp.Subquery | exp.Paren) and _is_join(inner):
-        relation = add_item(lowering, inner, scope, None)  # (a JOIN b ON …)
-        return beside(before, relation)
+        alias = node.args.get("alias")
+        if alias is not None and isinstance(inner, exp.Table) and not inner.args.get("joins") and not inner.alias:
+            inner, alias = inner.copy(), None  # (a) AS x
+            inner.set("alias", node.args["alias"])
+        if alias is None:
+            return beside(before, add_item(lowering, inner, scope, None))  # (a JOIN b ON …)
+        node = exp.Subquery(this=exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner)), alias=alias)
     around = Scope(outer=scope.outer, ctes=scope.ctes, aliases={})
     return _add_query(lowering, node, lowering.query(node, around), scope, before)
 
@@ -149,8 +154,10 @@ def _add_query(
 
 
 def _is_join(node: Node) -> bool:
-    """Return whether what stands in brackets is a table with its joins, however many brackets are around it."""
-    while isinstance(node, exp.Subquery | exp.Paren) and node.args.get("alias") is None:
+    """Return whether what stands in brackets is an item of FROM with its joins, however many brackets are around it."""
+    while isinstance(node, exp.Subquery | exp.Paren):
+        if node.args.get("alias") is not None or node.args.get("joins"):
+            return True
         node = node.this
     return isinstance(node, exp.Table | exp.Join)
 
@@ -221,10 +228,7 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: rel.Relation | 
         return _ITEMS[exp.Join](lowering, node, scope, left)
     first = len(scope.items)
     whole = add_item(lowering, node.this, scope, left)
-    right = scope.items[first:]
-    if kind in ("SEMI", "ANTI"):
-        for named in right:
-            named.listed = False
+    hidden = kind in ("SEMI", "ANTI") and lowering.dialect != "clickhouse"
     using = args.get("using")
     merged: list[rel.Computed] = []
     condition: rel.Expression | None = None
@@ -240,6 +244,8 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: rel.Relation | 
     if match is not None:
         extra = lowering.expression(match, scope)
         condition = extra if condition is None else rel.Call("and", (condition, extra))
+    if hidden:  # only the condition sees the right side of a semi-join
+        del scope.items[first:]
     if isinstance(whole, rel.Join) and left is not None and whole.left is left and whole.condition is None:
         return rel.Join(left, whole.right, condition, tuple(merged), span)
     if condition is None and not merged:

@@ -15,7 +15,7 @@ from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Write
 from headwater.sql.creates import column_definitions
-from headwater.sql.dialects import MICROSOFT
+from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
@@ -25,7 +25,8 @@ from headwater.sql.triggers import assign_row, row_column
 from headwater.sql.writes import lower_select, states
 
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
-_INTO_VARIABLES = frozenset({"oracle", "snowflake", "mysql"})  # where INTO never makes a table
+_INTO_TABLES = frozenset({"insert", "merge", "copy", "replace", "ignore", "low_priority", "delayed", "high_priority"})
+_INTO_VARIABLES = MYSQL | {"oracle", "snowflake"}  # where INTO never makes a table
 _INTO_EITHER = frozenset({"postgres", "redshift", "materialize", "risingwave"})  # where it makes one outside of code
 
 
@@ -91,21 +92,31 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
             )
         values = [pair.expression for pair in pairs]
         return reported("SELECT", _assign_row(lowering, [pair.this for pair in pairs], node, values))
-    return lower_select(lowering, node)
+    lowered = lower_select(lowering, node)
+    if lowering.dialect in MYSQL:  # SELECT @v := x gives rows, too
+        on_the_way = [each.unalias() for each in node.expressions if isinstance(each.unalias(), exp.PropertyEQ)]
+        _assign_row(lowering, [each.this for each in on_the_way], node, [each.expression for each in on_the_way])
+    return lowered
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A PL/pgSQL statement without its `INTO a, r.b`, and those names: to the parser they would be tables."""
-    if dialect not in _INTO_EITHER or not piece.names:
+    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, and those names: the parser takes them for tables."""
+    if dialect not in MYSQL and (dialect not in _INTO_EITHER or not piece.names):
+        return piece, []
+    if not any(token.token_type is TokenType.INTO for token in piece.tokens):
         return piece, []
     words = [token.text.lower() for token in piece.tokens]
     known = piece.names | {"new", "old"}
     for at, word in enumerate(words):
-        if word != "into" or not at or words[at - 1] in ("insert", "merge", "copy"):
+        if word != "into" or not at or words[at - 1] in _INTO_TABLES:
             continue
         end = at + 2 if words[at + 1 : at + 2] == ["strict"] else at + 1
         names: list[str] = []
-        while end < len(words) and words[end] in known:
+        while end < len(words):
+            signed = dialect in MYSQL and words[end] == "@" and end + 1 < len(words)
+            end += signed
+            if not signed and words[end] not in known:
+                break
             dotted = words[end + 1 : end + 2] == ["."]
             names.append("".join(words[end : end + 3]) if dotted else words[end])
             end += 3 if dotted else 1
@@ -124,11 +135,11 @@ def into_variables(names: Sequence[str]) -> Node:
 
 
 def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
-    """Variables get what RETURNING gives, and that is not followed."""
+    """Variables get what RETURNING or a set operation gives, and that is not followed."""
     for name in names:
         lowering.variables[name] = None
         lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
-    message = f"what RETURNING gives is not followed into {', '.join(f'`{name}`' for name in names)}"
+    message = f"what the statement gives is not followed into {', '.join(f'`{name}`' for name in names)}"
     lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
 
 
@@ -185,16 +196,11 @@ def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
 
 def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     """`x := expression`, with or without LET and a type before it; None when a piece is something else."""
-    if lowering.trigger is not None and piece.tokens:
-        if piece.tokens[0].token_type is TokenType.COLON:
-            piece = dataclasses.replace(piece, tokens=piece.tokens[1:])  # Oracle: :NEW.x := 1
-        elif piece.tokens[0].token_type is TokenType.SET:
-            # MySQL: `SET NEW.x = NEW.y, NEW.z = 1`, of which the parser loses the second NEW
-            parts = [dataclasses.replace(piece, tokens=tuple(part)) for part in cut_list(piece.tokens[1:])]
-            if not all(len(part.tokens) > 3 and part.tokens[1].token_type is TokenType.DOT for part in parts):
-                return None
-            lowered = [lower_assignment(lowering, part) for part in parts]
-            return Lowered("SET") if None not in lowered else None
+    first = piece.tokens[0].token_type if piece.tokens else None
+    if first is TokenType.SET and lowering.dialect in MYSQL:
+        return _lower_set(lowering, piece)
+    if first is TokenType.COLON and lowering.trigger is not None:
+        piece = dataclasses.replace(piece, tokens=piece.tokens[1:])  # Oracle: :NEW.x := 1
     at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
     if at is None:  # PL/pgSQL: x = 1, new.x = 1
         kinds = [token.token_type for token in piece.tokens[:4]]
@@ -215,6 +221,26 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
             left = exp.column(piece.tokens[at - 1].text, table=piece.tokens[at - 3].text)
         given = assign_value(lowering, left, tree.expressions[0])
     return reported("SET", given)
+
+
+def _lower_set(lowering: Lowering, piece: Piece) -> Lowered | None:
+    """MySQL's `SET a = 1, @b = (SELECT …), NEW.c = 2`, of which the parser loses parts; None for another SET."""
+    pairs: list[tuple[Node, Node]] = []
+    for part in cut_list(piece.tokens[1:]):
+        words = [token.text for token in part[:4]]
+        at = 1 + (words[0] == "@") + 2 * (words[1:2] == ["."])
+        if words[at : at + 1] not in (["="], [":="]) or len(part) == at + 1:
+            return None
+        try:
+            tree = parse_piece(dataclasses.replace(piece, tokens=as_query(part[at + 1 :])), lowering.dialect)
+        except SqlglotError:
+            return None
+        if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
+            return None
+        name = part[at - 1].text
+        left = exp.column(name, table=words[0]) if words[1:2] == ["."] else exp.Var(this=name)
+        pairs.append((left, tree.expressions[0]))
+    return reported("SET", [each for left, right in pairs for each in assign_value(lowering, left, right)])
 
 
 def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment]:

@@ -67,3 +67,27 @@ WHENEVER SQLERROR EXIT 1
 EXIT
 --> d.a <- t.a IDENTITY
 --> d.* | t.c FILTER, t.b FILTER
+
+-- case: variables end with their block
+DECLARE
+  rate NUMBER;
+BEGIN
+  SELECT max(r) INTO rate FROM rates;
+  UPDATE accounts SET interest = rate;
+END;
+/
+CREATE VIEW v AS SELECT rate FROM offers;
+--> rate <- rates.r AGGREGATION
+--> accounts.interest <- rates.r AGGREGATION
+--> v.rate <- offers.rate IDENTITY
+
+-- case: a variable of a package is known in all its procedures
+CREATE PACKAGE BODY p AS
+  highest NUMBER;
+  PROCEDURE one IS BEGIN SELECT max(v) INTO highest FROM t; END;
+  PROCEDURE two IS BEGIN INSERT INTO d (x) SELECT y FROM u WHERE y < highest; END;
+END p;
+/
+--> highest <- t.v AGGREGATION
+--> d.x <- u.y IDENTITY
+--> d.* | u.y FILTER, t.v FILTER

@@ -94,3 +94,26 @@ INSERT INTO d SELECT b FROM u;
 -- case: a name of the target and of the table in a subquery
 UPDATE x SET a = (SELECT a FROM y WHERE y.k = x.k);
 --> x.a <- y.a IDENTITY | y.k FILTER, x.k FILTER
+
+-- case: variables end with their block
+DO $$ DECLARE price INT; BEGIN SELECT max(cost) INTO price FROM costs; INSERT INTO d VALUES (price); END $$;
+CREATE VIEW v AS SELECT price FROM goods;
+--> price <- costs.cost AGGREGATION
+--> d.column1 <- costs.cost AGGREGATION
+--> v.price <- goods.price IDENTITY
+
+-- case: joins of subqueries in brackets
+SELECT p.a, q.b FROM ((SELECT a, k FROM t) p JOIN (SELECT b, k FROM u) q ON p.k = q.k);
+--> a <- t.a IDENTITY
+--> b <- u.b IDENTITY
+--> * | t.k JOIN, u.k JOIN
+
+-- case: joins in brackets with a name
+SELECT j.a, j.b FROM ((SELECT a, k FROM t) p JOIN (SELECT b, k FROM u) q ON p.k = q.k) AS j;
+--> a <- t.a IDENTITY
+--> b <- u.b IDENTITY
+--> * | t.k JOIN, u.k JOIN
+
+-- case: only a table in brackets
+SELECT x.a FROM ONLY (s.t) x;
+--> a <- s.t.a IDENTITY

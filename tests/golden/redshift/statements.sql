@@ -74,3 +74,10 @@ SELECT NVL(a, b) AS n, NULLIF(a, c) AS m FROM t;
 -- case: approximate count
 SELECT APPROXIMATE COUNT(DISTINCT a) AS n FROM t;
 --> n <- t.a AGGREGATION masked
+
+-- case: the unit of a function of dates is no column
+SELECT DATEPART(hour, at) AS h, PGDATE_PART(dow, at) AS d FROM visits GROUP BY DATEPART(hour, at), 2;
+--> h <- visits.at TRANSFORMATION
+--> d <- visits.at TRANSFORMATION
+--> * | visits.at GROUP_BY
+--! UNKNOWN_TABLE

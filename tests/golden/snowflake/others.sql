@@ -35,3 +35,16 @@ SELECT t.id, f.value, f.index FROM t, TABLE(SPLIT_TO_TABLE(t.csv, ',')) f;
 -- case: a function of another schema
 SELECT db.norm.os(x) AS o FROM t;
 --> o <- t.x TRANSFORMATION
+
+-- case: parameters end with their function
+CREATE FUNCTION f(cust INT) RETURNS TABLE (n INT) AS $$ SELECT n FROM notes WHERE owner = cust $$;
+CREATE FUNCTION g(day DATE) RETURNS TABLE (n INT) AS $$ SELECT max(n) AS n FROM calls WHERE at = day GROUP BY cust $$;
+--> n <- notes.n IDENTITY
+--> * | notes.owner FILTER
+--> n <- calls.n AGGREGATION
+--> * | calls.cust GROUP_BY, calls.at FILTER
+
+-- case: the unit of a rounded date is no column
+SELECT TRUNC(sold_at, month) AS m, TRUNC(price, d) AS p FROM sales;
+--> m <- sales.sold_at TRANSFORMATION
+--> p <- sales.price TRANSFORMATION, sales.d TRANSFORMATION

@@ -266,3 +266,7 @@ END
 -- case: a system procedure that moves no rows
 EXECUTE sys.sp_addextendedproperty @name = N'Description', @value = 'x', @level0type = N'SCHEMA', @level0name = N'app';
 
+
+-- case: the unit of a bucket of dates is no column
+SELECT DATE_BUCKET(WEEK, 1, at, origin) AS w FROM visits;
+--> w <- visits.at TRANSFORMATION, visits.origin TRANSFORMATION
