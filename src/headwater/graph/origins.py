@@ -79,6 +79,7 @@ def add_origin(facts: Facts, table: Table, snapshot: Snapshot, origin: Origin) -
             dataset=read.dataset,
             role="input",
             version=None if read.snapshot_id is None else str(read.snapshot_id),
+            table_uuid=read.table_uuid,
             columns=list(read.columns) or None,
         )
     facts.add(
@@ -87,6 +88,7 @@ def add_origin(facts: Facts, table: Table, snapshot: Snapshot, origin: Origin) -
         dataset=name,
         role="output",
         version=str(snapshot.snapshot_id),
+        table_uuid=table.store.table_uuid,
         rows=snapshot.summary.added_records,
         files=snapshot.summary.added_files,
     )
