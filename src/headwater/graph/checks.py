@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from fnmatch import fnmatchcase
 
 from headwater.errors import NotFoundError
 from headwater.events import Event, RunEvent, find_facet
 from headwater.events import facets as known
 from headwater.events.event import Dataset
 from headwater.graph.facts import Facts, Row
-from headwater.graph.store import GraphState
+from headwater.graph.store import Change, GraphState, GraphStore
 from headwater.graph.tables import CHECKS, WHOLE
 from headwater.graph.versions import has_table
+from headwater.lake.engine.predicates import Compare
 from headwater.lake.tables import Warehouse
 
 PASS, WARN, FAIL, MEASURED = "pass", "warn", "fail", "measured"
@@ -76,6 +78,20 @@ def pin_checks(warehouse: Warehouse, facts: Facts) -> None:
                 continue
             row["version"] = str(snapshot.snapshot_id) if snapshot is not None else None
         row["table_uuid"] = table.store.table_uuid
+
+
+def forget_check(store: GraphStore, check: str, like: str | None = None) -> int:
+    """Remove the results of a check, of all datasets or of those like a pattern; returns how many there were."""
+    change = Change(record={"kind": "checks", "sources": [check]})
+
+    def ready() -> bool:
+        rows = store.table(CHECKS).to_arrow(where=Compare("check", "=", check)).to_pylist()
+        chosen = [row for row in rows if like is None or fnmatchcase(row["dataset"], like)]
+        change.removed = {CHECKS.name: [tuple(row[name] for name in CHECKS.key) for row in chosen]}
+        return bool(chosen)
+
+    store.apply(change, ready)
+    return len(change.removed[CHECKS.name])
 
 
 def read_checks(state: GraphState, *, history: bool = False) -> list[Row]:

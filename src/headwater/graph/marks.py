@@ -319,9 +319,10 @@ class Marks:
 
 
 def _mark(row: Row, key: _Key, doubt: str | None = None) -> Mark:
-    shown = {name: row[name] for name in ("dataset", "column", "check", "version", "time", "message")}
-    return Mark(**shown, doubt=doubt, key=key)
+    shown = {name: row[name] for name in ("dataset", "column", "check", "version", "time")}
+    return Mark(**shown, message=row["message"] or row["actual"], doubt=doubt, key=key)
 
 
 def _in_order(marks: _Marks) -> tuple[Mark, ...]:
-    return tuple(sorted(marks, key=lambda mark: (mark.dataset, mark.column, mark.check, mark.time)))
+    """Marks of columns before those of tables, by name."""
+    return tuple(sorted(marks, key=lambda mark: (mark.column == WHOLE, mark.dataset, mark.column, mark.check)))

@@ -79,7 +79,8 @@ def _add_dataset(facts: Facts, event: Event, dataset: Dataset) -> str:
     id, kind = dataset_id(
         DatasetName(dataset.namespace, dataset.name), find_facet(known.SymlinksFacet, dataset.facets)
     )
-    facts.add(DATASETS, dataset=id, namespace=dataset.namespace, kind=kind)
+    if dataset.namespace:  # the results of checks have none: they say nothing of where a table lives
+        facts.add(DATASETS, dataset=id, namespace=dataset.namespace, kind=kind)
     schema = find_facet(known.SchemaFacet, dataset.facets)
     # the tags of columns: of the key alone when it is merely set, with its value otherwise
     facet = dataset.facets.get("tags")

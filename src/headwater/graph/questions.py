@@ -16,7 +16,8 @@ from headwater.graph.index import Direction, EdgeIndex, Ids
 from headwater.graph.marks import Mark, Marks, Name
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
-from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE, root_column
+from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, WHOLE, TableSpec, root_column
+from headwater.graph.versions import tables_told
 from headwater.lake.tables.at import At
 from headwater.lineage.formats.picture import diagram_of
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
@@ -253,19 +254,22 @@ class LineageGraph:
         """Datasets (as `*`) and columns whose names have a text in them, the best first."""
         wanted = text.lower()
         names = {(name, WHOLE) for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist()}
-        columns = self.state.read(COLUMNS, ["dataset", "column"])
-        names |= set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
-        names |= set(self.index.nodes)
+        names |= self._names(COLUMNS) | set(self.index.nodes)
         found = [Node(*name) for name in names if wanted in _label(*name).lower()]
         return sorted(found, key=lambda node: (*_rank(node, wanted), node))[:limit]
+
+    def all_marks(self) -> dict[Node, tuple[Mark, ...]]:
+        """Every column that descends from a version that failed a check, with the checks."""
+        warehouse = self.state.store.warehouse
+        lake = {(name, each) for name in tables_told(warehouse) for each in warehouse.table(name).schema.names}
+        names = lake | set(self.index.nodes) | self._names(COLUMNS) | self._names(CHECKS)
+        return marks_of(self, sorted(Node(*name) for name in names))
 
     def unused(self, like: str | None = None) -> list[Node]:
         """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
         read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
         whole = {dataset for dataset, column in read if column == WHOLE}
-        columns = self.state.read(COLUMNS, ["dataset", "column"])
-        known = set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
-        known |= {self.index.node(int(id)) for id in np.unique(self.index.targets)}
+        known = self._names(COLUMNS) | {self.index.node(int(id)) for id in np.unique(self.index.targets)}
         roots = {(dataset, root_column(column)) for dataset, column in read}
         return sorted(
             Node(dataset, column)
@@ -316,6 +320,11 @@ class LineageGraph:
         distance = {Node(*self.index.node(id)): steps for id, steps in walk.distance.items()}
         steps = tuple(self.steps(walk.edges))
         return marked(self, Answer(tuple(self._nodes(starts)), distance, steps, direction, walk.cut))
+
+    def _names(self, spec: TableSpec) -> set[Name]:
+        """The columns that a table of the graph has rows of."""
+        found = self.state.read(spec, ["dataset", "column"])
+        return set(zip(found.column("dataset").to_pylist(), found.column("column").to_pylist()))
 
     def _nodes(self, ids: Iterable[int]) -> Iterator[Node]:
         return (Node(*self.index.node(id)) for id in ids)

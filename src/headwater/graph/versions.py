@@ -88,6 +88,12 @@ def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
     )
 
 
+def tables_told(warehouse: Warehouse) -> list[str]:
+    """The names of all tables but those that the graph itself is kept in."""
+    databases = [name for name in warehouse.list_databases() if name != DATABASE]
+    return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
+
+
 def has_table(warehouse: Warehouse, dataset: str) -> bool:
     """Whether a dataset is a table of this warehouse, and not a file, or a table of another."""
     try:
@@ -142,10 +148,8 @@ def stale(warehouse: Warehouse) -> list[Stale]:
     graph are left out: a harvest writes those that it changes, and only those.
     """
     found: list[Stale] = []
-    for database in warehouse.list_databases():
-        if database != DATABASE:
-            for name in warehouse.list_tables(database):
-                found += _stale_inputs(warehouse, f"{database}.{name}")
+    for name in tables_told(warehouse):
+        found += _stale_inputs(warehouse, name)
     return sorted(found, key=lambda each: (each.table, each.input))
 
 

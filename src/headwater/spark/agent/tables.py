@@ -209,9 +209,7 @@ def _v2_table(
     if "headwater.warehouse" in properties:
         name = lake_name(properties["headwater.warehouse"], ".".join(names[-2:]))
         version, table_uuid = properties.get("headwater.snapshot"), properties.get("headwater.table") or None
-        return PlanDataset(
-            name, TableName(names), schema, layer="headwater", version=version, table_uuid=table_uuid
-        )
+        return PlanDataset(name, TableName(names), schema, layer="headwater", version=version, table_uuid=table_uuid)
     if kind.startswith("JDBC"):
         name = jdbc_name(str(table.jdbcOptions().url()), ".".join(names[1:]) or names[-1])
         return PlanDataset(name, TableName(names), schema, uri=name.namespace, layer="jdbc")
