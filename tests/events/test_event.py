@@ -51,6 +51,10 @@ EVERY_FACET = [
     ),
     ours.InputStatisticsFacet(row_count=1, size=2, file_count=3),
     ours.OutputStatisticsFacet(row_count=0),
+    ours.DataQualityAssertionsFacet(
+        assertions=(ours.Assertion(assertion="not_null", success=False, column="a", severity="warn", actual="3"),)
+    ),
+    ours.DataQualityMetricsFacet(row_count=3, bytes=10, column_metrics={"a": {"nullCount": 1, "distinctCount": 2}}),
     ours.SqlFacet(query="SELECT 1", dialect="spark"),
     ours.JobTypeFacet(processing_type="BATCH", integration="SPARK", job_type="SQL_JOB"),
     ours.JobOwnershipFacet(owners=(ours.Owner(name="me", type="MAINTAINER"),)),

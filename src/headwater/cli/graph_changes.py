@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from headwater.graph.compare import Drift, GraphDiff
     from headwater.graph.facts import Facts
     from headwater.graph.logged import TableDrift
+    from headwater.graph.marks import Mark
     from headwater.graph.store import GraphStore
     from headwater.graph.versions import Made
 
@@ -155,13 +156,17 @@ def drift(flags: Flags) -> int:
 @click.argument("table", metavar="TABLE[@MOMENT]")
 @click.pass_obj
 def why(flags: Flags, table: str) -> None:
-    """Show which snapshots of which tables a snapshot was made from, transitively."""
+    """Show which snapshots of which tables a snapshot was made from, transitively, and the checks that failed."""
     from headwater.graph import why as explain
+    from headwater.graph.marks import Marks
 
     name, _, moment = table.partition("@")
     found = explain(open_warehouse(flags), name, _moment(moment))
+    store = open_graph_store(flags)
+    marks = Marks(store.state()) if store.states() else None
+    failed = {made.version: marks.of_version(made.version) if marks is not None else {} for made in found}
     if flags.json:
-        print_json([_plain(made) for made in found])
+        print_json([_plain(made, failed[made.version]) for made in found])
         return
     by_version = {made.version: made for made in found}
     shown: set[Any] = set()
@@ -171,6 +176,8 @@ def why(flags: Flags, table: str) -> None:
         shown.add(made.version)
         about = ", ".join(part for part in (made.operation, made.job, made.time and time_text(made.time)) if part)
         say_lines(flags, f"{indent}{made.version}" + (f"  ({about})" if about and not again else ""))
+        for column, each in () if again else failed[made.version].items():
+            say_lines(flags, f"{indent}  ✗ {column}: {'; '.join(map(str, each))}")
         for version, columns in () if again else made.inputs:
             read = f"{indent}  reads {', '.join(columns)} of" if columns else f"{indent}  reads"
             say_lines(flags, read)
@@ -183,13 +190,17 @@ def _moment(text: str) -> Any:
     return None if not text else f"@{text}" if text.startswith("-") else text
 
 
-def _plain(made: "Made") -> dict[str, Any]:
+def _plain(made: "Made", failed: "dict[str, tuple[Mark, ...]]") -> dict[str, Any]:
+    from headwater.graph.formats import mark_json
+
     plain = {name: value for name, value in dataclasses.asdict(made).items() if name not in ("version", "inputs")}
     inputs = [
         {"dataset": version.dataset, "snapshot": version.snapshot_id, "columns": columns}
         for version, columns in made.inputs
     ]
-    return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs}
+    return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs} | (
+        {"marks": {column: [mark_json(mark) for mark in marks] for column, marks in failed.items()}} if failed else {}
+    )
 
 
 @command(
@@ -202,34 +213,51 @@ def _plain(made: "Made") -> dict[str, Any]:
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--origins", is_flag=True, help="Also what the snapshots of the warehouse say of themselves.")
+@click.option("--table", metavar="NAME", help="The table that results of checks are of, if the file cannot tell.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if some line is no event.")
 @spark_options
 @click.option("--no-spark", is_flag=True, help="Stay in this process, however much there is to read.")
 @click.pass_obj
-def ingest(flags: Flags, /, files: tuple[Path, ...], origins: bool, strict: bool, **how: Any) -> int:
+def ingest(
+    flags: Flags, /, files: tuple[Path, ...], origins: bool, table: str | None, strict: bool, **how: Any
+) -> int:
     """Bring OpenLineage events into the graph, one a line, and with --origins what lake snapshots were made from.
 
-    Events may come twice and in any order. Files of more than 256 MB are read on Spark, on all cores of this machine
-    or on the --master, with the same rows in the end.
+    A file may also hold the results of checks: `run_results.json` of dbt, with the manifest beside it, a validation
+    result of Great Expectations, or a scan result of Soda; a folder, any number of such files. Events and results may
+    come twice and in any order. Files of more than 256 MB are read on Spark, on all cores of this machine or on the
+    --master, with the same rows in the end.
     """
+    from headwater.graph.results import ingest_results
+
     if not files and not origins:
         raise UsageError("there is nothing to ingest", hint="name files of events, or --origins")
-    with _ingestion(files, how) as (ingest_file, ingest_origins):
-        store = open_graph_store(flags)
+    store = open_graph_store(flags)
+    results = {file: result for file in _files(files) if (result := ingest_results(store, file, table)) is not None}
+    events = tuple(file for file in files if file not in results and not file.is_dir())
+    with _ingestion(events, how) as (ingest_file, ingest_origins):
         told = ingest_origins(store) if origins else 0
-        found = [ingest_file(store, file) for file in files]
+        found = [ingest_file(store, file) for file in events]
     count, bad = sum(each for each, _ in found), [error for _, errors in found for error in errors]
     for error in bad[:20]:
         click.echo(f"{error.place or 'event'}: {error.message}", err=True)
     if len(bad) > 20:
         click.echo(f"… and {len(bad) - 20:,} more", err=True)
+    not_run = sum(result.left_out for result in results.values())
+    checks = sum(len(result.checks) for result in results.values()) - not_run
     if flags.json:
-        print_json({"events": count, "refused": len(bad), "origins": told})
+        print_json({"events": count, "refused": len(bad), "origins": told, "checks": checks, "not_run": not_run})
     elif not flags.quiet:
-        click.echo(
-            f"{count:,} events, {len(bad):,} refused" + (f", {told:,} origins of snapshots" if origins else "")
-        )
+        said = [f"{count:,} events, {len(bad):,} refused"] if events or not results else []
+        said += [f"{checks:,} results of checks" + (f", {not_run:,} were not run" if not_run else "")] * bool(results)
+        click.echo(", ".join(said + [f"{told:,} origins of snapshots"] * origins))
     return 1 if bad and strict else 2 if bad and not count else 0
+
+
+def _files(paths: tuple[Path, ...]) -> Iterator[Path]:
+    """The files that are named, and those of JSON in the folders."""
+    for path in paths:
+        yield from sorted(path.rglob("*.json")) if path.is_dir() else (path,)
 
 
 @contextmanager

@@ -41,6 +41,7 @@ SECTIONS = {
         "unused": "headwater.cli.graph:unused",
         "tag": "headwater.cli.graph:tag",
         "pii": "headwater.cli.graph:pii",
+        "checks": "headwater.cli.quality:checks",
         "drift": "headwater.cli.graph_changes:drift",
         "serve": "headwater.cli.serve:serve",
     },
@@ -49,6 +50,7 @@ SECTIONS = {
         "lake": "headwater.cli.lake:lake",
         "why": "headwater.cli.graph_changes:why",
         "stale": "headwater.cli.graph_changes:stale",
+        "check-data": "headwater.cli.quality:check_data",
     },
     "Spark": {
         "spark-run": "headwater.cli.spark_run:spark_run",

@@ -161,6 +161,40 @@ class InputStatisticsFacet(Facet, frozen=True, kw_only=True):
     file_count: int | None = None
 
 
+class Assertion(Part, frozen=True, kw_only=True):
+    """One check: its kind, and its result."""
+
+    assertion: str
+    success: bool
+    column: str | None = None
+    severity: str | None = None
+    name: str | None = None
+    description: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    content: str | None = None
+    content_type: str | None = None
+
+
+class DataQualityAssertionsFacet(Facet, frozen=True, kw_only=True):
+    """Checks of a dataset and of its columns."""
+
+    key = "dataQualityAssertions"
+    schema_url: str = _schema("DataQualityAssertionsDatasetFacet", "1-1-0")
+    assertions: tuple[Assertion, ...]
+
+
+class DataQualityMetricsFacet(Facet, frozen=True, kw_only=True):
+    """Figures of a dataset, and by name those of its columns: `nullCount`, `distinctCount`, `min` …"""
+
+    key = "dataQualityMetrics"
+    schema_url: str = _schema("DataQualityMetricsInputDatasetFacet", "1-0-3")
+    row_count: int | None = None
+    bytes: int | None = None
+    file_count: int | None = None
+    column_metrics: dict[str, dict[str, Any]] = msgspec.field()
+
+
 class OutputStatisticsFacet(Facet, frozen=True, kw_only=True):
     """How much a run wrote to one dataset."""
 

@@ -1,12 +1,14 @@
 """Answers as text: trees for a terminal, rows, diagrams, pictures, JSON."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, cast, get_args
 
 import msgspec
 
 from headwater.graph.compare import EdgeChange, GraphDiff
 from headwater.graph.index import Direction
+from headwater.graph.marks import Mark
 from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.rows import aligned, in_format, to_csv
@@ -60,6 +62,19 @@ class NodeJson(TypedDict):
     dataset: str
     column: str | None
     distance: NotRequired[int]
+    marks: NotRequired[list["MarkJson"]]
+
+
+class MarkJson(TypedDict):
+    """A failed check of a version that a column descends from; `column` is None for the dataset as a whole."""
+
+    dataset: str
+    column: str | None
+    check: str
+    version: str | None
+    time: datetime
+    message: str | None
+    doubt: str | None
 
 
 class StepJson(TypedDict):
@@ -119,17 +134,24 @@ def answer_json(answer: Answer) -> AnswerJson:
     """An answer as plain values."""
     return {
         "starts": [node_json(node, 0) for node in answer.starts],
-        "nodes": [node_json(node, distance) for node, distance in answer.distance.items()],
+        "nodes": [node_json(node, away, answer.marks.get(node, ())) for node, away in answer.distance.items()],
         "edges": [step_json(step) for step in answer.steps],
         "cut": answer.cut,
     }
 
 
-def node_json(node: Node, distance: int | None = None) -> NodeJson:
+def node_json(node: Node, distance: int | None = None, marks: Sequence[Mark] = ()) -> NodeJson:
     plain: NodeJson = {"dataset": node.dataset, "column": None if node.column == WHOLE else node.column}
     if distance is not None:
         plain["distance"] = distance
+    if marks:
+        plain["marks"] = [mark_json(mark) for mark in marks]
     return plain
+
+
+def mark_json(mark: Mark) -> MarkJson:
+    shown = {name: getattr(mark, name) for name in MarkJson.__annotations__}
+    return cast(MarkJson, shown | {"column": None if mark.column == WHOLE else mark.column})
 
 
 def step_json(step: Step) -> StepJson:
@@ -160,7 +182,7 @@ def tree(answer: Answer) -> str:
     for start in answer.starts:
         if len(answer.starts) > 1 and not answer.beyond(start):
             continue
-        lines.append(str(start))
+        lines.append(f"{start}{_failed(answer, start)}")
         opened.add(start)
         for line in _branches(answer, start, "", opened):
             lines.append(line)
@@ -168,7 +190,14 @@ def tree(answer: Answer) -> str:
                 return "\n".join([*lines, "… (too long for a tree: --format table or csv has all of it)"])
     if answer.cut:
         lines.append("… (there is more: a greater --depth shows it)")
-    return "\n".join(lines) or "\n".join(map(str, answer.starts))
+    return "\n".join(lines) or "\n".join(f"{start}{_failed(answer, start)}" for start in answer.starts)
+
+
+def _failed(answer: Answer, node: Node) -> str:
+    """The failed checks that a node descends from: the first, and how many more."""
+    marks = answer.marks.get(node, ())
+    more = f" (+{len(marks) - 1})" if len(marks) > 1 else ""
+    return f"  ✗ {marks[0]}{more}" if marks else ""
 
 
 def _branches(answer: Answer, node: Node, indent: str, opened: set[Node]) -> Iterator[str]:
@@ -183,7 +212,7 @@ def _branches(answer: Answer, node: Node, indent: str, opened: set[Node]) -> Ite
         last, child, steps = found
         known = child in opened
         more = "  (see above)" if known and answer.beyond(child) else ""
-        yield f"{indent}{'└─' if last else '├─'} {child}  {_how(steps)}{more}"
+        yield f"{indent}{'└─' if last else '├─'} {child}  {_how(steps)}{_failed(answer, child)}{more}"
         if not known:
             opened.add(child)
             stack.append((indent + ("   " if last else "│  "), iter(_children(answer, child))))

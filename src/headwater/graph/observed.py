@@ -12,9 +12,10 @@ from headwater.events import DatasetEvent, Event, EventType, RunEvent, edges_int
 from headwater.events import facets as known
 from headwater.events.event import Dataset, InputDataset, OutputDataset
 from headwater.events.naming import DatasetName, file_id
+from headwater.graph.checks import add_checks, pin_checks
 from headwater.graph.facts import Facts, Row, add_edge
 from headwater.graph.store import Change, GraphStore
-from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
+from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
 from headwater.lake.engine.predicates import In
 from headwater.model.names import TableName
 
@@ -53,10 +54,10 @@ def dataset_id(name: DatasetName, symlinks: known.SymlinksFacet | None = None) -
 def observe(facts: Facts, event: Event) -> None:
     """Add what an event says. RAISES: EventError when one of its facets is not well formed."""
     if isinstance(event, DatasetEvent):
-        _add_dataset(facts, event.dataset)
+        _add_dataset(facts, event, event.dataset)
         return
     ends: tuple[InputDataset | OutputDataset, ...] = (*event.inputs, *event.outputs)
-    names = {DatasetName(each.namespace, each.name): _add_dataset(facts, each) for each in ends}
+    names = {DatasetName(each.namespace, each.name): _add_dataset(facts, event, each) for each in ends}
     job = f"{event.job.namespace}/{event.job.name}"
     observed: Row = {"observed": isinstance(event, RunEvent)}
     if isinstance(event, RunEvent):
@@ -74,11 +75,12 @@ def observe(facts: Facts, event: Event) -> None:
             facts.add_new(DATASETS, dataset=str(edge.source.table), kind="table")
 
 
-def _add_dataset(facts: Facts, dataset: Dataset) -> str:
+def _add_dataset(facts: Facts, event: Event, dataset: Dataset) -> str:
     id, kind = dataset_id(
         DatasetName(dataset.namespace, dataset.name), find_facet(known.SymlinksFacet, dataset.facets)
     )
-    facts.add(DATASETS, dataset=id, namespace=dataset.namespace, kind=kind)
+    if dataset.namespace:  # the results of checks have none: they say nothing of where a table lives
+        facts.add(DATASETS, dataset=id, namespace=dataset.namespace, kind=kind)
     schema = find_facet(known.SchemaFacet, dataset.facets)
     # the tags of columns: of the key alone when it is merely set, with its value otherwise
     facet = dataset.facets.get("tags")
@@ -101,6 +103,7 @@ def _add_dataset(facts: Facts, dataset: Dataset) -> str:
         )
     for column, words in tags.items():
         facts.add_new(COLUMNS, dataset=id, column=column, tags=words, origin="observed")
+    add_checks(facts, event, dataset, id)
     return id
 
 
@@ -260,10 +263,13 @@ def bring_in(store: GraphStore, facts: Facts, *, kind: str, source: str, count: 
 
 def reconcile(store: GraphStore, facts: Facts) -> None:
     """Merge with what is there, and drop what would change nothing."""
+    pin_checks(store.warehouse, facts)
     runs = [key[0] for key in facts.rows[RUNS.name]]
     jobs = list({key[0] for key in facts.rows[EDGES.name]})
     datasets = [key[0] for key in facts.rows[DATASETS.name]]
-    for spec, values in ((RUNS, runs), (RUN_INPUTS, runs), (EDGES, jobs), (DATASETS, datasets), (COLUMNS, datasets)):
+    checked = list({key[0] for key in facts.rows[CHECKS.name]})
+    by_run = ((RUNS, runs), (RUN_INPUTS, runs), (CHECKS, checked))
+    for spec, values in (*by_run, (EDGES, jobs), (DATASETS, datasets), (COLUMNS, datasets)):
         rows, merge = facts.rows[spec.name], _MERGES.get(spec.name, _filled)
         for there in _present(store, spec, values):
             key = tuple(there[name] for name in spec.key)
@@ -279,7 +285,12 @@ def _newest(before: Row, after: Row) -> Row:
     return before if seen is not None and (later is None or seen >= later) else after
 
 
-_MERGES = {RUNS.name: _merged_run, EDGES.name: _newest}
+def _later(before: Row, after: Row) -> Row:
+    """One row of what two events of a run say of a check: the later one counts, and the other fills its gaps."""
+    return _filled(*sorted((before, after), key=lambda row: row["time"]))
+
+
+_MERGES = {RUNS.name: _merged_run, EDGES.name: _newest, CHECKS.name: _later}
 """How two rows with the same key become one; those of other tables fill each other's gaps."""
 
 

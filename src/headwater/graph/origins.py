@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from headwater.graph.facts import Facts, add_edge
 from headwater.graph.observed import bring_in, fold
 from headwater.graph.store import GraphStore
-from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, RUN_INPUTS, RUNS, WHOLE
+from headwater.graph.tables import COLUMNS, DATASETS, RUN_INPUTS, RUNS, WHOLE
+from headwater.graph.versions import tables_told
 from headwater.lake.metadata.snapshot import Origin, Snapshot
-from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables import Table
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 
@@ -25,12 +26,6 @@ def ingest_origins(store: GraphStore) -> tuple[str, int]:
     facts = Facts()
     count = sum(gather_origins(facts, store.warehouse.table(name)) for name in tables_told(store.warehouse))
     return bring_in(store, facts, kind="origins", source=store.warehouse.url, count=count), count
-
-
-def tables_told(warehouse: Warehouse) -> list[str]:
-    """The names of all tables but those that the graph itself is kept in."""
-    databases = [name for name in warehouse.list_databases() if name != DATABASE]
-    return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
 
 
 def gather_origins(facts: Facts, table: Table) -> int:
@@ -79,6 +74,7 @@ def add_origin(facts: Facts, table: Table, snapshot: Snapshot, origin: Origin) -
             dataset=read.dataset,
             role="input",
             version=None if read.snapshot_id is None else str(read.snapshot_id),
+            table_uuid=read.table_uuid,
             columns=list(read.columns) or None,
         )
     facts.add(
@@ -87,6 +83,7 @@ def add_origin(facts: Facts, table: Table, snapshot: Snapshot, origin: Origin) -
         dataset=name,
         role="output",
         version=str(snapshot.snapshot_id),
+        table_uuid=table.store.table_uuid,
         rows=snapshot.summary.added_records,
         files=snapshot.summary.added_files,
     )

@@ -3,10 +3,10 @@ The answers are parts of the graph, with the expression and the place of every s
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,12 @@ import pyarrow as pa
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Row
 from headwater.graph.index import Direction, EdgeIndex, Ids
+from headwater.graph.marks import Mark, Marks, Name
 from headwater.graph.search import SearchIndex
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
-from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE
+from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, WHOLE, TableSpec, root_column
+from headwater.graph.versions import tables_told
 from headwater.lake.tables.at import At
 from headwater.lineage.formats.picture import diagram_of
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
@@ -95,6 +97,7 @@ class Answer:
     steps: tuple[Step, ...]
     direction: Direction | None = None
     cut: bool = False  # there is more beyond the depth asked for
+    marks: Mapping[Node, tuple[Mark, ...]] = field(default_factory=dict)  # failed checks that nodes descend from
 
     @property
     def nodes(self) -> list[Node]:
@@ -161,6 +164,32 @@ def is_value(step: Step) -> bool:
     return step.kind.influence is InfluenceClass.VALUE
 
 
+class Graph(Protocol):
+    """Lineage at one state, in memory or on Spark."""
+
+    state: GraphState
+
+    def entering(self, nodes: Iterable[Node]) -> Iterable[Step]:
+        """The edges into some columns along which values flow."""
+        ...
+
+
+def marks_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, tuple[Mark, ...]]:
+    """The failed checks that columns descend from, of those that do."""
+
+    def pairs(names: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
+        for step in graph.entering(Node(*name) for name in names):
+            yield (step.source.dataset, step.source.column), (step.target.dataset, step.target.column)
+
+    found = Marks(graph.state, pairs).of((node.dataset, node.column) for node in nodes)
+    return {Node(*name): marks for name, marks in found.items()}
+
+
+def marked(graph: Graph, answer: Answer) -> Answer:
+    """An answer with the marks of its columns."""
+    return replace(answer, marks=marks_of(graph, answer.distance))
+
+
 class LineageGraph:
     """The lineage of a warehouse at one moment.
 
@@ -171,6 +200,12 @@ class LineageGraph:
         """`aliases` are other names for datasets; those with one name are one."""
         self.state = state
         self.aliases = aliases or {}
+
+    def entering(self, nodes: Iterable[Node]) -> Iterator[Step]:
+        """The edges into some columns along which values flow."""
+        ids = (self.index.id_of(node.dataset, node.column) for node in nodes)
+        known = [id for id in ids if id is not None]
+        return self.steps(self.index.walk(known, Direction.UPSTREAM, depth=1, influences=_VALUES).edges)
 
     @classmethod
     def open(cls, warehouse: str, at: At | None = None) -> "LineageGraph":
@@ -210,7 +245,8 @@ class LineageGraph:
             for node, away in side.distance.items():
                 distance[node] = min(away, distance.get(node, away))
         steps = dict.fromkeys(step for side in sides for step in side.steps)
-        return Answer(tuple(self._nodes(starts)), distance, tuple(steps), cut=any(side.cut for side in sides))
+        whole = Answer(tuple(self._nodes(starts)), distance, tuple(steps), cut=any(side.cut for side in sides))
+        return marked(self, whole)
 
     def path(self, source: str, target: str, *, influences: Iterable[InfluenceClass] = ALL) -> Answer:
         """Everything that lies on some way from one column or dataset to another; no steps when there is no way."""
@@ -223,10 +259,10 @@ class LineageGraph:
         on_the_way = {node for step in steps for node in (step.source, step.target)}
         ids = {Node(*self.index.node(id)): steps for id, steps in down.distance.items()}
         distance = {node: steps for node, steps in ids.items() if node in on_the_way}
-        return Answer(tuple(self._nodes(starts)), distance, steps, Direction.DOWNSTREAM)
+        return marked(self, Answer(tuple(self._nodes(starts)), distance, steps, Direction.DOWNSTREAM))
 
     @cached_property
-    def _names(self) -> SearchIndex:
+    def _search(self) -> SearchIndex:
         about: dict[tuple[str, str], str] = {}
         for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist():
             about[self.aliases.get(name, name), WHOLE] = ""
@@ -239,22 +275,27 @@ class LineageGraph:
 
     def search(self, text: str, *, limit: int = 50) -> list[Node]:
         """Datasets (as `*`) and columns whose names, types or tags have every word of a text, the best first."""
-        return [Node(*node) for node in self._names.find(text, limit)]
+        return [Node(*node) for node in self._search.find(text, limit)]
+
+    def all_marks(self) -> dict[Node, tuple[Mark, ...]]:
+        """Every column that descends from a version that failed a check, with the checks."""
+        warehouse = self.state.store.warehouse
+        lake = {(name, each) for name in tables_told(warehouse) for each in warehouse.table(name).schema.names}
+        names = lake | set(self.index.nodes) | self._names(COLUMNS) | self._names(CHECKS)
+        return marks_of(self, sorted(Node(*name) for name in names))
 
     def unused(self, like: str | None = None) -> list[Node]:
         """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
         read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
         whole = {dataset for dataset, column in read if column == WHOLE}
-        columns = self.state.read(COLUMNS, ["dataset", "column"])
-        known = set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
-        known |= {self.index.node(int(id)) for id in np.unique(self.index.targets)}
-        roots = {(dataset, _root(column)) for dataset, column in read}
+        known = self._names(COLUMNS) | {self.index.node(int(id)) for id in np.unique(self.index.targets)}
+        roots = {(dataset, root_column(column)) for dataset, column in read}
         return sorted(
             Node(dataset, column)
             for dataset, column in known
             if column != WHOLE
             and dataset not in whole
-            and (dataset, _root(column)) not in roots
+            and (dataset, root_column(column)) not in roots
             and (like is None or Node(dataset, column).is_like(like))
         )
 
@@ -296,7 +337,13 @@ class LineageGraph:
     ) -> Answer:
         walk = self.index.walk(starts, direction, depth=depth, influences=influences)
         distance = {Node(*self.index.node(id)): steps for id, steps in walk.distance.items()}
-        return Answer(tuple(self._nodes(starts)), distance, tuple(self.steps(walk.edges)), direction, walk.cut)
+        steps = tuple(self.steps(walk.edges))
+        return marked(self, Answer(tuple(self._nodes(starts)), distance, steps, direction, walk.cut))
+
+    def _names(self, spec: TableSpec) -> set[Name]:
+        """The columns that a table of the graph has rows of."""
+        found = self.state.read(spec, ["dataset", "column"])
+        return set(zip(found.column("dataset").to_pylist(), found.column("column").to_pylist()))
 
     def _nodes(self, ids: Iterable[int]) -> Iterator[Node]:
         return (Node(*self.index.node(id)) for id in ids)
@@ -318,8 +365,3 @@ def step_of(row: Row) -> Step:
 
 _CARRIED = ("statement", "expression", "masking", "approximate", "file", "line", "start", "end", "observed")
 _VALUES = (InfluenceClass.VALUE,)
-
-
-def _root(column: str) -> str:
-    """A column without the path inside it."""
-    return column.split(".", 1)[0].split("[", 1)[0]

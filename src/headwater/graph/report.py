@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.graph.store import GraphState
-from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS, UNITS, WHOLE
+from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS, UNITS, WHOLE, root_column
 from headwater.lake.engine.predicates import In
 from headwater.text import counted
 
@@ -107,17 +107,12 @@ def _output_columns(state: GraphState, statements: pa.Table) -> OutputColumns:
     edges = edges.filter(pc.is_in(edges.column("target"), written))
     known = set(zip(*(columns.column(name).to_pylist() for name in ("dataset", "column"))))
     pairs = zip(*(edges.column(name).to_pylist() for name in ("target", "target_column")))
-    sourced = {pair if pair in known else (pair[0], _without_path(pair[1])) for pair in pairs if pair[1] != WHOLE}
+    sourced = {pair if pair in known else (pair[0], root_column(pair[1])) for pair in pairs if pair[1] != WHOLE}
     resolved = statements.filter(pc.equal(statements.column("status"), "resolved"))
     sure = set(resolved.column("target").to_pylist())
     without = known - sourced
     constant = sum(dataset in sure for dataset, _ in without)
     return OutputColumns(len(sourced), constant, len(without) - constant)
-
-
-def _without_path(column: str) -> str:
-    """A column without the path into it: `items[].sku` is a part of `items`."""
-    return column.partition("[")[0].partition(".")[0]
 
 
 def _unknown_tables(state: GraphState, statements: pa.Table, made: pa.ChunkedArray) -> list[UnknownTable]:

@@ -225,6 +225,10 @@ class GraphState:
     pins: Mapping[str, int]
     time: datetime
 
+    @property
+    def is_latest(self) -> bool:
+        return self.number == self.store.states()[-1].number
+
     def read(self, spec: TableSpec, columns: Sequence[str] | None = None, *, where: Where = None) -> pa.Table:
         """Rows of a table of the graph as they are in this state."""
         pin = self.pins.get(spec.name)

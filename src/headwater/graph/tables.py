@@ -9,6 +9,11 @@ DATABASE = "lineage"
 WHOLE = "*"
 
 
+def root_column(column: str) -> str:
+    """A column without the path into it: `items[].sku` is a part of `items`."""
+    return column.partition("[")[0].partition(".")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """One of the tables; `about` and the comments of columns are its documentation."""
@@ -126,6 +131,7 @@ RUN_INPUTS = TableSpec(
         ("dataset", "STRING NOT NULL", "the dataset"),
         ("role", "STRING NOT NULL", "input or output"),
         ("version", "STRING", "the snapshot or version of it"),
+        ("table_uuid", "STRING", "which table had the name then; a lake table that is replaced is another one"),
         ("columns", "ARRAY<STRING>", "the columns that took part, where known"),
         ("rows", "BIGINT", "rows read or written"),
         ("bytes", "BIGINT", "bytes read or written"),
@@ -146,6 +152,25 @@ ISSUES = TableSpec(
         ("file", "STRING", "where"),
         ("line", "INT", "where"),
         ("column", "INT", "where"),
+    ),
+)
+CHECKS = TableSpec(
+    "checks",
+    "Checks of data, and what was measured, pinned to the version that they looked at.",
+    ("run", "dataset", "column", "check"),
+    (
+        ("run", "STRING NOT NULL", "the run that checked; the moment of an event that belongs to no run"),
+        ("dataset", "STRING NOT NULL", "the dataset"),
+        ("column", "STRING NOT NULL", "its column, or * for the dataset as a whole"),
+        ("check", "STRING NOT NULL", "the name of the check"),
+        ("outcome", "STRING", "pass, warn or fail; measured for a figure that nothing is expected of"),
+        ("version", "STRING", "the snapshot or version that was looked at; null when it is not known"),
+        ("table_uuid", "STRING", "which lake table had the name then; null for everything else"),
+        ("time", "TIMESTAMP_LTZ", "when"),
+        ("source", "STRING", "who checked: check-data, dbt, great-expectations, soda, or the producer of an event"),
+        ("expected", "STRING", "what was expected"),
+        ("actual", "STRING", "what was found"),
+        ("message", "STRING", "what the check says of it"),
     ),
 )
 HARVESTS = TableSpec(
@@ -189,7 +214,7 @@ UNITS = TableSpec(
     ),
 )
 
-FACT_TABLES = (UNITS, STATEMENTS, DATASETS, COLUMNS, EDGES, RUNS, RUN_INPUTS, ISSUES)
+FACT_TABLES = (UNITS, STATEMENTS, DATASETS, COLUMNS, EDGES, RUNS, RUN_INPUTS, ISSUES, CHECKS)
 """In the order in which they are written: a unit that is there says that its rows are being written."""
 
 ALL_TABLES = (*FACT_TABLES, HARVESTS)

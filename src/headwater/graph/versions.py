@@ -19,6 +19,7 @@ class Version:
 
     dataset: str
     snapshot_id: int | None
+    table_uuid: str | None = None  # None in snapshots of early versions: of the table that has the name now
 
     def __str__(self) -> str:
         return self.dataset if self.snapshot_id is None else f"{self.dataset}@{self.snapshot_id}"
@@ -40,8 +41,8 @@ class Made:
 def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
     """The versions that made a snapshot of a table, transitively: itself first, each version once.
 
-    A snapshot contains what the ones before it wrote, back to the last that replaced everything; the inputs of all of
-    them are inputs of it.
+    A snapshot contains what the ones before it wrote, back to the last that replaced everything (after a rollback,
+    those before the one that was restored); the inputs of all of them are inputs of it.
     RAISES: NotFoundError when there is no such table or moment.
     """
     source = warehouse.table(table)
@@ -49,7 +50,7 @@ def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
     if start is None:
         raise NotFoundError(f"{table} has no snapshot yet")
     found: dict[Version, Made] = {}
-    queue = [(Version(str(source.name), start.snapshot_id), 0)]
+    queue = [(Version(str(source.name), start.snapshot_id, source.store.table_uuid), 0)]
     for version, depth in queue:
         if version in found:
             continue
@@ -60,9 +61,11 @@ def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
 
 
 def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
-    if version.snapshot_id is None or not _has_table(warehouse, version.dataset):
+    if version.snapshot_id is None or not has_table(warehouse, version.dataset):
         return Made(version, None, None, None, None, (), depth)
     table = warehouse.table(version.dataset)
+    if version.table_uuid not in (None, table.store.table_uuid):  # the name has passed to another table
+        return Made(version, "replaced", None, None, None, (), depth)
     try:
         commits = list(_contributing(table, version.snapshot_id))
     except NotFoundError:  # expired: that it was read is known, what made it no more
@@ -70,7 +73,8 @@ def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
     columns: dict[Version, dict[str, None]] = {}
     for commit in commits:
         for read in commit.origin.inputs if commit.origin is not None else ():
-            columns.setdefault(Version(read.dataset, read.snapshot_id), {}).update(dict.fromkeys(read.columns))
+            source = Version(read.dataset, read.snapshot_id, read.table_uuid)
+            columns.setdefault(source, {}).update(dict.fromkeys(read.columns))
     last = next((each for each in commits if each.operation not in _UPKEEP), commits[0])
     origin = last.origin
     return Made(
@@ -84,7 +88,13 @@ def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
     )
 
 
-def _has_table(warehouse: Warehouse, dataset: str) -> bool:
+def tables_told(warehouse: Warehouse) -> list[str]:
+    """The names of all tables but those that the graph itself is kept in."""
+    databases = [name for name in warehouse.list_databases() if name != DATABASE]
+    return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
+
+
+def has_table(warehouse: Warehouse, dataset: str) -> bool:
     """Whether a dataset is a table of this warehouse, and not a file, or a table of another."""
     try:
         return warehouse.has_table(dataset)
@@ -93,16 +103,29 @@ def _has_table(warehouse: Warehouse, dataset: str) -> bool:
 
 
 def _contributing(table: Table, id: int) -> Iterator[Snapshot]:
-    """The commits whose rows may be in a snapshot, newest first."""
-    oldest = min((each.snapshot_id for each in table.snapshots()), default=id)
-    for number in range(id, 0, -1):
-        if number < oldest and number != id:
+    """The commits whose rows may be in a snapshot, newest first. RAISES: NotFoundError when it has expired."""
+    number: int | None = id
+    while number:
+        try:
+            snapshot = table.snapshot(number)
+        except NotFoundError:
+            if number == id:
+                raise
             return
-        snapshot = table.snapshot(number)
         assert snapshot is not None
         yield snapshot
-        if snapshot.operation in (Operation.OVERWRITE, Operation.ROLLBACK):
-            return
+        number = held_by(snapshot)
+
+
+def held_by(snapshot: Snapshot) -> int | None:
+    """The snapshot whose rows a commit has kept: the one before it, the one that a rollback has restored, or None if
+    it has replaced everything. An overwrite of some partitions keeps the files of the others."""
+    if snapshot.operation is Operation.ROLLBACK and snapshot.origin is not None and snapshot.origin.inputs:
+        return snapshot.origin.inputs[0].snapshot_id
+    summary = snapshot.summary
+    if snapshot.operation is Operation.OVERWRITE and summary.total_files == summary.added_files:
+        return None
+    return snapshot.snapshot_id - 1 or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +148,8 @@ def stale(warehouse: Warehouse) -> list[Stale]:
     graph are left out: a harvest writes those that it changes, and only those.
     """
     found: list[Stale] = []
-    for database in warehouse.list_databases():
-        if database != DATABASE:
-            for name in warehouse.list_tables(database):
-                found += _stale_inputs(warehouse, f"{database}.{name}")
+    for name in tables_told(warehouse):
+        found += _stale_inputs(warehouse, name)
     return sorted(found, key=lambda each: (each.table, each.input))
 
 
@@ -145,7 +166,7 @@ def _stale_inputs(warehouse: Warehouse, name: str) -> Iterator[Stale]:
             id, columns = newest.get(read.dataset, (0, {}))
             newest[read.dataset] = max(id, read.snapshot_id), columns | dict.fromkeys(read.columns)
     for dataset, (read_at, columns) in newest.items():
-        if not _has_table(warehouse, dataset):
+        if not has_table(warehouse, dataset):
             continue
         source = warehouse.table(dataset)
         latest = source.snapshot()

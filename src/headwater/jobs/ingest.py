@@ -20,9 +20,10 @@ from headwater.errors import EventError, InputError
 from headwater.events import Event, read_events
 from headwater.graph.facts import Facts
 from headwater.graph.observed import expanded, fold, gather, reconcile
-from headwater.graph.origins import gather_origins, tables_told
+from headwater.graph.origins import gather_origins
 from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import EDGES, FACT_TABLES
+from headwater.graph.versions import tables_told
 from headwater.jobs.parts import run_parts
 from headwater.jobs.upkeep import compact
 from headwater.jobs.written import Files, place_of, plan_files, write_files

@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 
 from headwater.errors import MemoryLimitError, NotFoundError
 from headwater.graph.index import Direction, EdgeIndex
-from headwater.graph.questions import ALL, Answer, Node, Step, step_of
+from headwater.graph.questions import ALL, Answer, Node, Step, marked, step_of
 from headwater.graph.store import GraphState, arrow_schema
 from headwater.graph.tables import COLUMNS, EDGES, WHOLE, TableSpec
 from headwater.model.edges import InfluenceClass, Kind
@@ -27,6 +27,7 @@ _BROADCAST = 100_000  # nodes: more are joined by a shuffle
 _STEPS_APART = 8
 _WALKED = ("source", "source_column", "target", "target_column", "kind")
 _NODE = ("dataset", "column")
+_NODE_TYPES = "dataset string, column string"
 _VALUES = [kind.value for kind in Kind if kind.influence is InfluenceClass.VALUE]
 
 
@@ -79,9 +80,15 @@ class SparkGraph:
         steps = _steps(_leaving(edges, up, Direction.UPSTREAM))
         on_the_way = sorted({node for step in steps for node in (step.source, step.target)})
         rows = [(node.dataset, node.column) for node in on_the_way]
-        named = self.spark.createDataFrame(rows, "dataset string, column string")
+        named = self.spark.createDataFrame(rows, _NODE_TYPES)
         distance = _distance(down.frame.join(f.broadcast(named), list(_NODE), "left_semi"))
-        return Answer(_sorted_nodes(starts.frame), distance, steps, Direction.DOWNSTREAM)
+        return marked(self, Answer(_sorted_nodes(starts.frame), distance, steps, Direction.DOWNSTREAM))
+
+    def entering(self, nodes: Iterable[Node]) -> tuple[Step, ...]:
+        """The edges into some columns along which values flow."""
+        rows = [(node.dataset, node.column) for node in nodes]
+        ends = _Nodes(self.spark.createDataFrame(rows, _NODE_TYPES), len(rows))
+        return _steps(_leaving(_of_kinds(self._edges, (InfluenceClass.VALUE,)), ends, Direction.UPSTREAM))
 
     def unused(self, like: str | None = None) -> list[Node]:
         """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern.
@@ -128,7 +135,8 @@ class SparkGraph:
         left = reached if depth is None else reached.at(f.col("step") < depth)
         steps = _steps(_leaving(_of_kinds(self._edges, influences), left, direction))
         cut = depth is not None and _is_cut(wanted, reached, direction, depth)
-        return Answer(_sorted_nodes(starts.frame), _distance(reached.frame), steps, direction, cut)
+        nodes, distance = _sorted_nodes(starts.frame), _distance(reached.frame)
+        return marked(self, Answer(nodes, distance, steps, direction, cut))
 
     def _starts(self, name: str) -> _Nodes:
         """The nodes that a name means, looked for as `LineageGraph` does: exactly, in any case, as a pattern."""

@@ -81,5 +81,10 @@ def _inputs(refs: list[TableRef], edges: tuple[Edge, ...]) -> list[InputVersion]
     for ref in refs:
         name = str(ref.pinned.name) + (f"${ref.system}" if ref.system else "")
         id = ref.pinned.state.snapshot_id
-        found[name, id] = InputVersion(dataset=name, snapshot_id=id, columns=tuple(read.get(name, ())))
+        found[name, id] = InputVersion(
+            dataset=name,
+            snapshot_id=id,
+            table_uuid=ref.pinned.table.store.table_uuid,
+            columns=tuple(read.get(name, ())),
+        )
     return list(found.values())

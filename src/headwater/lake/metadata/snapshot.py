@@ -43,6 +43,7 @@ class InputVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
 
     dataset: str
     snapshot_id: int | None = None
+    table_uuid: str | None = None  # a table that is replaced is another one, whose snapshots begin with 1 again
     columns: tuple[str, ...] = ()
 
 

@@ -16,7 +16,7 @@ from headwater.lake.engine.version import DataFile, Version, VersionEdit
 from headwater.lake.metadata.commit import Change, PlacedFile
 from headwater.lake.metadata.expire import DAY, Cleaner, Delete, Removal, Retention
 from headwater.lake.metadata.manifest import EntryKind
-from headwater.lake.metadata.snapshot import Operation, Snapshot
+from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Snapshot
 from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.plan import Split
 from headwater.lake.tables.read import file_batches
@@ -130,13 +130,17 @@ def _run_label(shape: Shape, file: DataFile) -> object:
 
 
 def rollback(store: TableStore, target: Snapshot) -> Snapshot:
-    """Make the table what it was at a snapshot, by a new snapshot; what came between stays in its history."""
+    """Make the table what it was at a snapshot, by a new snapshot; what came between stays in its history.
+    The origin of the new one names the snapshot that is restored."""
+    name, id = str(store.name), target.snapshot_id
+    restored = InputVersion(dataset=name, snapshot_id=id, table_uuid=store.table_uuid)
     files = tuple(PlacedFile(entry.file, entry.bucket, entry.partition) for entry in store.live(target))
     change = Change(
         *(Operation.ROLLBACK, "headwater", uuid.uuid4().hex, store.shape().schema.id),
         added=files,
         replaces=True,
         restores=True,
+        origin=Origin(job="rollback", inputs=(restored,)),
     )
     return store.committer.commit(change)  # its files are others' too: whatever happens, they stay
 

@@ -127,6 +127,12 @@ class TableStore:
             snapshot_id=snapshot.snapshot_id if snapshot else NO_SNAPSHOT,
         )
 
+    @property
+    def table_uuid(self) -> str | None:
+        """The identity of the table; None if its metadata file is lost."""
+        known = read_metadata(self.files, self.paths)
+        return None if known is None else known.table_uuid
+
     def note_schema(self) -> None:
         """Say in the metadata file which schema is the newest; it is a hint, and may fail."""
         with suppress(StorageError):

@@ -29,6 +29,7 @@ class PlanDataset:
     layer: str | None = None  # who keeps it: file, hive, jdbc, delta, iceberg, headwater …
     format: str | None = None  # parquet, csv …
     version: str | None = None
+    table_uuid: str | None = None  # of a lake table
     query: JdbcQuery | None = None
     catalog: CatalogFacet | None = None
 

@@ -66,6 +66,7 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
             InputVersion(
                 dataset=called(dataset.name),
                 snapshot_id=None if version is None else int(version),
+                table_uuid=dataset.table_uuid,
                 columns=tuple(column for column in read if column is not None),
             )
         )

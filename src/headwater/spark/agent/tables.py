@@ -208,8 +208,8 @@ def _v2_table(
     names = (catalog, *parts) if catalog is not None and parts else (str(described.get("name", kind)),)
     if "headwater.warehouse" in properties:
         name = lake_name(properties["headwater.warehouse"], ".".join(names[-2:]))
-        version = properties.get("headwater.snapshot")
-        return PlanDataset(name, TableName(names), schema, layer="headwater", version=version)
+        version, table_uuid = properties.get("headwater.snapshot"), properties.get("headwater.table") or None
+        return PlanDataset(name, TableName(names), schema, layer="headwater", version=version, table_uuid=table_uuid)
     if kind.startswith("JDBC"):
         name = jdbc_name(str(table.jdbcOptions().url()), ".".join(names[1:]) or names[-1])
         return PlanDataset(name, TableName(names), schema, uri=name.namespace, layer="jdbc")

@@ -24,7 +24,7 @@ _SPARKS_OWN: tuple[str, ...] = (
     "comment",
     KEY,
 )
-_SPARKS_OWN += ("headwater.warehouse", "headwater.snapshot", "collation")
+_SPARKS_OWN += ("headwater.warehouse", "headwater.snapshot", "headwater.table", "collation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,7 @@ def _facts(request: Request, table: Table, at: At | None = None) -> Answer:
         "provider": "headwater",
         "headwater.warehouse": _place(request, "default.any").warehouse,
         "headwater.snapshot": str(id),
+        "headwater.table": table.store.table_uuid or "",
     }
     if schema.primary_keys:
         properties["primary-key"] = ",".join(schema.primary_keys)
