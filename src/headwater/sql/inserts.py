@@ -163,7 +163,10 @@ def _conflict_scope(
 ) -> Scope:
     """What ON CONFLICT can name: the row that was to be inserted and, nearer, the row that is there."""
     offered = [
-        Column(each.column, lowering.key_of(each.column), each.expression) for each in assignments if not each.path
+        Column(each.column, key, each.expression)
+        for each in assignments
+        if not each.path
+        for key in dict.fromkeys((lowering.key_of(each.column), each.column))  # as it is without quotes, and in them
     ]
     values_alias = node.expression.args.get("alias") if isinstance(node.expression, exp.Values) else None
     names = ["excluded", *([lowering.key(values_alias.this)] if values_alias is not None else [])]
@@ -171,8 +174,8 @@ def _conflict_scope(
     outside.items += [Named((name,), DerivedItem(offered), shown=name) for name in names]
     inside = Scope(outer=outside)
     alias = table.args.get("alias")
-    called = lowering.key(alias.this) if alias is not None else lowering.key_of(target.table.name.name)
-    inside.items.append(Named((called,), target, shown=str(target.table.name)))
+    called = (lowering.key(alias.this),) if alias is not None else lowering.table_keys(table)
+    inside.items.append(Named(called, target, shown=str(target.table.name)))
     return inside
 
 

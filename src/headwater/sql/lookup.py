@@ -207,6 +207,9 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         return Literal()
     if parts[0].name.lower() in lowering.variables:
         return variable_fields(lowering, parts[0].name, parts[1:])
+    own = _own_variable(lowering, parts[1], scope) if len(parts) == 2 else None
+    if own is not None:
+        return own
     if lowering.dialect in _DOTTED_FIELDS:
         loose = find_name(lowering, parts[0], scope, span=span)
         if loose is not None:
@@ -218,6 +221,16 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         hint=_hint(parts[0].name, [named.shown for named in scope.all_items()]),
     )
     return Literal()
+
+
+def _own_variable(lowering: Lowering, identifier: Node, scope: Scope) -> Expression | None:
+    """The parameter or variable that `f.x` means in the body of a function or block `f`."""
+    key = lowering.key(identifier)
+    given = next((level.locals[key] for level in scope.levels() if key in level.locals), None)
+    if given is not None:
+        return _refer(given, lowering.span(identifier))
+    name = identifier.name.lower()
+    return _variable(lowering, name) if name in lowering.names or name in lowering.variables else None
 
 
 _DOTTED_FIELDS = frozenset(

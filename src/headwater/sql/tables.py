@@ -96,8 +96,7 @@ def add_table(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation
             return beside(before, rel.CteRef(cte.id, ()))
     stored = open_table(lowering, node)
     item = _with_names(lowering, node, stored)
-    keys = tuple(lowering.key_of(part) for part in name.parts)
-    scope.items.append(name_item(lowering, node, item, keys, str(stored.table.name)))
+    scope.items.append(name_item(lowering, node, item, lowering.table_keys(node), str(stored.table.name)))
     return beside(before, stored.scan)
 
 

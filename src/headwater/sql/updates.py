@@ -200,10 +200,9 @@ def _target_in_from(lowering: Lowering, table: Node, scope: Scope) -> StoredItem
     """The item of FROM that is the target: by its alias or its name, or the only one of that table (T-SQL)."""
     if not isinstance(table.this, exp.Identifier):
         return None
-    name = lowering.table_name(table)[0]
-    found = _item_called(scope, tuple(lowering.key_of(part) for part in name.parts))
+    found = _item_called(scope, lowering.table_keys(table))
     if found is None and lowering.dialect in MICROSOFT and table.args.get("alias") is None:
-        known = lowering.resolver.resolve(name).name
+        known = lowering.resolver.resolve(lowering.table_name(table)[0]).name
         stored = [item for named in scope.items if isinstance(item := named.item, StoredItem)]
         same = [item for item in stored if item.table.name == known]
         found = same[0] if len(same) == 1 else None
@@ -214,9 +213,8 @@ def open_target(lowering: Lowering, table: Node, scope: Scope) -> StoredItem:
     """The table that is changed, as the first item of the scope, under its alias or its name."""
     target = open_table(lowering, table)
     alias = table.args.get("alias")
-    names = tuple(lowering.key_of(part) for part in lowering.table_name(table)[0].parts)
-    if alias is not None and alias.this is not None:
-        names = (lowering.key(alias.this),)
+    is_aliased = alias is not None and alias.this is not None
+    names = (lowering.key(alias.this),) if is_aliased else lowering.table_keys(table)
     scope.items.insert(0, Named(names, target, shown=str(target.table.name)))
     return target
 
