@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Tests and Spark start many Pythons, and each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup demo test lint fmt golden bench soak fuzz proof mutations audit docs serve build clean
+.PHONY: help setup demo test lint fmt golden bench soak fuzz proof mutations latest constraints audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -13,20 +13,20 @@ BIN := .venv/bin
 PY := $(BIN)/python
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# $(call install,VENV,EXTRA): make a virtual environment with Headwater in it, by uv if there is one.
+# $(call install,VENV,EXTRA,MORE): make a virtual environment with Headwater in it, by uv if there is one.
 define install
 	@test -n "$(PYTHON)" || { echo "Headwater needs Python 3.11 or later; none was found. Name one with PYTHON=/path/to/python3" >&2; exit 2; }
 	@echo "installing into $(1) (once; about 1.3 GB, most of it Spark and Arrow) …" >&2
 	$(if $(UV),\
-	  @test -x $(1)/bin/python || $(UV) venv --quiet --python "$(PYTHON)" $(1); $(UV) pip install --quiet --python $(1)/bin/python --editable '.[$(2)]',\
-	  @test -x $(1)/bin/python || "$(PYTHON)" -m venv $(1); $(1)/bin/python -m pip install --quiet --disable-pip-version-check --use-pep517 --editable '.[$(2)]')
+	  @test -x $(1)/bin/python || $(UV) venv --quiet --python "$(PYTHON)" $(1); $(UV) pip install --quiet --python $(1)/bin/python $(3) --editable '.[$(2)]',\
+	  @test -x $(1)/bin/python || "$(PYTHON)" -m venv $(1); $(1)/bin/python -m pip install --quiet --disable-pip-version-check --use-pep517 $(3) --editable '.[$(2)]')
 	@touch $(1)/.installed
 endef
 
-.venv/.installed: pyproject.toml
-	$(call install,.venv,dev)
+.venv/.installed: pyproject.toml constraints.txt
+	$(call install,.venv,dev,--constraint constraints.txt)
 
 # Some peers pin versions that we do not want to develop against, hence a second environment.
 .venv-bench/.installed: pyproject.toml
@@ -94,6 +94,18 @@ proof: setup ## Prove lineage by running queries on changed inputs (QUERIES=FOLD
 mutations: setup ## Break each promise once, and see its test fail
 	@PYTHONPATH=. $(PY) -m tests.mutations
 
+# Libraries whose internals we drive have upper bounds; this tries them, and all others, without.
+DRIVEN := pyspark duckdb wasmtime zetasql sqlglot[c]
+latest: ## Try the newest dependencies in .venv-latest, whatever the bounds say
+	$(call install,.venv-latest,dev,--upgrade)
+	@.venv-latest/bin/python -m pip install --quiet --upgrade $(DRIVEN) || true
+	@.venv-latest/bin/python -m pip list | grep -E '^(pyspark|duckdb|wasmtime|zetasql|sqlglot) '
+	@.venv-latest/bin/python -m pytest tests/sql tests/lineage tests/zetasql tests/query tests/lake tests/spark/test_sql_cases.py
+
+constraints: setup ## Write down the versions that are installed now
+	@{ head -1 constraints.txt; $(PY) -m pip freeze --exclude-editable | grep -v '^-e\|@' | sort -f; } >.venv/constraints.txt
+	@mv .venv/constraints.txt constraints.txt
+
 audit: setup ## Look for known vulnerabilities in what Headwater runs on
 	@$(PY) docs/supply.py audit
 
@@ -110,4 +122,4 @@ build: setup ## Make the sdist and the wheel, and say what they run on (SBOM)
 	@$(PY) docs/supply.py sbom dist
 
 clean: ## Remove everything that was made here
-	@rm -rf .venv .venv-bench .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-bench .venv-latest .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.pages import agrees, read_blocks, read_commands
 
@@ -29,6 +31,18 @@ def test_importing_the_package_imports_next_to_nothing():
     others = {name.split(".")[0] for name in run.stdout.split()} - sys.stdlib_module_names
     assert ours == {"headwater"}
     assert others == {"headwater"}
+
+
+def test_the_constraints_fit_what_is_required():
+    """`make setup` installs versions that the package accepts, and one of each dependency."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    fixed = dict(line.split("==") for line in lines if not line.startswith("#"))
+    versions = {canonicalize_name(name): version for name, version in fixed.items()}
+    extras = PROJECT["optional-dependencies"]
+    for text in (*PROJECT["dependencies"], *(each for name in ("dev", "docs") for each in extras[name])):
+        wanted = Requirement(text)
+        if wanted.name != "headwater":
+            assert versions[canonicalize_name(wanted.name)] in wanted.specifier, text
 
 
 @pytest.fixture(scope="session")
