@@ -16,6 +16,7 @@ from headwater.cli.main import run
 ELSEWHERE = {
     "demo": "tests/test_examples.py",
     "serve": "tests/server",
+    "spark-plan": "tests/spark/agent/test_planned.py",
     "spark-run": "tests/spark/agent/test_faults.py",
     "jobs": "tests/jobs",
     "warmup": "tests/cli/test_warmup.py",

@@ -121,6 +121,11 @@ class Names:
         schema_id = snapshot.schema_id if snapshot else None
         return Pinned(table, store.state(snapshot, store.shape(schema_id)), is_past=True)
 
+    def are_outdated(self) -> bool:
+        """Return whether a table that was pinned to its latest state has a newer one by now."""
+        pinned = [each for each in self._pins.values() if not each.is_past]
+        return any(each.table.store.latest().snapshot_id != each.state.snapshot_id for each in pinned)
+
     def refs(self, tree: Node) -> list[TableRef]:
         """Every place in a tree that names a table of the warehouse, in the order of the text."""
         found = [ref for node in tree.find_all(exp.Table) if (ref := self._ref(node)) is not None]

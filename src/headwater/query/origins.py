@@ -1,19 +1,22 @@
 """Where a snapshot came from: the lineage of the statement that makes it, pinned to the states it read."""
 
 import uuid
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from headwater.analysis.door import Request, analyze_sources
 from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.lake.tables.names import TableName
-from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import Edge
 from headwater.model.schema import Schema
 from headwater.query.edits import Edit, apply_edits
 from headwater.query.names import TableRef, bounds
 from headwater.query.parse import DIALECT, Node, Statement
 from headwater.text import Source
+
+if TYPE_CHECKING:
+    from headwater.lineage.statement import StatementLineage
 
 JOB = "sql"
 WHOLE = "*"
@@ -34,14 +37,15 @@ def origin_of(
 
 def _lineage(
     statement: Statement, refs: list[TableRef], target: tuple[TableName, Node], schema: Schema
-) -> StatementLineage | None:
+) -> "StatementLineage | None":
     """The lineage of the statement, with every table by its full name."""
     known = {_quoted(ref.pinned.name): list(ref.pinned.schema.names) for ref in refs if ref.system is None}
     if not isinstance(statement.tree, exp.Create):
         known[_quoted(target[0])] = list(schema.names)
     text = apply_edits(statement.source.text, statement.span.start, statement.span.end, _full_names(refs, target))
-    request = Request(dialect=DIALECT, schema=known, engine="sqlglot", collapse=True, template=None)
-    found = analyze_sources([Source(text.text)], request).statements
+    analysis = import_module("headwater.analysis.door")  # when it is first needed: most queries write nothing
+    request = analysis.Request(dialect=DIALECT, schema=known, engine="sqlglot", collapse=True, template=None)
+    found = analysis.analyze_sources([Source(text.text)], request).statements
     return found[0] if found else None
 
 

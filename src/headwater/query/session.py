@@ -118,7 +118,8 @@ class Session:
             raise expanded.original(err) from err
 
     def _retried(self, statement: Statement, parameters: Any) -> Result:
-        """Carry out a statement; again on the new state, when others changed the rows that it is to change."""
+        """Carry out a statement; again on the new state, when others changed the rows that it is to change, or
+        expired those that it was about to read."""
         for attempt in range(ATTEMPTS):
             fresh = statement
             if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
@@ -126,8 +127,9 @@ class Session:
             names = Names(self.warehouse, self.database, fresh, self._tables)
             try:
                 return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
-            except CommitConflictError:
-                if attempt == ATTEMPTS - 1:
+            except (CommitConflictError, NotFoundError) as err:
+                lost = isinstance(err, NotFoundError) and not names.are_outdated()
+                if lost or attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
 

@@ -49,23 +49,29 @@ class Cleaner:
         self._committer = committer
 
     def expire(
-        self, retention: Retention, *, now_millis: int, held: Iterable[Snapshot] = (), dry_run: bool = False
+        self,
+        retention: Retention,
+        *,
+        now_millis: int,
+        held: Callable[[], Iterable[Snapshot]] = tuple,
+        dry_run: bool = False,
     ) -> Removal:
-        """Remove the snapshots that retention does not keep, and what only they need."""
+        """Remove the snapshots that retention does not keep, and what only they need.
+        `held` is asked once they are gone: a reader that leased one before that has it, a later one finds it gone."""
         log = self._committer.log
         ids = log.ids()
         kept_from = self._kept_from(ids, retention, now_millis)
         expired = [id for id in ids if id < kept_from]
         if not expired:
             return Removal()
-        held = list(held)
-        needed = self._reachable(held)
-        data = self._dropped_data(expired, kept_from) - needed
-        kept = [log.get(kept_from), *held, *(log.get(id) for id in ids if id > kept_from)]
-        manifests = self._manifests(log.get(id) for id in expired) - self._manifests(kept)
-        paths = [*sorted(data), *sorted(manifests)]
+        data = self._dropped_data(expired, kept_from)
+        manifests = self._manifests(log.get(id) for id in expired)
+        manifests -= self._manifests(log.get(id) for id in ids if id >= kept_from)
         if not dry_run:
             log.forget(expired, earliest=kept_from)
+        needed = list(held())
+        paths = [*sorted(data - self._reachable(needed)), *sorted(manifests - self._manifests(needed))]
+        if not dry_run:
             self._delete(paths)
             removed = (self._paths.folder, expired[0], expired[-1], len(paths))
             _logger.info("expiry table=%s snapshots=%d..%d files=%d", *removed)

@@ -1,10 +1,11 @@
 """Leases: snapshots that a running reader needs, so that expiry leaves their files alone.
 
 Readers in this process are simply remembered. For other processes a lease is a file, `lease/lease-{uuid}`: a copy of
-the snapshot, and until when it holds. A scan of the past takes one before it reads, because expiry may come for it at
-any moment. A scan of the latest state takes one when it lasts more than a few seconds: a shorter one is over before
-anybody expires what it reads, unless snapshots are expired as soon as there is another. A reader that dies leaves a
-lease that ends by itself; one that may not write reads without.
+the snapshot, and until when it holds. A reader leases a snapshot and then looks whether it is still there; expiry
+forgets snapshots, and then looks for leases before it removes what they need. So either the reader finds the snapshot
+gone before it has read anything, or expiry finds the lease. A scan of the latest state in an object store, where a
+lease costs two requests, takes one when it lasts more than a few seconds. A reader that dies leaves a lease that ends
+by itself; one that may not write reads without.
 """
 
 import time
@@ -18,12 +19,14 @@ import msgspec
 
 from headwater.errors import NotFoundError, NotWritableError
 from headwater.files import Files
+from headwater.files.protocol import Locking
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.stored_json import decode_json
 from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot, encode_snapshot
+from headwater.lake.metadata.tags import Tags
 
 HOUR = 3600.0
-_PATIENCE = 3.0  # seconds that a read may take without a lease
+_PATIENCE = 3.0  # seconds that a read of an object store may take without a lease
 
 
 class _Lease(msgspec.Struct, rename="camel"):
@@ -52,17 +55,18 @@ class _LongRead:
 class Leases:
     """The leases of one table."""
 
-    def __init__(self, files: Files, paths: PathFactory) -> None:
+    def __init__(self, files: Files, paths: PathFactory, tags: Tags) -> None:
         self._files = files
         self._paths = paths
+        self._tags = tags
         self._here: Counter[int] = Counter()
         self._snapshots: dict[int, Snapshot] = {}
         self._lock = Lock()
 
     @contextmanager
     def reading(self, snapshot: Snapshot | None, *, past: bool = False) -> Iterator[Callable[[], None]]:
-        """Keep a snapshot while this process reads it, one of the past by a lease from the start.
-        Call the result now and then: it leases what takes long."""
+        """Keep a snapshot while this process reads it, one of the past and one on a disk by a lease from the start.
+        Call the result now and then: it leases what takes long. RAISES: NotFoundError when it has expired already."""
         if snapshot is None:
             yield lambda: None
             return
@@ -70,7 +74,8 @@ class Leases:
             self._here[snapshot.snapshot_id] += 1
             self._snapshots[snapshot.snapshot_id] = snapshot
         path = self._paths.lease(uuid.uuid4().hex)
-        long = _LongRead(lambda path: self._write(path, snapshot, HOUR), path, 0.0 if past else _PATIENCE)
+        at_once = past or isinstance(self._files, Locking)
+        long = _LongRead(lambda path: self._take(path, snapshot), path, 0.0 if at_once else _PATIENCE)
         try:
             long.step()
             yield long.step
@@ -96,14 +101,29 @@ class Leases:
         """Keep a snapshot for readers in other processes; the lease ends by itself."""
         self._write(self._paths.lease(uuid.uuid4().hex), snapshot, seconds)
 
-    def _write(self, path: str, snapshot: Snapshot, seconds: float) -> None:
+    def _take(self, path: str, snapshot: Snapshot) -> None:
+        """Lease a snapshot that may be expiring. Nothing waits for the disk: a loss of power ends the reader, too."""
+        self._write(path, snapshot, HOUR, synced=False)
+        try:
+            self._files.get_range(self._paths.snapshot(snapshot.snapshot_id), 0, 1)
+        except NotFoundError:
+            others = [*self._tags.all().values(), *(each for own, each in self._written() if own != path)]
+            if all(each.snapshot_id != snapshot.snapshot_id for each in others):
+                self._files.delete(path)
+                raise
+
+    def _write(self, path: str, snapshot: Snapshot, seconds: float, *, synced: bool = True) -> None:
         body = _Lease(time.time() + seconds, encode_snapshot(snapshot).decode(), seconds)
-        self._files.put(path, msgspec.json.encode(body))
+        self._files.put(path, msgspec.json.encode(body), synced=synced)
 
     def held(self, now: float) -> list[Snapshot]:
         """The snapshots that somebody reads; leases that ended are removed. `now` is by the clock of the store."""
         with self._lock:
             held = list(self._snapshots.values())
+        return held + [snapshot for _, snapshot in self._written(now)]
+
+    def _written(self, now: float = 0.0) -> Iterator[tuple[str, Snapshot]]:
+        """The leases in files, by path; those that ended before `now` are removed."""
         for entry in self._files.list(self._paths.lease_folder):
             try:
                 lease = decode_json(self._files.get(entry.path), _Lease, entry.path)
@@ -113,5 +133,4 @@ class Leases:
             if ends < now:
                 self._files.delete(entry.path)
             else:
-                held.append(decode_snapshot(lease.snapshot.encode(), entry.path))
-        return held
+                yield entry.path, decode_snapshot(lease.snapshot.encode(), entry.path)

@@ -6,12 +6,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.errors import SchemaChangeError
 from headwater.lake.engine.types import arrow_type
+from headwater.lake.metadata.evolution import WidenColumn, is_widening
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
-from headwater.model.types import DataType
+from headwater.model.types import DATE, DataType
 
 _EXAMPLES = 5
 
@@ -43,6 +45,23 @@ def try_cast(store: TableStore, state: TableState, column: str, type: DataType) 
         broken += len(lost)
         examples += _shown(lost.slice(0, _EXAMPLES - len(examples)))
     return CastReport(column, field.type, type, rows, broken, tuple(examples))
+
+
+def refuse_lossy(store: TableStore, change: WidenColumn) -> None:
+    """RAISES: SchemaChangeError when a change of type would break rows that are there."""
+    field = store.shape().schema.field(change.name)
+    widens = field.type == change.type or is_widening(field.type, change.type)
+    if widens and field.type != DATE:
+        return
+    report = try_cast(store, store.latest(), change.name, change.type)
+    if widens and not report.broken:  # a DATE reaches further than a TIMESTAMP
+        return
+    shown = ", ".join(map(repr, report.examples))
+    raise SchemaChangeError(
+        f"`{change.name}` cannot become {change.type}: not every {field.type} fits; "
+        f"{report.broken:,} of {report.rows:,} rows would break" + (f" ({shown})" if shown else ""),
+        hint="add a column of the new type and fill it, where a cast that fails can be seen",
+    )
 
 
 def _shown(values: pa.Array) -> list[Any]:

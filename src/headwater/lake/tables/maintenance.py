@@ -54,16 +54,33 @@ def compact_table(
     edits: dict[Place, VersionEdit] = {}
     written = 0
     done: list[Compaction] = []
+    crossed: list[Place] = []  # that others rewrote, and expired what was there
     for place in sorted(state.places, key=repr):
         progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
-        edit = _edit(store, state, place, full)
+        try:
+            edit = _edit(store, state, place, full)
+        except NotFoundError:
+            if not _is_outdated(store, state):
+                raise
+            crossed.append(place)
+            continue
         if edit is not None:
             edits[place] = edit
             written += sum(file.size for file in edit.added)
         if written >= _COMMIT_BYTES:
             done += _commit_edits(store, state, edits, full)
             edits, written = {}, 0
-    return done + _commit_edits(store, state, edits, full)
+    done += _commit_edits(store, state, edits, full)
+    return done + _compact_each(store, crossed, full)
+
+
+def _is_outdated(store: TableStore, state: TableState) -> bool:
+    return store.latest().snapshot_id != state.snapshot_id
+
+
+def _compact_each(store: TableStore, places: Iterable[Place], full: bool) -> list[Compaction]:
+    again = (compact_place(store, place, full=full) for place in places)
+    return [compaction for compaction in again if compaction is not None]
 
 
 def _commit_edits(
@@ -74,8 +91,7 @@ def _commit_edits(
     try:
         snapshot = commit_compaction(store, _change(state, edits))
     except CommitConflictError:
-        again = (compact_place(store, place, full=full) for place in edits)
-        return [compaction for compaction in again if compaction is not None]
+        return _compact_each(store, edits, full)
     return [_compaction(state, place, edit, snapshot) for place, edit in edits.items()]
 
 
@@ -153,7 +169,7 @@ def expire(
     now = store_time(store.files, store.paths.manifest_folder)
     retention = _keeping_unlogged(store, retention)
     cleaner = Cleaner(store.files, store.paths, store.committer, delete)
-    return cleaner.expire(retention, now_millis=int(now * 1000), held=held(store, now), dry_run=dry_run)
+    return cleaner.expire(retention, now_millis=int(now * 1000), held=lambda: held(store, now), dry_run=dry_run)
 
 
 def remove_orphans(
@@ -206,13 +222,14 @@ def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int 
     RAISES: CommitConflictError when others rewrote the bucket `attempts` times."""
     for attempt in range(attempts):
         state = store.latest()
-        edit = _edit(store, state, place, full)
-        if edit is None:
-            return None
         try:
+            edit = _edit(store, state, place, full)
+            if edit is None:
+                return None
             snapshot = commit_compaction(store, _change(state, {place: edit}))
-        except CommitConflictError:
-            if attempt == attempts - 1:
+        except (CommitConflictError, NotFoundError) as err:
+            lost = isinstance(err, NotFoundError) and not _is_outdated(store, state)
+            if lost or attempt == attempts - 1:
                 raise
             continue
         return _compaction(state, place, edit, snapshot)

@@ -1,11 +1,11 @@
 """Reading a table: splits to batches, keys to rows."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from headwater.errors import SchemaError, UsageError
+from headwater.errors import NotFoundError, SchemaError, UsageError
 from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.plain import plain_rows
 from headwater.lake.engine.reads import ScanRequest
@@ -16,6 +16,8 @@ from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
+
+T = TypeVar("T")
 
 
 def result_schema(shape: Shape, columns: Sequence[str]) -> pa.Schema:
@@ -48,6 +50,47 @@ def read_plan(
                     yield batch
                 if left == 0:
                     return
+
+
+def read_latest(
+    store: TableStore, plan: Callable[[TableState], ScanPlan], limit: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """All rows of a plan of the latest state, or the first `limit`.
+    When another process expires that state before a row is given, the newer one is read instead."""
+    state = store.latest()
+    return _read_newest(store, state, plan(state), plan, limit)
+
+
+def _read_newest(
+    store: TableStore,
+    state: TableState,
+    planned: ScanPlan,
+    plan: Callable[[TableState], ScanPlan],
+    limit: int | None,
+) -> Iterator[pa.RecordBatch]:
+    given = False
+    while True:
+        try:
+            for batch in read_plan(store, planned, state, limit):
+                given = True
+                yield batch
+            return
+        except NotFoundError:
+            newer = store.latest()
+            if given or newer.snapshot_id == state.snapshot_id:
+                raise
+            state, planned = newer, plan(newer)
+
+
+def of_latest(store: TableStore, read: Callable[[TableState], T]) -> T:
+    """The result of `read` for the latest state; for a newer one when another process expires it meanwhile."""
+    while True:
+        state = store.latest()
+        try:
+            return read(state)
+        except NotFoundError:
+            if store.latest().snapshot_id == state.snapshot_id:
+                raise
 
 
 def get_row(store: TableStore, state: TableState, key: Any) -> Row | None:

@@ -40,7 +40,7 @@ class TableStore:
         self.schemas = SchemaManager(files, self.paths)
         self.committer = Committer(files, self.paths)
         self.tags = Tags(files, self.paths)
-        self.leases = Leases(files, self.paths)
+        self.leases = Leases(files, self.paths, self.tags)
         self.given_up = 0  # compactions that others crossed
         self._readers = readers
         self._own_cache: BlockCache | None = None

@@ -4,21 +4,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from headwater.errors import SchemaChangeError, UsageError
+from headwater.errors import UsageError
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.row import Row
 from headwater.lake.metadata.entries import TableMetadata
-from headwater.lake.metadata.evolution import SchemaChange, WidenColumn, is_widening
+from headwater.lake.metadata.evolution import SchemaChange, WidenColumn
 from headwater.lake.metadata.expire import DAY, Delete, Removal, Retention
 from headwater.lake.metadata.leases import HOUR
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables import writes
 from headwater.lake.tables.at import At, snapshot_at
-from headwater.lake.tables.casts import CastReport, try_cast
+from headwater.lake.tables.casts import CastReport, refuse_lossy, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
 from headwater.lake.tables.convert import need
 from headwater.lake.tables.count import count_rows
@@ -35,14 +35,24 @@ from headwater.lake.tables.maintenance import (
 from headwater.lake.tables.names import TableName
 from headwater.lake.tables.overflow import refuse_new_sums
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
-from headwater.lake.tables.read import get_row, get_rows, read_plan, read_split, require_key, result_schema
+from headwater.lake.tables.read import (
+    get_row,
+    get_rows,
+    of_latest,
+    read_latest,
+    read_plan,
+    read_split,
+    require_key,
+    result_schema,
+)
 from headwater.lake.tables.rewrite import Edit, rewrite_where
 from headwater.lake.tables.rows import RowWriter
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.stats import TableStats, table_stats
 from headwater.lake.tables.store import TableStore
 from headwater.model.schema import Schema
-from headwater.model.types import DATE
+
+T = TypeVar("T")
 
 
 class Table:
@@ -169,11 +179,12 @@ class Table:
 
     def get(self, key: Any, at: At | None = None) -> Row | None:
         """The row of a key. A key of several columns is a tuple."""
-        return get_row(self.store, self._state(at), key)
+        return self._read(lambda state: get_row(self.store, state, key), at)
 
     def multi_get(self, keys: Iterable[Any], at: At | None = None) -> list[Row | None]:
         """The rows of many keys, in their order."""
-        return get_rows(self.store, self._state(at), keys)
+        wanted = list(keys)
+        return self._read(lambda state: get_rows(self.store, state, wanted), at)
 
     def scan(
         self,
@@ -184,8 +195,10 @@ class Table:
         at: At | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Rows by the batch: some columns or all, those for which predicates hold, as of now or then."""
+        if at is None:
+            return read_latest(self.store, lambda state: plan_scan(self.store, state, columns, where), limit)
         state = self._state(at)
-        return read_plan(self.store, plan_scan(self.store, state, columns, where), state, limit, past=at is not None)
+        return read_plan(self.store, plan_scan(self.store, state, columns, where), state, limit, past=True)
 
     def to_arrow(
         self,
@@ -196,16 +209,19 @@ class Table:
         at: At | None = None,
     ) -> pa.Table:
         """What `scan` gives, as one table."""
-        state = self._state(at)
-        plan = plan_scan(self.store, state, columns, where)
-        schema = result_schema(state.shape, plan.columns)
-        return pa.Table.from_batches(list(read_plan(self.store, plan, state, limit, past=at is not None)), schema)
+
+        def read(state: TableState) -> pa.Table:
+            plan = plan_scan(self.store, state, columns, where)
+            batches = read_plan(self.store, plan, state, limit, past=at is not None)
+            return pa.Table.from_batches(list(batches), result_schema(state.shape, plan.columns))
+
+        return self._read(read, at)
 
     read = to_arrow
 
     def count(self, *, where: Where = None, at: At | None = None) -> int:
         """The number of rows, or of those for which predicates hold; without reading any where manifests know it."""
-        return count_rows(self.store, self._state(at), where, past=at is not None)
+        return self._read(lambda state: count_rows(self.store, state, where, past=at is not None), at)
 
     def plan_scan(
         self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None
@@ -223,9 +239,8 @@ class Table:
         """What `scan` gives, as an Arrow stream."""
         state = self._state(at)
         plan = plan_scan(self.store, state, columns, where)
-        return pa.RecordBatchReader.from_batches(
-            result_schema(state.shape, plan.columns), read_plan(self.store, plan, state, past=at is not None)
-        )
+        schema = result_schema(state.shape, plan.columns)
+        return pa.RecordBatchReader.from_batches(schema, self.scan(plan.columns, where=where, at=at))
 
     def to_pandas(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:
         """What `scan` gives, as a pandas DataFrame. RAISES: MissingDependencyError without pandas."""
@@ -303,7 +318,7 @@ class Table:
         with self.store.naming():
             for change in changes:
                 if isinstance(change, WidenColumn):
-                    self._refuse_lossy(change)
+                    refuse_lossy(self.store, change)
             refuse_new_sums(self.store, changes)
             schema = self.store.schemas.alter(*changes)
         self.store.note_schema()
@@ -352,6 +367,9 @@ class Table:
         snapshot = snapshot_at(self.store, at, now=time.time())
         return self.store.state(snapshot, self.store.shape(snapshot.schema_id))
 
+    def _read(self, read: Callable[[TableState], T], at: At | None) -> T:
+        return of_latest(self.store, read) if at is None else read(self._state(at))
+
     def _pair(self, start: At, end: At | None) -> tuple[TableState, TableState]:
         """Two states, both read by the newer of their schemas: values of columns it does not have may be gone."""
         after = self._state(end)
@@ -361,21 +379,6 @@ class Table:
         if before.schema_id > after.shape.schema.id:
             after = self.store.state(after.snapshot, self.store.shape(before.schema_id))
         return self.store.state(before, after.shape), after
-
-    def _refuse_lossy(self, change: WidenColumn) -> None:
-        field = self.schema.field(change.name)
-        widens = field.type == change.type or is_widening(field.type, change.type)
-        if widens and field.type != DATE:
-            return
-        report = self.try_cast(change.name, change.type)
-        if widens and not report.broken:  # a DATE reaches further than a TIMESTAMP
-            return
-        shown = ", ".join(map(repr, report.examples))
-        raise SchemaChangeError(
-            f"`{change.name}` cannot become {change.type}: not every {field.type} fits; "
-            f"{report.broken:,} of {report.rows:,} rows would break" + (f" ({shown})" if shown else ""),
-            hint="add a column of the new type and fill it, where a cast that fails can be seen",
-        )
 
 
 def _facts(
