@@ -71,7 +71,7 @@ def test_what_is_held_stays():
     committer = history(files)
     tagged = committer.log.get(4)
     before = live(committer, tagged)
-    Cleaner(files, PATHS, committer).expire(KEEP_TWO, now_millis=LATER, held=[tagged])
+    Cleaner(files, PATHS, committer).expire(KEEP_TWO, now_millis=LATER, held=lambda: [tagged])
     assert live(Committer(files, PATHS), tagged) == before
     assert {PATHS.data_file(name) for name in before} <= stored(files, PATHS.data_folder)
 

@@ -115,8 +115,26 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_faults.py::test_a_table_that_dies_is_the_old_or_the_new_one",
         "lake/metadata/expire.py",
-        "            log.forget(expired, earliest=kept_from)\n            self._delete(paths)",
-        "            self._delete(paths)\n            log.forget(expired, earliest=kept_from)",
+        "            log.forget(expired, earliest=kept_from)",
+        "            pass",
+        (
+            "lake/metadata/expire.py",
+            "            self._delete(paths)\n            removed",
+            "            self._delete(paths)\n            log.forget(expired, earliest=kept_from)\n"
+            "            removed",
+        ),
+    ),
+    breaks(
+        "tests/lake/tables/test_crossed.py::test_a_scan_of_the_latest_state_reads_the_newer_one",
+        "lake/metadata/leases.py",
+        "                self._files.delete(path)\n                raise",
+        "                self._files.delete(path)",
+    ),
+    breaks(
+        "tests/lake/tables/test_crossed.py::test_a_compaction_is_done_again",
+        "lake/tables/maintenance.py",
+        "    return store.latest().snapshot_id != state.snapshot_id",
+        "    return False",
     ),
     breaks(
         "tests/lake/test_commit.py::test_a_commit_whose_answer_was_lost_is_recognised",
@@ -162,8 +180,8 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_time.py::test_expiry_spares_tags_and_readers",
         "lake/metadata/expire.py",
-        "        data = self._dropped_data(expired, kept_from) - needed",
-        "        data = self._dropped_data(expired, kept_from)",
+        "        needed = list(held())",
+        "        needed: list[Snapshot] = []",
     ),
     breaks(
         "tests/lake/tables/test_leftovers.py::test_what_is_left_is_found_and_nothing_else",

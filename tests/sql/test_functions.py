@@ -6,9 +6,8 @@ from sqlglot import exp
 from headwater.lineage import SchemaResolver
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.script import analyze_script
-from headwater.sql.dialects import dialect_names
+from headwater.sql.dialects import dialect_names, sqlglot_dialect
 from headwater.sql.frontend import SqlFrontEnd
-from headwater.sql.dialects import sqlglot_dialect
 from headwater.text import Source
 
 COLUMNS = ("c0", "c1", "c2")

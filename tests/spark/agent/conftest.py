@@ -109,3 +109,11 @@ def watch(case_tables):
     agent = observe(case_tables, sink, namespace="tests", job="suite")
     yield Watch(case_tables, sink, agent)
     agent.stop()
+
+
+@pytest.fixture
+def settings(case_tables, tmp_path, monkeypatch):
+    """A Spark that is observed with OpenLineage's settings."""
+    from tests.spark.agent.openlineage import Settings
+
+    return Settings(case_tables, tmp_path, monkeypatch)

@@ -2,72 +2,25 @@
 
 import json
 import re
-import urllib.parse
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.events.test_sinks import Receiver, event, receiver
-from tests.spark.agent.conftest import check, short
+from tests.events.test_sinks import receiver
+from tests.spark.agent import test_openlineage_transports as transports
+from tests.spark.agent.conftest import short
+from tests.spark.agent.openlineage import PARENT, WRITE
 
-from headwater.errors import ConfigError, MissingDependencyError
+from headwater.errors import ConfigError
 from headwater.events.settings import gather
-from headwater.events.sinks import TransportSink
-from headwater.events.sinks.open import _kafka, open_transport
 from headwater.spark import observe
 from headwater.spark.agent.settings import agent_settings
 
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[3]
-PARENT, APPLICATION = "0190a1b2-0000-7000-8000-00000000000a", "0190a1b2-0000-7000-8000-00000000000b"
+APPLICATION = "0190a1b2-0000-7000-8000-00000000000b"
 ROOT_RUN = "0190a1b2-0000-7000-8000-00000000000c"
-WRITE = "INSERT INTO dst SELECT a, c FROM t WHERE b > 1"
-JWT = {"tokenFields": ["key_of_entry"], "expiresInField": "lives", "grantType": "g", "responseType": "r"}
-
-
-class Settings:
-    """A Spark that is observed with settings given in one of the three ways."""
-
-    def __init__(self, spark, folder: Path, monkeypatch) -> None:
-        self.spark, self.folder, self.monkeypatch = spark, folder, monkeypatch
-        monkeypatch.chdir(folder)
-        monkeypatch.setenv("HOME", str(folder / "home"))
-        self.file = folder / "events.ndjson"
-
-    @contextmanager
-    def conf(self, settings: dict[str, str]):
-        """Settings in Spark's configuration."""
-        jconf = self.spark.sparkContext._conf._jconf
-        for name, value in settings.items():
-            jconf.set(f"spark.openlineage.{name}", value)
-        try:
-            yield
-        finally:
-            for name in settings:
-                jconf.remove(f"spark.openlineage.{name}")
-
-    def events(self, action=WRITE, **conf: str) -> list[dict]:
-        """What is sent, to a file, of an action under settings of Spark's configuration; `_` is a dot in names."""
-        self.file.unlink(missing_ok=True)
-        given = {"transport.type": "file", "transport.location": str(self.file)}
-        return self.sent(action, given | {name.replace("__", "."): value for name, value in conf.items()})
-
-    def sent(self, action, conf: dict[str, str]) -> list[dict]:
-        with self.conf(conf), observe(self.spark, job=None if "appName" in conf else "suite"):
-            found = action() if callable(action) else self.spark.sql(action)
-            if str(action).startswith("SELECT"):
-                found.collect()
-        found = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
-        for each in found:
-            check(each)
-        return found
-
-
-@pytest.fixture
-def settings(case_tables, tmp_path, monkeypatch):
-    return Settings(case_tables, tmp_path, monkeypatch)
 
 
 @cache
@@ -289,115 +242,6 @@ def test_namespaces_are_resolved(resolver, given, resolved, tmp_path):
     assert agent_settings(gather(conf, {}, tmp_path)).rewrite.name(given, "t").namespace == resolved
 
 
-# ------------------------------------------------------------------------------------------------------- transports
-
-
-def test_http(settings):
-    """transport.type http, transport.url, transport.endpoint, transport.urlParams.NAME, transport.headers.NAME,
-    transport.timeoutInMillis, transport.compression, transport.auth.type, transport.auth.apiKey"""
-    with receiver() as (server, url):
-        settings.sent(
-            "SELECT 1",
-            {
-                "transport.type": "http",
-                "transport.url": url,
-                "transport.endpoint": "/in/lineage",
-                "transport.urlParams.who.is": "me",
-                "transport.headers.X.Extra": "abc",
-                "transport.timeoutInMillis": "9000",
-                "transport.compression": "gzip",
-                "transport.auth.type": "api_key",
-                "transport.auth.apiKey": "k3y",
-            },
-        )
-        (path, headers, _), *_ = server.taken
-        assert (path, headers["X.Extra"], headers["Content-Encoding"]) == ("/in/lineage?who.is=me", "abc", "gzip")
-        assert headers["Authorization"] == "Bearer k3y"
-        server.taken.clear()
-        long = f"{url}/api/v2/namespaces/ns/jobs/dag/runs/{PARENT}?api_key=other&app_name=App&x=1"
-        settings.sent("SELECT 1", {"transport.type": "http", "transport.url": long, "appName": ""})
-        (path, headers, body), *_ = server.taken
-        event = json.loads(body)
-        assert (path, headers["Authorization"]) == ("/api/v2/lineage?x=1", "Bearer other")
-        assert event["job"]["namespace"] == "ns"
-        assert event["run"]["facets"]["parent"]["run"]["runId"] == PARENT
-
-
-def test_a_token_is_fetched_and_kept(monkeypatch):
-    """transport.auth.tokenEndpoint, transport.auth.tokenFields, transport.auth.expiresInField,
-    transport.auth.grantType, transport.auth.responseType, transport.auth.tokenRefreshBuffer"""
-    asked = []
-
-    class Tokens(Receiver):
-        def do_POST(self):
-            asked.append(urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-            body = json.dumps({"keyOfEntry": f"t{len(asked)}", "lives": 100}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    with receiver() as (server, url), receiver() as (tokens, where):
-        tokens.RequestHandlerClass = Tokens
-        for buffer, expected in ((10, ["t1", "t1"]), (200, ["t2", "t3"])):
-            auth = JWT | {"type": "jwt", "apiKey": "k", "tokenEndpoint": where, "tokenRefreshBuffer": buffer}
-            sink = open_transport({"type": "http", "url": url, "auth": auth})
-            for name in "ab":
-                sink.emit(event(name))
-            assert sink.close().sent == 2
-            assert [headers["Authorization"] for _, headers, _ in server.taken[-2:]] == [
-                f"Bearer {e}" for e in expected
-            ]
-    assert asked[0] == {"apikey": ["k"], "grant_type": ["g"], "response_type": ["r"]}
-
-
-def test_several_transports(settings, capfd):
-    """transport.type composite, transport.transports.NAME, transport.continueOnFailure, transport.type console"""
-    with receiver(*[400] * 9) as (_, url):
-        settings.sent(
-            "SELECT 1",
-            {
-                "transport.type": "composite",
-                "transport.continueOnFailure": "true",
-                "transport.transports.refuses.type": "http",
-                "transport.transports.refuses.url": url,
-                "transport.transports.kept.type": "file",
-                "transport.transports.kept.location": str(settings.file),
-                "transport.transports.shown.type": "console",
-            },
-        )
-    assert len(settings.file.read_text().splitlines()) == 2
-    assert '"producer":"urn:headwater"' in capfd.readouterr().err
-
-
-def test_nothing_is_sent(settings, capfd):
-    """transport.type noop, disabled, OPENLINEAGE_DISABLED"""
-    assert settings.sent(WRITE, {"transport.type": "noop"}) == []
-    assert settings.events(disabled="true") == []
-    settings.monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
-    assert settings.events() == []
-    assert "urn:headwater" not in capfd.readouterr().err
-
-
-def test_transports_of_the_client():
-    """transport.type kafka, transport.topicName, transport.messageKey, transport.properties.NAME,
-    transport.type gcplineage, transport.type amazon_datazone_api"""
-    given = {"bootstrap.servers": "h:1", "key.serializer": "org.apache.kafka…"}
-    config = {"type": "kafka", "topicName": "t", "messageKey": "k", "properties": given}
-    assert _kafka(config) == {
-        "type": "kafka",
-        "topic": "t",
-        "messageKey": "k",
-        "config": {"bootstrap.servers": "h:1"},
-    }
-    for kind in ("kafka", "gcplineage", "amazon_datazone_api"):  # known to the client, which asks for what they need
-        with pytest.raises((ConfigError, MissingDependencyError), match="transport"):
-            TransportSink({"type": kind})
-    for kind in ("s3", "gcs", "kinesis"):
-        with pytest.raises(ConfigError, match="Java alone"):
-            open_transport({"type": kind})
-
-
 # --------------------------------------------------------------------------------- environment variables and the file
 
 
@@ -463,7 +307,11 @@ def test_a_file_that_cannot_be_read(tmp_path):
 def test_every_honoured_setting_of_the_table_is_tried():
     """The docstring of a test names the settings that it tries."""
     tried = re.sub(
-        r"\s+", " ", " , ".join(test.__doc__ or "" for name, test in globals().items() if name[:5] == "test_")
+        r"\s+",
+        " ",
+        " , ".join(
+            test.__doc__ or "" for name, test in {**globals(), **vars(transports)}.items() if name[:5] == "test_"
+        ),
     )
     named = {each.strip() for each in tried.split(",")}
     named |= {f"{kind}{what}" for kind in ("parent", "rootParent") for what in ("JobNamespace", "JobName", "RunId")}
