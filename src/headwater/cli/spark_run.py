@@ -2,13 +2,16 @@
 
 import dataclasses
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
 
 from headwater.cli.options import Command, Flags, command
 from headwater.cli.render import print_json
+from headwater.errors import EngineError
 
 
 class _Passing(Command):
@@ -63,7 +66,7 @@ def spark_run(flags: Flags, /, words: tuple[str, ...], **given: str | None) -> N
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[SPARK-SUBMIT OPTIONS] JOB.py [ARGS]...")
 @click.pass_obj
-def spark_plan(flags: Flags, /, words: tuple[str, ...]) -> None:
+def spark_plan(flags: Flags, /, words: tuple[str, ...]) -> int:
     """Show what a PySpark job would read and write, without running its actions.
 
     The job's own Python runs, and Spark analyses what it asks for; nothing is read but schemas, nothing is written.
@@ -76,9 +79,14 @@ def spark_plan(flags: Flags, /, words: tuple[str, ...]) -> None:
     quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
     options = ("--master", "local[1]", *(word for name in quiet for word in ("--conf", f"{name}={quiet[name]}")))
     given = dataclasses.replace(given, options=(*options, *given.options))
-    line, environment = submit_command(given, {}, "planned", "json" if flags.json else "text")
-    sys.stdout.flush()
-    os.execve(line[0], line, environment)
+    with tempfile.TemporaryDirectory() as folder:  # Spark mixes what a job prints with what is printed of it
+        result = Path(folder, "result")
+        line, environment = submit_command(given, {}, "planned", "json" if flags.json else "text", str(result))
+        code = subprocess.run(line, env=environment, stdout=sys.stderr.fileno()).returncode
+        if not result.exists():
+            raise EngineError(f"Spark ended with exit code {code} before the job could be followed")
+        click.echo(result.read_text(encoding="utf-8"), nl=False)
+    return code
 
 
 @command("spark-jar", examples=("headwater spark-jar headwater-listener.jar",), configured=False)

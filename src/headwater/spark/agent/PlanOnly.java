@@ -28,7 +28,8 @@ public class PlanOnly extends SparkStrategy {
 
     public scala.collection.immutable.Seq apply(LogicalPlan plan) {
         List made = new ArrayList();
-        if (!runs(plan)) made.add(empty(plan));
+        LogicalPlan asked = plan instanceof ReturnAnswer ? ((ReturnAnswer) plan).child() : plan;
+        if (!runs(asked)) made.add(empty(asked));
         return CollectionConverters.asScala(made).toList();
     }
 
@@ -68,8 +69,12 @@ public class PlanOnly extends SparkStrategy {
         }
         try {
             java.lang.reflect.Constructor made = LocalTableScanExec.class.getConstructors()[0];
-            Object seq = CollectionConverters.asScala(rows).toList();
-            Object[] given = made.getParameterCount() == 2 ? new Object[] {plan.output(), seq} : new Object[] {plan.output(), seq, scala.Option.empty()};
+            Object[] given = new Object[made.getParameterCount()]; // releases add to them: an Option, a boolean
+            for (int at = 2; at < given.length; at++) {
+                given[at] = made.getParameterTypes()[at] == boolean.class ? (Object) Boolean.FALSE : (Object) scala.Option.empty();
+            }
+            given[0] = plan.output();
+            given[1] = CollectionConverters.asScala(rows).toList();
             return made.newInstance(given);
         } catch (Exception another) {
             throw new IllegalStateException("this Spark has no scan without rows", another);

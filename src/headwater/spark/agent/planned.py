@@ -104,18 +104,17 @@ def _statements(found: PlanLineage) -> list[StatementLineage]:
 
 
 def main() -> None:
-    """Follow the job named second; the first word says how to show what it does."""
-    shown, (form, script) = sys.stdout, sys.argv[1:3]
-    sys.argv = sys.argv[2:]
+    """Follow the job named third; the first words say how and where to write what it does."""
+    form, place, script = sys.argv[1:4]
+    sys.argv = sys.argv[3:]
     sys.path[0] = str(Path(script).resolve().parent)
-    sys.stdout = sys.stderr  # what the job prints is not the result
     job = Job()
     job.follow_sessions()
     result = job.run(script)
-    shown.write(f"{result.to_json() if form == 'json' else result.to_text()}\n")
+    Path(place).write_text(f"{result.to_json() if form == 'json' else result.to_text()}\n", encoding="utf-8")
     for issue in result.issues:
-        sys.stderr.write(f"{issue.severity.name.lower()}: {issue.message}\n")
-    shown.flush()
+        sys.stdout.write(f"{issue.severity.name.lower()}: {issue.message}\n")
+    sys.stdout.flush()
     os._exit(2 if result.has_errors and not result.edges and not result.tables else 0)  # whatever the job has started
 
 
