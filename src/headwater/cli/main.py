@@ -26,6 +26,7 @@ SECTIONS = {
     },
     "SQL text": {
         "lineage": "headwater.cli.lineage:lineage",
+        "play": "headwater.cli.play:play",
         "check": "headwater.cli.check:check",
         "diff": "headwater.cli.graph_changes:diff",
     },

@@ -319,6 +319,12 @@ class Files(TypedDict):
     files: list[FileRow]
 
 
+class Stopped(TypedDict):
+    """Whether the query was running."""
+
+    stopped: bool
+
+
 # ------------------------------------------------------------------------------------------------------ events
 
 

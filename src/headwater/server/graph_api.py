@@ -266,14 +266,14 @@ def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
         "state": state,
         "svg": to_svg(drawn.diagram, layout=drawn.layout, styled=False),
         "starts": [node_json(node) for node in drawn.starts],
-        "boxes": [_box_json(box, places[box.id]) for box in drawn.diagram.boxes],
+        "boxes": [box_json(box, places[box.id]) for box in drawn.diagram.boxes],
         "lines": lines,
         "cut": drawn.cut,
         "beside": drawn.beside,
     }
 
 
-def _box_json(box: Box, place: Place) -> PictureBox:
+def box_json(box: Box, place: Place) -> PictureBox:
     return {
         "id": box.id,
         "kind": box.kind,

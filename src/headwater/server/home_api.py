@@ -1,4 +1,4 @@
-"""What a person wants to know first, over HTTP: how much there is, what changed, what is behind, what is used most."""
+"""The first things to know, over HTTP: how much there is, what changed, what is behind, what is used most."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
