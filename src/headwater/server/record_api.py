@@ -44,9 +44,14 @@ def edge(service: Service, question: EdgeQuestion) -> Edges:
     statement around it, and the run and snapshot that did it."""
     known = service.graph(question.at)
     state = known.graph.state
+    between = known.neighbours().between((question.source, question.target))
+    saying = known.graph.index.edges.column("statement").take(between).unique().to_pylist()
     where: list[Predicate] = [
-        In(end, tuple(known.members(name)))
-        for end, name in (("target", question.target), ("source", question.source))
+        In("statement", tuple(saying)),  # the table is sorted by it
+        *(
+            In(end, tuple(known.members(name)))
+            for end, name in (("target", question.target), ("source", question.source))
+        ),
     ]
     for name, column in (("target_column", question.target_column), ("source_column", question.source_column)):
         if column is not None:

@@ -7,6 +7,8 @@ import { around, change, query } from "./place.js";
 import { KINDS, followed } from "./toolbar.js";
 import { showLit, sqlBlock } from "./sqltext.js";
 
+const DEPTH = 5; // steps of a way that are listed; the picture shows the rest
+
 /**
  * @typedef {{source: string, source_column: string | null, target: string, target_column: string | null}} Ends
  */
@@ -73,7 +75,7 @@ export class Panel {
       const at = query().get("at");
       const kinds = followed();
       const influence = Object.entries(KINDS).filter(([, some]) => some.some((kind) => kinds.has(kind))).map(([name]) => name);
-      const wanted = { name: `${dataset}.${column}`, at, influence };
+      const wanted = { name: `${dataset}.${column}`, at, influence, depth: DEPTH };
       const [made, used] = await Promise.all([get("/trace", wanted), get("/impact", wanted)]);
       return [
         stepList("Made of", made, true), stepList("Used by", used, false),
@@ -139,7 +141,8 @@ function stepList(title, answer, up) {
   const steps = [...answer.edges].sort((a, b) => far(a) - far(b) || rank(a) - rank(b));
   return h("section.steps", {}, h("h3", {}, `${title} (${steps.length})`),
     steps.length ? h("ol", {}, steps.slice(0, 60).map(stepItem)) : h("p.faint", {}, "nothing that is known"),
-    steps.length > 60 && h("p.faint", {}, `… and ${steps.length - 60} more`));
+    steps.length > 60 && h("p.faint", {}, `… and ${steps.length - 60} more`),
+    answer.cut && h("p.faint", {}, `The way goes on beyond ${DEPTH} steps.`));
 }
 
 /** @param {any} step */
