@@ -55,6 +55,7 @@ export class Editor {
         ],
       }),
     });
+    this.view.scrollDOM.tabIndex = 0; // so that keys can scroll it
   }
 
   get text() {

@@ -65,7 +65,7 @@ function show() {
 /** An address that there is not. @returns {View} */
 function nowhere() {
   const places = [["/", "Home"], ["/graph", "Lineage"], ["/tables", "Tables"], ["/runs", "Runs"]];
-  return { element: h("div.page", {}, notice("empty", "There is no such page",
+  return { element: h("div.page", {}, h("h1.spoken", {}, "No such page"), notice("empty", "There is no such page",
     h("p", {}, "Nothing stands at ", h("code", {}, window.location.pathname), ". These do:"),
     h("p.actions.centred", {}, places.map(([href, text]) => h("a.button", { href, "data-link": "" }, text))))) };
 }

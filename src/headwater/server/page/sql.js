@@ -68,7 +68,7 @@ async function showOrigin(element, sql) {
   try {
     const { columns } = await post("/analyze", { sql, dialect: "duckdb", known: "lake" });
     if (!columns.length) return;
-    fill(element, h("h3", {}, "Where the columns come from"), h("dl.made", {}, columns.map((/** @type {any} */ column) => {
+    fill(element, h("h2.minor", {}, "Where the columns come from"), h("dl.made", {}, columns.map((/** @type {any} */ column) => {
       const sources = column.sources.filter((/** @type {any} */ each) => each.influence === "value");
       return [h("dt", {}, column.column), h("dd", {}, sources.length ? sources.map((/** @type {any} */ each, /** @type {number} */ at) => [at ? ", " : "",
         h("a", { href: `/graph?select=${encodeURIComponent(around(each.source))}`, "data-link": "" }, each.source)]).flat() : h("span.faint", {}, "no column"))];

@@ -43,7 +43,7 @@ export function tablesView() {
 
 /** @param {any[]} tables */
 function tableList(tables) {
-  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, h("h3", {}, title),
+  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, h("h2.minor", {}, title),
     h("ul", {}, members.map((each) => h("li", {},
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
         h("span.name", {}, each.table), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
@@ -93,13 +93,13 @@ function schemaTab(table, versions) {
   const columns = grid([
     { title: "column", show: (row) => h("b", {}, row.name) },
     { title: "type", show: (row) => h("code", {}, row.type) },
-    { title: "", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
+    { title: "notes", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
     { title: "about", show: (row) => row.description },
   ], table.schema.columns);
   if (versions.length < 2) return h("div", {}, columns);
   const history = versions.map((each, at) => h("li", {}, h("span.mark"), h("div", {},
     h("b", {}, `version ${each.id}`), h("span.faint", {}, ` ${moment(each.time)}`), h("ul.changes", {}, at ? schemaChanges(versions[at - 1], each) : h("li", {}, counted(each.columns.length, "column"))))));
-  return h("div", {}, columns, h("h3", {}, "History"), h("ol.history", {}, history.reverse()));
+  return h("div", {}, columns, h("h2.minor", {}, "History"), h("ol.history", {}, history.reverse()));
 }
 
 /**
