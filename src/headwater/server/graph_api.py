@@ -1,6 +1,6 @@
 """The graph over HTTP: names, answers, pictures."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, cast
 
 import msgspec
@@ -19,6 +19,7 @@ from headwater.graph.formats import (
     node_json,
     step_rows,
 )
+from headwater.graph.index import Neighbours
 from headwater.graph.regions import is_own
 from headwater.graph.tables import DATABASE
 from headwater.lake.tables.names import is_name
@@ -35,7 +36,7 @@ from headwater.server.answers import (
 )
 from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
-from headwater.server.service import VALUES, Service
+from headwater.server.service import VALUES, KnownGraph, Service
 from headwater.view.diagram import Box
 from headwater.view.layout import Place
 from headwater.view.report import to_page
@@ -133,11 +134,16 @@ def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
     own = wanted.startswith(DATABASE)
     names = sorted(name for name in known.kinds if wanted in name.lower() and (own or not is_own(name)))
     page = names[question.offset : question.offset + question.limit]
-    rows = []
-    for name in page:
-        counts = len(known.columns.get(name, ())), len(near.upstream(name)), len(near.downstream(name))
-        rows.append(DatasetRow(name, known.kinds[name], *counts))
-    return DatasetList(len(names), rows)
+    return DatasetList(len(names), dataset_rows(known, near, page))
+
+
+def dataset_rows(known: KnownGraph, near: Neighbours, names: Iterable[str]) -> list[DatasetRow]:
+    """Some datasets with what stands around them."""
+    sizes = ((name, len(known.columns.get(name, ()))) for name in names)
+    return [
+        DatasetRow(name, known.kinds[name], size, len(near.upstream(name)), len(near.downstream(name)))
+        for name, size in sizes
+    ]
 
 
 @endpoint("GET", "/map")
@@ -249,14 +255,14 @@ def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
     )
     drawn = draw(known, look, changes, most=service.options.limits.tables)
     if question.format == "json":
-        return _picture_json(drawn, known.number)
+        return picture_json(drawn, known.number)
     return _exported(drawn, question)  # type: ignore[return-value]
 
 
 _OTHERS = frozenset(Kind) - VALUES
 
 
-def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
+def picture_json(drawn: Picture, state: int) -> PictureAnswer:
     lines: list[PictureLine] = []
     for line, steps in zip(drawn.diagram.lines, drawn.steps):
         edges = [(step.source.column, step.target.column, step.kind.value) for step in steps]
@@ -266,14 +272,14 @@ def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
         "state": state,
         "svg": to_svg(drawn.diagram, layout=drawn.layout, styled=False),
         "starts": [node_json(node) for node in drawn.starts],
-        "boxes": [box_json(box, places[box.id]) for box in drawn.diagram.boxes],
+        "boxes": [_box_json(box, places[box.id]) for box in drawn.diagram.boxes],
         "lines": lines,
         "cut": drawn.cut,
         "beside": drawn.beside,
     }
 
 
-def box_json(box: Box, place: Place) -> PictureBox:
+def _box_json(box: Box, place: Place) -> PictureBox:
     return {
         "id": box.id,
         "kind": box.kind,

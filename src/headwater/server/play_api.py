@@ -9,24 +9,28 @@ from msgspec import Meta
 
 from headwater.analysis.door import Request, analyze_sources
 from headwater.analysis.schemas import import_schema, with_tables
-from headwater.errors import Issue, SqlError
+from headwater.errors import UsageError
+from headwater.graph.questions import Node, Step
+from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.picture import diagram
 from headwater.lineage.imports import schema_of_mapping
+from headwater.lineage.readings import Reading
 from headwater.lineage.schema import SchemaMetadata
-from headwater.model.edges import Edge
-from headwater.server.answers import PictureAnswer, PictureLine
-from headwater.server.graph_api import box_json
+from headwater.lineage.wire import WireResult, to_wire
+from headwater.model.edges import Kind
+from headwater.server.answers import PictureAnswer
+from headwater.server.drawing import Picture
+from headwater.server.graph_api import picture_json
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
 from headwater.sql.dialects import dialect_names
-from headwater.text import Source, Span
+from headwater.text import Source
 from headwater.view.diagram import Diagram, Style
 from headwater.view.layout import lay_out
-from headwater.view.svg import to_svg
 
 _SECONDS = 5.0  # for one statement
 _NAME = re.compile(r"\w+")
-_KIND = {Style.VALUE: "IDENTITY", Style.CONDITION: "CONDITIONAL", Style.ROW: "FILTER"}
+_KIND = {Style.VALUE: Kind.IDENTITY, Style.CONDITION: Kind.CONDITIONAL, Style.ROW: Kind.FILTER}
 _MOST = 150  # tables in one picture
 
 
@@ -38,39 +42,11 @@ class AnalyzeQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     lines: Literal["values", "all"] = "values"
 
 
-class Finding(TypedDict):
-    """Something wrong or doubtful, and where in the text."""
-
-    code: str
-    severity: str
-    message: str
-    hint: str | None
-    place: Span | None
-
-
-class MadeOf(TypedDict):
-    """One source of an output column."""
-
-    source: str
-    kind: str
-    influence: str
-    expression: str | None
-    place: Span | None
-
-
-class OutputColumn(TypedDict):
-    table: str
-    column: str
-    sources: list[MadeOf]
-
-
 class Analysis(TypedDict):
-    """The lineage of a text as a picture, and by output column."""
+    """The lineage of a text as a picture, and in the wire format."""
 
     picture: PictureAnswer
-    columns: list[OutputColumn]
-    findings: list[Finding]
-    statements: int
+    lineage: WireResult
 
 
 @endpoint("GET", "/dialects")
@@ -88,23 +64,14 @@ def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
     texts = [Source(question.schema, "schema")] if question.schema.strip() else []
     result = analyze_sources([*texts, Source(question.sql, "sql")], request)
     statements = [each for each in result.statements if each.source_name == "sql"]
-    drawn = diagram(statements)
-    if len(drawn.boxes) > _MOST:
-        raise SqlError(f"this is {len(drawn.boxes)} tables, too many for one picture; `headwater harvest` reads them")
-    columns: dict[tuple[str, str], OutputColumn] = {}
-    for statement in statements:
-        for column in statement.columns:
-            key = str(statement.output), column.name
-            columns.setdefault(key, {"table": key[0], "column": key[1], "sources": []})
-        for edge in statement.edges:
-            found = columns.get((str(edge.target.table), edge.target.name))
-            if found is not None:
-                found["sources"].append(_made_of(edge))
+    issues = [issue for issue in result.issues if issue.source_name != "schema"]
+    if len({name for each in statements for name in (each.output, *(read.name for read in each.sources))}) > _MOST:
+        raise UsageError(
+            f"this is more than {_MOST} tables: too many for one picture", hint="`headwater harvest PATH`"
+        )
     return {
-        "picture": _picture(drawn, faint=question.lines == "values"),
-        "columns": list(columns.values()),
-        "findings": [_finding(issue) for issue in result.issues if issue.source_name in ("sql", None)],
-        "statements": len(statements),
+        "picture": picture_json(_picture(diagram(statements), faint=question.lines == "values"), 0),
+        "lineage": to_wire(statements, issues, reading=Reading.FULL),
     }
 
 
@@ -130,47 +97,13 @@ def _known(service: Service, question: AnalyzeQuestion) -> SchemaMetadata | None
     return found if found.tables else None
 
 
-def _made_of(edge: Edge) -> MadeOf:
-    return {
-        "source": str(edge.source),
-        "kind": edge.kind.value,
-        "influence": edge.kind.influence.value,
-        "expression": edge.expression,
-        "place": edge.source_span,
-    }
-
-
-def _finding(issue: Issue) -> Finding:
-    return {
-        "code": issue.code.name,
-        "severity": issue.severity.value,
-        "message": issue.message,
-        "hint": issue.hint,
-        "place": issue.span,
-    }
-
-
-def _picture(drawn: Diagram, *, faint: bool) -> PictureAnswer:
-    """A diagram as the page takes it: a line stands for one edge between two columns."""
-    shown = replace(
-        drawn, lines=tuple(replace(line, faint=faint and line.style is not Style.VALUE) for line in drawn.lines)
-    )
-    layout = lay_out(shown)
-    lines: list[PictureLine] = [
-        {
-            "source": line.source,
-            "target": line.target,
-            "style": line.style.value,
-            "edges": [(line.source.port or "*", line.target.port or "*", _KIND[line.style])],
-        }
-        for line in shown.lines
+def _picture(drawn: Diagram, *, faint: bool) -> Picture:
+    """A diagram as pictures of the graph are: a line stands for one step between two columns."""
+    lines = tuple(replace(line, faint=faint and line.style is not Style.VALUE) for line in drawn.lines)
+    ends = [
+        (Node(each.source.box, each.source.port or WHOLE), Node(each.target.box, each.target.port or WHOLE))
+        for each in lines
     ]
-    return {
-        "state": 0,
-        "svg": to_svg(shown, layout=layout, styled=False),
-        "starts": [],
-        "boxes": [box_json(box, layout.places[box.id]) for box in shown.boxes],
-        "lines": lines,
-        "cut": False,
-        "beside": 0,
-    }
+    steps = tuple((Step(*pair, _KIND[line.style], ""),) for pair, line in zip(ends, lines))
+    shown = replace(drawn, lines=lines)
+    return Picture(shown, lay_out(shown), steps, (), False)

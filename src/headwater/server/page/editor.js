@@ -27,7 +27,7 @@ const THEME = EditorView.theme({
 });
 
 /**
- * @typedef {{place: {start: number, end: number} | null, severity: string, message: string, hint?: string | null}} Finding
+ * @typedef {{span?: {start: number, end: number} | null, severity: string, message: string, hint?: string | null}} Finding
  */
 
 export class Editor {
@@ -79,8 +79,8 @@ export class Editor {
   mark(findings) {
     const { text } = this;
     const units = unitsOf(text);
-    const marks = findings.filter((each) => each.place).map((each) => {
-      const { start, end } = /** @type {{start: number, end: number}} */ (each.place);
+    const marks = findings.filter((each) => each.span).map((each) => {
+      const { start, end } = /** @type {{start: number, end: number}} */ (each.span);
       const from = Math.min(units(start), text.length);
       return { from, to: Math.min(Math.max(units(end), from + 1), text.length), severity: each.severity, message: each.hint ? `${each.message}\n${each.hint}` : each.message };
     });

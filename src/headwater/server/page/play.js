@@ -101,10 +101,10 @@ class PlayView {
   /** @param {any} answer */
   show(answer) {
     fill(this.cover, !answer?.picture.boxes.length && notice("empty", answer ? "No lineage in this text" : "Type SQL on the left"));
-    this.sql.mark(answer?.findings ?? []);
-    const findings = answer?.findings ?? [];
+    const findings = answer?.lineage.issues ?? [];
+    this.sql.mark(findings);
     fill(this.findings, findings.slice(0, 50).map((/** @type {any} */ each) => h("li", { class: each.severity },
-      h("button.link", { onclick: () => each.place && this.sql.select(each.place) }, each.message), each.hint && h("span.faint", {}, ` ${each.hint}`))));
+      h("button.link", { onclick: () => each.span && this.sql.select(each.span) }, each.message), each.hint && h("span.faint", {}, ` ${each.hint}`))));
     if (!answer) return;
     const { scale, moved } = this.canvas;
     this.canvas.show(answer.picture.svg);
@@ -112,7 +112,8 @@ class PlayView {
     svg.classList.add(document.documentElement.getAttribute("data-theme") ?? "light");
     this.picture = new Picture(answer.picture, svg, this.all.checked ? ALL : new Set(KINDS.value));
     if (!moved || !scale) this.canvas.fit();
-    fill(this.status, `${counted(answer.statements, "statement")}, ${counted(answer.columns.length, "column")}${findings.length ? `, ${counted(findings.length, "finding")}` : ""}`);
+    const columns = answer.lineage.statements.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + (each.columns?.length ?? 0), 0);
+    fill(this.status, `${counted(answer.lineage.statements.length, "statement")}, ${counted(columns, "column")}${findings.length ? `, ${counted(findings.length, "finding")}` : ""}`);
   }
 
   /** @param {MouseEvent} event */

@@ -45,7 +45,7 @@ export function sqlView() {
     } catch (error) {
       const { place, message, hint } = /** @type {any} */ (error);
       fill(result, message === "the query was stopped" ? notice("empty", "Stopped") : problem(error));
-      editor.mark([{ place, severity: "error", message, hint }]);
+      editor.mark([{ span: place, severity: "error", message, hint }]);
       if (place) editor.select(place);
     } finally {
       running = "";
@@ -66,12 +66,15 @@ export function sqlView() {
  */
 async function showOrigin(element, sql) {
   try {
-    const { columns } = await post("/analyze", { sql, dialect: "duckdb", known: "lake" });
+    const { lineage } = await post("/analyze", { sql, dialect: "duckdb", known: "lake" });
+    const columns = lineage.statements.at(-1)?.columns ?? [];
     if (!columns.length) return;
+    const names = new Map(lineage.nodes.map((/** @type {any} */ node) => [node.id, node.qualifiedName]));
     fill(element, h("h2.minor", {}, "Where the columns come from"), h("dl.made", {}, columns.map((/** @type {any} */ column) => {
-      const sources = column.sources.filter((/** @type {any} */ each) => each.influence === "value");
-      return [h("dt", {}, column.column), h("dd", {}, sources.length ? sources.map((/** @type {any} */ each, /** @type {number} */ at) => [at ? ", " : "",
-        h("a", { href: `/graph?select=${encodeURIComponent(around(each.source))}`, "data-link": "" }, each.source)]).flat() : h("span.faint", {}, "no column"))];
+      const made = lineage.edges.filter((/** @type {any} */ each) => each.to === column.id && each.influence === "value");
+      const sources = [...new Set(made.map((/** @type {any} */ each) => names.get(each.from)))];
+      return [h("dt", {}, column.name), h("dd", {}, sources.length ? sources.map((each, at) => [at ? ", " : "",
+        h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, each)]).flat() : h("span.faint", {}, "no column"))];
     }).flat()));
   } catch { // what the question means to DuckDB only is answered without
     fill(element);
