@@ -41,6 +41,7 @@ SECTIONS = {
         "path": "headwater.cli.graph:path",
         "unused": "headwater.cli.graph:unused",
         "tag": "headwater.cli.graph:tag",
+        "describe": "headwater.cli.describe:describe",
         "pii": "headwater.cli.graph:pii",
         "drift": "headwater.cli.graph_changes:drift",
         "serve": "headwater.cli.serve:serve",

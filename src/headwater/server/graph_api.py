@@ -21,7 +21,8 @@ from headwater.graph.formats import (
 )
 from headwater.graph.index import Neighbours
 from headwater.graph.regions import is_own
-from headwater.graph.tables import DATABASE
+from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
+from headwater.lake.engine.predicates import In
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
 from headwater.model.edges import InfluenceClass, Kind
@@ -179,10 +180,23 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     if question.name not in known.kinds:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
     database, _, table = question.name.rpartition(".")
+    where = In("dataset", tuple(known.members(question.name)))
+    words = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
+    nothing: dict[str, list[str]] = {}
     return {
+        "description": words.get(WHOLE, nothing).get("description"),
+        "tags": words.get(WHOLE, nothing).get("tags") or [],
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
-        "columns": [{"name": name, "type": type} for name, type in found.items()],
+        "columns": [
+            {
+                "name": name,
+                "type": type,
+                "description": words.get(name, nothing).get("description"),
+                "tags": words.get(name, nothing).get("tags") or [],
+            }
+            for name, type in found.items()
+        ],
         "upstream": sorted(near.upstream(question.name)),
         "downstream": sorted(near.downstream(question.name)),
         "members": known.members(question.name) if "*" in question.name else [],

@@ -89,6 +89,8 @@ export class Panel {
     return this.open(`dataset ${dataset}`, [name(dataset, null)], async () => {
       const found = await get("/columns", { name: dataset, at: query().get("at") });
       return [
+        found.description && h("p", {}, found.description),
+        found.tags.length > 0 && h("p.chips", {}, found.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag))),
         h("p.faint", {}, found.kind, found.upstream.length ? ` · made of ${found.upstream.length}` : "", found.downstream.length ? ` · used by ${found.downstream.length}` : ""),
         h("p.actions", {},
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
@@ -97,7 +99,8 @@ export class Panel {
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
         h("h3", {}, `Columns (${found.columns.length})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
-          h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }) }, each.name),
+          h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }), title: each.description ?? "" }, each.name),
+          each.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag)),
           h("span.type", {}, each.type ?? "")))),
       ];
     });
