@@ -15,6 +15,7 @@ from headwater.cli.main import run
 
 ELSEWHERE = {
     "demo": "tests/test_examples.py",
+    "play": "tests/server",
     "serve": "tests/server",
     "spark-plan": "tests/spark/agent/test_planned.py",
     "spark-run": "tests/spark/agent/test_faults.py",

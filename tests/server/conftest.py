@@ -74,14 +74,14 @@ def wait_for(done, seconds=60):
 
 
 @contextmanager
-def serving(lake, *more):
+def serving(lake, *more, command="serve"):
     """A server in a process of its own, and where it is."""
-    arguments = [sys.executable, "-m", "headwater", "serve", "--port", "0", "--warehouse", str(lake), *more]
+    arguments = [sys.executable, "-m", "headwater", command, "--port", "0", "--warehouse", str(lake), *more]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as server:
         try:
             line = server.stderr.readline()
             url = next(word for word in line.split() if word.startswith("http"))
-            assert wait_for(lambda: _is_healthy(url))
+            assert wait_for(lambda: _is_healthy(url.removesuffix("play")))
             yield server, url
         finally:
             server.terminate()

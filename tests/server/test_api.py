@@ -269,3 +269,27 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
         assert {box["id"]: box["kind"] for box in fan["boxes"]} == {"bronze.a": "table", "bronze.a>": "many"}
         assert "30 tables" in fan["svg"]
         assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31
+
+
+def test_what_people_say_of_tables_is_kept(tmp_path):
+    from tests.server.conftest import client_of, make_estate
+
+    from headwater.cli.main import run
+
+    lake = str(make_estate(tmp_path / "lake"))
+    at = ["--warehouse", lake, "--quiet"]
+    assert run(["describe", "raw.orders", "One row for each order", "--owner", "sales", *at]) == 0
+    assert run(["describe", "raw.orders.amount", "In EUR", *at]) == 0
+    assert run(["describe", "raw.orders.amount", "--owner", "sales", *at]) == 2
+    assert run(["describe", "raw.ordres", "x", *at]) == 2
+    with client_of(lake) as client:
+        found = client.get("/api/v1/columns", params={"name": "raw.orders"}).json()
+        assert (found["description"], found["tags"]) == ("One row for each order", ["owner:sales"])
+        assert "*" not in [each["name"] for each in found["columns"]]
+        amount = next(each for each in found["columns"] if each["name"] == "amount")
+        assert amount["description"] == "In EUR"
+        best = client.get("/api/v1/search", params={"text": "owner:sales"}).json()[0]
+        assert (best["dataset"], best["column"]) == ("raw.orders", None)
+        changes = client.get("/api/v1/diff", params={"before": "2"}).json()
+        assert "raw.orders.*" not in str(changes)
+        assert client.get("/api/v1/runs", params={"dataset": "raw.orders"}).json()["total"] == 0

@@ -23,6 +23,8 @@ def test_the_warehouse_can_be_browsed(page):
     page.click("[role=tab]:has-text('Levels')")
     page.wait_for_selector("svg.levels rect")
     assert page.locator("svg.levels rect").count() == 3
+    page.click("[role=tab]:has-text('Runs')")
+    page.wait_for_selector("text=No run that was observed read or wrote it")
     page.click("[role=tab]:has-text('Files')")
     page.wait_for_selector("text=.sst")
     page.click("[role=tab]:has-text('Rows')")
@@ -38,6 +40,10 @@ def test_runs_have_states_and_durations(page):
     page.wait_for_selector(".grid tbody tr")
     assert page.locator(".grid tbody tr").count() == 10
     assert "1 min 17 s" in page.inner_text(".grid")
+    names = page.evaluate("""() => import('/assets/runs.js').then(({jobName}) => [
+      jobName('default/shop.append_data.bronze_orders'), jobName('default/shop.read_global_limit.items_csv'),
+      jobName('nightly/export')])""")
+    assert names == ["default/shop · append to bronze.orders", "default/shop · read items.csv", "nightly/export"]
     page.select_option("select", "FAIL")
     wait(page, "() => document.querySelectorAll('.grid tbody tr').length === 1")
     page.click(".grid tbody tr")
@@ -59,12 +65,62 @@ def test_issues_are_listed_and_filtered(page):
 
 def test_sql_is_asked_and_only_reads(page):
     page.goto(f"{page.base}sql")
-    page.fill("textarea", "SELECT count(*) AS n FROM raw.orders")
+    write(page, "SELECT count(*) AS n, max(id) AS last FROM raw.orders")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("td:has-text('5,200')")
-    page.fill("textarea", "DROP TABLE raw.orders")
-    page.click("text=Run >> nth=-1")
+    page.wait_for_selector(".made a:has-text('raw.orders.id')")
+    with page.expect_download() as caught:
+        page.click("button:has-text('CSV')")
+    assert caught.value.path().read_bytes() == b"n,last\r\n5200,5199"
+    write(page, "DROP TABLE raw.orders")
+    page.click("button:has-text('Run')")
     page.wait_for_selector("text=only queries are answered here")
+    page.click("summary:has-text('History')")
+    page.click(".past .items button >> nth=1")
+    assert "count(*)" in page.inner_text(".cm-content")
+
+
+def test_a_query_can_be_stopped(page):
+    page.goto(f"{page.base}sql")
+    write(
+        page, "SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c WHERE a.range + b.range = c.range"
+    )
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("text=Running")
+    page.wait_for_timeout(1_000)
+    page.click("button:has-text('Stop')")
+    page.wait_for_selector("h2:has-text('Stopped')")
+
+
+def write(page, text):
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+
+
+def test_sql_is_typed_and_its_lineage_follows(page):
+    page.goto(f"{page.base}play")
+    drawn(page, "mart.revenue", "shop.orders")
+    write(page, "CREATE TABLE a.b AS SELECT x, 'é😀' AS y, z FROM c.d")
+    drawn(page, "a.b", "c.d")
+    wait(page, "() => document.getElementById('port-c.d-x')")
+    write(page, "SELECT FROM WHERE")
+    page.wait_for_selector(".findings li.error")
+    page.wait_for_selector(".cm-lintRange-error")
+    write(page, "CREATE TABLE q.r AS SELECT x FROM c.d WHERE y > 1")
+    drawn(page, "q.r")
+    assert page.locator(".stage .line.row.faint").count() == 1
+    page.click("button:has-text('Copy link')")
+    page.wait_for_selector("text=The address has all of it")
+    page.reload()
+    drawn(page, "q.r", "c.d")
+
+
+def test_play_needs_no_warehouse(page, tmp_path):
+    with serving(tmp_path / "none", "--no-open", command="play") as (_, url):
+        page.goto(url)
+        drawn(page, "mart.revenue")
 
 
 def test_dark_and_light(page):

@@ -26,6 +26,7 @@ SECTIONS = {
     },
     "SQL text": {
         "lineage": "headwater.cli.lineage:lineage",
+        "play": "headwater.cli.play:play",
         "check": "headwater.cli.check:check",
         "diff": "headwater.cli.graph_changes:diff",
     },
@@ -40,6 +41,7 @@ SECTIONS = {
         "path": "headwater.cli.graph:path",
         "unused": "headwater.cli.graph:unused",
         "tag": "headwater.cli.graph:tag",
+        "describe": "headwater.cli.describe:describe",
         "pii": "headwater.cli.graph:pii",
         "checks": "headwater.cli.quality:checks",
         "drift": "headwater.cli.graph_changes:drift",

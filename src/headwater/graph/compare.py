@@ -124,7 +124,7 @@ def _difference(
     ]
     changes = [each for each in changes if not (is_own(each.source.dataset) or is_own(each.target.dataset))]
     datasets = [{name for name in side if not is_own(name)} for side in datasets]
-    columns = [{node for node in side if not is_own(node.dataset)} for side in columns]
+    columns = [{node for node in side if node.column != WHOLE and not is_own(node.dataset)} for side in columns]
     return GraphDiff(
         edges=tuple(sorted(changes, key=lambda each: (each.target, each.source, each.kind.value, each.change))),
         datasets_added=tuple(sorted(datasets[1] - datasets[0])),

@@ -266,9 +266,9 @@ class LineageGraph:
         about: dict[tuple[str, str], str] = {}
         for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist():
             about[self.aliases.get(name, name), WHOLE] = ""
-        for row in self.state.read(COLUMNS, ["dataset", "column", "type", "tags"]).to_pylist():
+        for row in self.state.read(COLUMNS, ["dataset", "column", "type", "description", "tags"]).to_pylist():
             node = self.aliases.get(row["dataset"], row["dataset"]), row["column"]
-            about[node] = " ".join(filter(None, (row["type"], *(row["tags"] or ()))))
+            about[node] = " ".join(filter(None, (row["type"], row["description"], *(row["tags"] or ()))))
         for node in self.index.nodes:
             about.setdefault(node, "")
         return SearchIndex((*node, text) for node, text in about.items())

@@ -103,6 +103,7 @@ def _output_columns(state: GraphState, statements: pa.Table) -> OutputColumns:
     written = statements.column("target").unique().drop_null()
     columns = state.read(COLUMNS, ["dataset", "column"])
     columns = columns.filter(pc.is_in(columns.column("dataset"), written))
+    columns = columns.filter(pc.not_equal(columns.column("column"), WHOLE))
     edges = state.read(EDGES, ["target", "target_column"]).group_by(["target", "target_column"]).aggregate([])
     edges = edges.filter(pc.is_in(edges.column("target"), written))
     known = set(zip(*(columns.column(name).to_pylist() for name in ("dataset", "column"))))

@@ -9,7 +9,7 @@ from headwater.graph.regions import is_own
 from headwater.graph.tables import DATABASE, WHOLE
 
 _WORD = re.compile(r"[^\W_]+")
-_CUT = re.compile(r"[\s.]+")
+_CUT = re.compile(r"[\s._]+")
 _NEAREST = 6  # words that may stand for one with a typing error
 
 

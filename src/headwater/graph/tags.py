@@ -1,12 +1,32 @@
-"""Putting tags on columns: words such as `email` that `pii` follows through the graph."""
+"""Words of people in the graph: tags on columns such as `email`, which `pii` follows, and what a table or column is.
+The words on a table as a whole stand in the row of its column `*`; its owner is the tag `owner:NAME`."""
 
 from collections.abc import Iterable, Sequence
 
+from headwater.errors import UsageError
 from headwater.graph.facts import Facts
 from headwater.graph.questions import LineageGraph, Node
 from headwater.graph.selector import matching
 from headwater.graph.store import Change, GraphStore
 from headwater.graph.tables import COLUMNS, WHOLE
+
+OWNER = "owner:"
+
+
+def describe(store: GraphStore, name: str, text: str | None, *, owner: str | None = None) -> Node:
+    """Say what a table or column is, and whose a table is; returns what was described.
+    RAISES: NotFoundError with the nearest name, UsageError for the owner of a column."""
+    index = LineageGraph(store.state()).index
+    node = Node(name, WHOLE) if name in index.datasets else Node(*index.node(matching(index, name)[0]))
+    facts = Facts()
+    words: dict[str, object] = {} if text is None else {"description": text}
+    if owner is not None:
+        if node.column != WHOLE:
+            raise UsageError("a column has no owner of its own", hint=f"name its table: {node.dataset}")
+        words["tags"] = [f"{OWNER}{owner}"]
+    facts.add(COLUMNS, dataset=node.dataset, column=node.column, **words)
+    store.apply(Change(facts, record={"kind": "describe", "sources": [str(node)]}))
+    return node
 
 
 def tag_columns(store: GraphStore, names: Iterable[str], tags: Sequence[str], *, remove: bool = False) -> list[Node]:

@@ -23,12 +23,16 @@ class NamedType(TypedDict):
 
     name: str
     type: str | None
+    description: str | None
+    tags: list[str]
 
 
 class DatasetColumns(TypedDict):
-    """A dataset: its columns, and the datasets left and right of it."""
+    """A dataset: its columns, and the datasets left and right of it; its owner is the tag `owner:NAME`."""
 
     dataset: str
+    description: str | None
+    tags: list[str]
     kind: str
     columns: list[NamedType]
     upstream: list[str]
@@ -317,6 +321,12 @@ class FileRow(TypedDict):
 class Files(TypedDict):
     total: int
     files: list[FileRow]
+
+
+class Stopped(TypedDict):
+    """Whether the query was running."""
+
+    stopped: bool
 
 
 # ------------------------------------------------------------------------------------------------------ events

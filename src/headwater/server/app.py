@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from headwater.server import graph_api, home_api, lake_api, record_api
+from headwater.server import graph_api, home_api, lake_api, play_api, record_api
 from headwater.server.answers import About
 from headwater.server.event_api import event_routes
 from headwater.server.guard import LOGIN, Guard
@@ -24,7 +24,7 @@ from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response
 from headwater.server.service import Service
 from headwater.view.style import STYLE
 
-_PLACES = ("/", "/map", "/graph", "/tables", "/runs", "/issues", "/sql")
+_PLACES = ("/", "/map", "/graph", "/tables", "/runs", "/issues", "/sql", "/play")
 _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"}
 
 
@@ -36,7 +36,7 @@ def about(service: Service, question: NoQuestion) -> About:
 
 def endpoints() -> list[Endpoint]:
     """Every endpoint of the API, in the order of the document."""
-    modules = (graph_api, home_api, record_api, lake_api)
+    modules = (graph_api, home_api, record_api, lake_api, play_api)
     found = [each for module in modules for each in vars(module).values() if isinstance(each, Endpoint)]
     return [about, *dict.fromkeys(found)]
 
@@ -86,6 +86,7 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         Route("/healthz", PlainTextResponse("ok"), methods=["GET"]),
         Route(LOGIN, login, methods=["GET", "POST"]),
         Route("/assets/picture.css", style, methods=["GET"]),
+        Route("/assets/vendor/{vendored}", _page),
         Route("/assets/{name}", _page),
         *(Route(place, _page) for place in _PLACES),
     ]
@@ -96,7 +97,8 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
 
 
 async def _page(request: Request) -> Response:
-    return _asset(request.path_params.get("name", "index.html"))
+    vendored = request.path_params.get("vendored")
+    return _asset(vendored, folder="vendor") if vendored else _asset(request.path_params.get("name", "index.html"))
 
 
 async def _nowhere(request: Request, error: Exception) -> Response:
@@ -106,9 +108,9 @@ async def _nowhere(request: Request, error: Exception) -> Response:
     return _asset("index.html", 404)
 
 
-def _asset(name: str, status: int = 200) -> Response:
+def _asset(name: str, status: int = 200, *, folder: str = "") -> Response:
     """A file of the page. Names have no folders in them, so nothing outside can be named."""
-    file = files("headwater.server").joinpath("page", name)
+    file = files("headwater.server").joinpath("page", folder, name)
     ending = name.rpartition(".")[2]
     if "/" in name or "\\" in name or name.startswith(".") or ending not in _MEDIA or not file.is_file():
         return problem(404, "not-found", "there is no such page")

@@ -1,6 +1,6 @@
 """The graph over HTTP: names, answers, pictures."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, cast
 
 import msgspec
@@ -19,8 +19,10 @@ from headwater.graph.formats import (
     node_json,
     step_rows,
 )
+from headwater.graph.index import Neighbours
 from headwater.graph.regions import is_own
-from headwater.graph.tables import DATABASE
+from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
+from headwater.lake.engine.predicates import In
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
 from headwater.model.edges import InfluenceClass, Kind
@@ -35,7 +37,7 @@ from headwater.server.answers import (
 )
 from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
-from headwater.server.service import VALUES, Service
+from headwater.server.service import VALUES, KnownGraph, Service
 from headwater.view.diagram import Box
 from headwater.view.layout import Place
 from headwater.view.report import to_page
@@ -133,11 +135,16 @@ def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
     own = wanted.startswith(DATABASE)
     names = sorted(name for name in known.kinds if wanted in name.lower() and (own or not is_own(name)))
     page = names[question.offset : question.offset + question.limit]
-    rows = []
-    for name in page:
-        counts = len(known.columns.get(name, ())), len(near.upstream(name)), len(near.downstream(name))
-        rows.append(DatasetRow(name, known.kinds[name], *counts))
-    return DatasetList(len(names), rows)
+    return DatasetList(len(names), dataset_rows(known, near, page))
+
+
+def dataset_rows(known: KnownGraph, near: Neighbours, names: Iterable[str]) -> list[DatasetRow]:
+    """Some datasets with what stands around them."""
+    sizes = ((name, len(known.columns.get(name, ()))) for name in names)
+    return [
+        DatasetRow(name, known.kinds[name], size, len(near.upstream(name)), len(near.downstream(name)))
+        for name, size in sizes
+    ]
 
 
 @endpoint("GET", "/map")
@@ -173,10 +180,23 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     if question.name not in known.kinds:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
     database, _, table = question.name.rpartition(".")
+    where = In("dataset", tuple(known.members(question.name)))
+    words = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
+    nothing: dict[str, list[str]] = {}
     return {
+        "description": words.get(WHOLE, nothing).get("description"),
+        "tags": words.get(WHOLE, nothing).get("tags") or [],
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
-        "columns": [{"name": name, "type": type} for name, type in found.items()],
+        "columns": [
+            {
+                "name": name,
+                "type": type,
+                "description": words.get(name, nothing).get("description"),
+                "tags": words.get(name, nothing).get("tags") or [],
+            }
+            for name, type in found.items()
+        ],
         "upstream": sorted(near.upstream(question.name)),
         "downstream": sorted(near.downstream(question.name)),
         "members": known.members(question.name) if "*" in question.name else [],
@@ -249,14 +269,14 @@ def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
     )
     drawn = draw(known, look, changes, most=service.options.limits.tables)
     if question.format == "json":
-        return _picture_json(drawn, known.number)
+        return picture_json(drawn, known.number)
     return _exported(drawn, question)  # type: ignore[return-value]
 
 
 _OTHERS = frozenset(Kind) - VALUES
 
 
-def _picture_json(drawn: Picture, state: int) -> PictureAnswer:
+def picture_json(drawn: Picture, state: int) -> PictureAnswer:
     lines: list[PictureLine] = []
     for line, steps in zip(drawn.diagram.lines, drawn.steps):
         edges = [(step.source.column, step.target.column, step.kind.value) for step in steps]

@@ -1,4 +1,4 @@
-"""What a person wants to know first, over HTTP: how much there is, what changed, what is behind, what is used most."""
+"""The first things to know, over HTTP: how much there is, what changed, what is behind, what is used most."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -11,19 +11,11 @@ from headwater.graph import diff_states
 from headwater.graph.regions import is_own
 from headwater.graph.versions import Stale
 from headwater.graph.versions import stale as stale_tables
+from headwater.server.graph_api import DatasetRow, dataset_rows
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import VALUES, Service
 
 _FEW = 12
-
-
-class BusyTable(TypedDict):
-    """A dataset with how many others it is made of, and how many are made of it."""
-
-    name: str
-    kind: str
-    upstream: int
-    downstream: int
 
 
 class Overview(TypedDict):
@@ -33,7 +25,7 @@ class Overview(TypedDict):
     columns: int
     regions: int
     kinds: dict[str, int]
-    busiest: list[BusyTable]
+    busiest: list[DatasetRow]
 
 
 class Changes(TypedDict):
@@ -61,21 +53,12 @@ def overview(service: Service, question: NoQuestion) -> Overview:
     near = known.neighbours(VALUES)
     names = list(known.regions)
     busiest = sorted(names, key=lambda name: (-len(near.downstream(name)) - len(near.upstream(name)), name))
-    rows: list[BusyTable] = [
-        {
-            "name": name,
-            "kind": known.kinds[name],
-            "upstream": len(near.upstream(name)),
-            "downstream": len(near.downstream(name)),
-        }
-        for name in busiest[:_FEW]
-    ]
     return {
         "tables": len(names),
         "columns": sum(len(columns) for name, columns in known.columns.items() if not is_own(name)),
         "regions": len(set(known.regions.values())),
         "kinds": Counter(known.kinds[name] for name in names),
-        "busiest": rows,
+        "busiest": dataset_rows(known, near, busiest[:_FEW]),
     }
 
 

@@ -33,6 +33,11 @@ class TableAtQuestion(TableQuestion, frozen=True, kw_only=True):
 class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     sql: Annotated[str, Meta(min_length=1, max_length=100_000)]
     database: Annotated[str, Meta(max_length=200)] = "default"
+    name: Annotated[str, Meta(max_length=100)] = ""  # by which it can be stopped
+
+
+class StopQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 @endpoint("GET", "/tables")
@@ -174,7 +179,13 @@ def sql(service: Service, question: SqlQuestion) -> Rows:
     only."""
     bounds = service.options.limits.sql
     asked = Question(service.warehouse.url, question.database, question.sql, bounds)
-    return Response(service.sql.ask(asked), media_type="application/json")  # type: ignore[return-value]
+    return Response(service.sql.ask(asked, question.name), media_type="application/json")  # type: ignore[return-value]
+
+
+@endpoint("POST", "/stop")
+def stop(service: Service, question: StopQuestion) -> answers.Stopped:
+    """Stop a query by the name it was asked with."""
+    return {"stopped": service.sql.cancel(question.name)}
 
 
 def _time(millis: int) -> datetime:

@@ -24,6 +24,7 @@ _AROUND = 4_000  # characters kept on either side of what is lit in a longer one
 class RunsQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     text: Annotated[str, Meta(max_length=2_000)] = ""  # a part of the job's name
     state: Literal["", "START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"] = ""
+    dataset: Annotated[str, Meta(max_length=2_000)] = ""  # that it read or wrote
     limit: Many = 200
 
 
@@ -44,9 +45,14 @@ def edge(service: Service, question: EdgeQuestion) -> Edges:
     statement around it, and the run and snapshot that did it."""
     known = service.graph(question.at)
     state = known.graph.state
+    between = known.neighbours().between((question.source, question.target))
+    saying = known.graph.index.edges.column("statement").take(between).unique().to_pylist()
     where: list[Predicate] = [
-        In(end, tuple(known.members(name)))
-        for end, name in (("target", question.target), ("source", question.source))
+        In("statement", tuple(saying)),  # the table is sorted by it
+        *(
+            In(end, tuple(known.members(name)))
+            for end, name in (("target", question.target), ("source", question.source))
+        ),
     ]
     for name, column in (("target_column", question.target_column), ("source_column", question.source_column)):
         if column is not None:
@@ -128,10 +134,16 @@ def runs(service: Service, question: RunsQuestion) -> Runs:
         return {"total": 0, "runs": []}
     state = service.graph().graph.state
     wanted = question.text.lower()
+    touching = None
+    if question.dataset:
+        uses = state.read(RUN_INPUTS, ["run"], where=Compare("dataset", "=", question.dataset))
+        touching = set(uses.column("run").to_pylist())
     found = [
         row
         for row in state.read(RUNS).to_pylist()
-        if wanted in (row["job"] or "").lower() and (not question.state or row["state"] == question.state)
+        if wanted in (row["job"] or "").lower()
+        and (not question.state or row["state"] == question.state)
+        and (touching is None or row["run"] in touching)
     ]
     found.sort(key=lambda row: (row["started"] or row["ended"] or _LONG_AGO, row["run"]), reverse=True)
     return {"total": len(found), "runs": [_run_json(row) for row in found[: question.limit]]}

@@ -15,7 +15,7 @@ from headwater.errors import NotFoundError
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.index import Neighbours
 from headwater.graph.regions import families, is_own, regions
-from headwater.graph.tables import COLUMNS, DATASETS
+from headwater.graph.tables import COLUMNS, DATASETS, WHOLE
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.intake import Intake
@@ -129,13 +129,13 @@ class KnownGraph:
         """The columns of each dataset in order, with their types; those that only edges know come last."""
         found: dict[str, dict[str, str | None]] = {}
         rows = self.graph.state.read(COLUMNS, ["dataset", "position", "column", "type"])
-        triples = zip(*(rows.column(at).to_pylist() for at in range(4)))
+        triples = (row for row in zip(*(rows.column(at).to_pylist() for at in range(4))) if row[2] != WHOLE)
         for dataset, _, column, type in sorted(
             triples, key=lambda row: (row[0], row[1] is None, row[1] or 0, row[2])
         ):
             found.setdefault(self.graph.aliases.get(dataset, dataset), {}).setdefault(column, type)
         for dataset, column in self.graph.index.nodes:
-            if column != "*":
+            if column != WHOLE:
                 found.setdefault(dataset, {}).setdefault(column)
         return found
 

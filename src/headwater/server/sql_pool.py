@@ -10,7 +10,7 @@ from threading import BoundedSemaphore, Lock
 
 import msgspec
 
-from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, TimeLimitError, error_classes
+from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, TimeLimitError, UsageError, error_classes
 from headwater.server.sql_worker import Answer, Question
 
 _PROCESSES = 2
@@ -70,6 +70,10 @@ class SqlWorker:
             return MemoryLimitError("the query needs more memory than it may have")
         return EngineError("DuckDB has ended in the middle of the query")
 
+    def kill(self) -> None:
+        """End the process; who waits for its answer is told."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process, whatever it does."""
         self._link.close()
@@ -87,6 +91,8 @@ class SqlPool:
         self._turns = BoundedSemaphore(_PROCESSES)
         self._places = BoundedSemaphore(_PROCESSES + _WAITING)
         self._is_closed = False
+        self._running: dict[str, SqlWorker] = {}  # by the name that who asked gave the query
+        self._stopped: set[str] = set()
 
     def start(self) -> None:
         self._is_closed = False
@@ -99,23 +105,44 @@ class SqlPool:
         for worker in idle:
             worker.close()
 
-    def ask(self, question: Question) -> bytes:
-        """The rows of a query, as JSON. RAISES: SqlError, TimeLimitError, MemoryLimitError and others of ours."""
+    def cancel(self, name: str) -> bool:
+        """Stop a query that has a name; returns whether it was running."""
+        with self._lock:
+            worker = self._running.get(name)
+            if worker is not None:
+                self._stopped.add(name)
+                worker.kill()
+        return worker is not None
+
+    def ask(self, question: Question, name: str = "") -> bytes:
+        """The rows of a query, as JSON; with a name it can be stopped.
+        RAISES: SqlError, TimeLimitError, MemoryLimitError and others of ours."""
         if not self._places.acquire(blocking=False):
             raise _busy()
         try:
             if not self._turns.acquire(timeout=question.bounds.seconds):
                 raise _busy()
             try:
-                return self._asked(question)
+                return self._asked(question, name)
             finally:
                 self._turns.release()
         finally:
             self._places.release()
 
-    def _asked(self, question: Question) -> bytes:
+    def _asked(self, question: Question, name: str) -> bytes:
         worker = self._taken(question.bounds.process_bytes)
-        answer = worker.ask(question)
+        with self._lock:
+            self._running |= {name: worker} if name else {}
+        try:
+            answer = worker.ask(question)
+        except HeadwaterError as err:
+            if name in self._stopped:
+                raise UsageError("the query was stopped") from err
+            raise
+        finally:
+            with self._lock:
+                self._running.pop(name, None)
+                self._stopped.discard(name)
         failure = answer.failure
         is_full = failure is not None and failure.code == MemoryLimitError.code  # what it holds may not come free
         with self._lock:

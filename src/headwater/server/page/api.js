@@ -44,11 +44,12 @@ export async function get(path, query, signal) {
 /**
  * @param {string} path
  * @param {unknown} body
+ * @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
-export async function post(path, body) {
+export async function post(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
-  return answer(await fetched(address(path), { method: "POST", headers, body: JSON.stringify(body) }));
+  return answer(await fetched(address(path), { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
 /**

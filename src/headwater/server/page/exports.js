@@ -44,7 +44,7 @@ async function savePng() {
  * @param {Blob} blob
  * @param {string} name
  */
-function download(blob, name) {
+export function download(blob, name) {
   const url = URL.createObjectURL(blob);
   h("a", { href: url, download: name }).click();
   window.setTimeout(() => URL.revokeObjectURL(url), 1000);

@@ -35,7 +35,8 @@ class GraphView {
     this.panel = new Panel(() => this.letGo(), (box) => this.focus(box));
     this.timeline = new Timeline();
     add(this.stage, this.cover, this.spoken);
-    this.element = h("div.graph", {}, this.toolbar.element, h("div.middle", {}, this.stage, this.panel.element), this.timeline.element);
+    const title = h("h1.spoken", {}, "Lineage");
+    this.element = h("div.graph", {}, title, this.toolbar.element, h("div.middle", {}, this.stage, this.panel.element), this.timeline.element);
     /** @type {Picture | null} */
     this.picture = null;
     this.walker = new Walker();

@@ -24,7 +24,7 @@ export function grid(columns, rows, onRow = () => null) {
     const keys = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && act) act(); };
     return h("tr", act ? { class: "active", tabindex: "0", onclick: act, onkeydown: keys } : {}, cells);
   });
-  return h("div.scroll", {}, h("table.grid", {}, h("thead", {}, head), h("tbody", {}, body)));
+  return h("div.scroll", { tabindex: "0", role: "group", "aria-label": "Rows" }, h("table.grid", {}, h("thead", {}, head), h("tbody", {}, body)));
 }
 
 /**

@@ -7,6 +7,7 @@ import { graphView } from "./graph.js";
 import { homeView } from "./home.js";
 import { issuesView } from "./issues.js";
 import { mapView } from "./map.js";
+import { playView } from "./play.js";
 import { runsView } from "./runs.js";
 import { setUpSearch } from "./search.js";
 import { sqlView } from "./sql.js";
@@ -22,7 +23,7 @@ import { tablesView } from "./tables.js";
  */
 
 /** @type {Record<string, () => View>} */
-const VIEWS = { home: homeView, map: mapView, graph: graphView, tables: tablesView, runs: runsView, issues: issuesView, sql: sqlView };
+const VIEWS = { home: homeView, map: mapView, graph: graphView, tables: tablesView, runs: runsView, issues: issuesView, sql: sqlView, play: playView };
 const KEYS = [
   ["/", "find a table or column"],
   ["← →", "walk to where a column comes from, and to what is made of it"],
@@ -64,7 +65,7 @@ function show() {
 /** An address that there is not. @returns {View} */
 function nowhere() {
   const places = [["/", "Home"], ["/graph", "Lineage"], ["/tables", "Tables"], ["/runs", "Runs"]];
-  return { element: h("div.page", {}, notice("empty", "There is no such page",
+  return { element: h("div.page", {}, h("h1.spoken", {}, "No such page"), notice("empty", "There is no such page",
     h("p", {}, "Nothing stands at ", h("code", {}, window.location.pathname), ". These do:"),
     h("p.actions.centred", {}, places.map(([href, text]) => h("a.button", { href, "data-link": "" }, text))))) };
 }
@@ -93,7 +94,7 @@ function setUpKeys() {
   );
   one("#help").addEventListener("click", () => dialog.showModal());
   document.addEventListener("keydown", (event) => {
-    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, dialog, .editor");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "?") dialog.showModal();
     else if (event.key === "/") one("#search").focus();

@@ -114,7 +114,7 @@ class MapView {
     const number = ground.regions.indexOf(region);
     const side = (/** @type {"from" | "to"} */ near, /** @type {"from" | "to"} */ far, /** @type {string} */ title) => {
       const flows = ground.flows.filter((each) => each[near] === number);
-      return flows.length > 0 && h("div", {}, h("h3", {}, title), h("ul", {}, flows.slice(0, 12).map((flow) => h("li", {},
+      return flows.length > 0 && h("div", {}, h("h2.minor", {}, title), h("ul", {}, flows.slice(0, 12).map((flow) => h("li", {},
         h("a", { href: `/map?region=${encodeURIComponent(ground.regions[flow[far]].name)}`, "data-link": "" },
           h("span.name", {}, ground.regions[flow[far]].name), h("span.faint", {}, count(flow.many)))))));
     };
@@ -123,7 +123,7 @@ class MapView {
         h("span.name", {}, ground.tables[at].title), h("span.faint", {}, `${ground.tables[at].up.length} → ${ground.tables[at].down.length}`)))));
     const panel = h("div", {}, h("a.up", { href: "/map", "data-link": "" }, "‹ All regions"), h("h1", {}, region.name),
       h("p.faint", {}, `${counted(region.tables.length, "table")}, ${counted(region.columns, "column")}`));
-    add(panel, side("to", "from", "Comes from"), side("from", "to", "Flows to"), h("h3", {}, "Tables, sources first"), list);
+    add(panel, side("to", "from", "Comes from"), side("from", "to", "Flows to"), h("h2.minor", {}, "Tables, sources first"), list);
     if (region.tables.length > 400) add(panel, h("p.faint", {}, `${count(region.tables.length - 400)} more: the search finds them`));
     return panel;
   }

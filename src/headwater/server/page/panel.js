@@ -7,6 +7,8 @@ import { around, change, query } from "./place.js";
 import { KINDS, followed } from "./toolbar.js";
 import { showLit, sqlBlock } from "./sqltext.js";
 
+const DEPTH = 5; // steps of a way that are listed; the picture shows the rest
+
 /**
  * @typedef {{source: string, source_column: string | null, target: string, target_column: string | null}} Ends
  */
@@ -73,7 +75,7 @@ export class Panel {
       const at = query().get("at");
       const kinds = followed();
       const influence = Object.entries(KINDS).filter(([, some]) => some.some((kind) => kinds.has(kind))).map(([name]) => name);
-      const wanted = { name: `${dataset}.${column}`, at, influence };
+      const wanted = { name: `${dataset}.${column}`, at, influence, depth: DEPTH };
       const [made, used] = await Promise.all([get("/trace", wanted), get("/impact", wanted)]);
       return [
         stepList("Made of", made, true), stepList("Used by", used, false),
@@ -87,6 +89,8 @@ export class Panel {
     return this.open(`dataset ${dataset}`, [name(dataset, null)], async () => {
       const found = await get("/columns", { name: dataset, at: query().get("at") });
       return [
+        found.description && h("p", {}, found.description),
+        found.tags.length > 0 && h("p.chips", {}, found.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag))),
         h("p.faint", {}, found.kind, found.upstream.length ? ` · made of ${found.upstream.length}` : "", found.downstream.length ? ` · used by ${found.downstream.length}` : ""),
         h("p.actions", {},
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
@@ -95,7 +99,8 @@ export class Panel {
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
         h("h3", {}, `Columns (${found.columns.length})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
-          h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }) }, each.name),
+          h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }), title: each.description ?? "" }, each.name),
+          each.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag)),
           h("span.type", {}, each.type ?? "")))),
       ];
     });
@@ -139,7 +144,8 @@ function stepList(title, answer, up) {
   const steps = [...answer.edges].sort((a, b) => far(a) - far(b) || rank(a) - rank(b));
   return h("section.steps", {}, h("h3", {}, `${title} (${steps.length})`),
     steps.length ? h("ol", {}, steps.slice(0, 60).map(stepItem)) : h("p.faint", {}, "nothing that is known"),
-    steps.length > 60 && h("p.faint", {}, `… and ${steps.length - 60} more`));
+    steps.length > 60 && h("p.faint", {}, `… and ${steps.length - 60} more`),
+    answer.cut && h("p.faint", {}, `The way goes on beyond ${DEPTH} steps.`));
 }
 
 /** @param {any} step */

@@ -5,10 +5,11 @@ import { fill, h, notice, problem } from "./dom.js";
 import { ago, bytes, count, counted, moment } from "./format.js";
 import { facts, grid, valueGrid } from "./grid.js";
 import { levelsPicture } from "./levels.js";
-import { around, change, query } from "./place.js";
+import { around, change, go, query } from "./place.js";
+import { runGrid } from "./runs.js";
 import { sqlBlock } from "./sqltext.js";
 
-const TABS = /** @type {const} */ (["schema", "snapshots", "levels", "files", "rows"]);
+const TABS = /** @type {const} */ (["schema", "snapshots", "levels", "files", "rows", "runs"]);
 
 /** @returns {import("./main.js").View} */
 export function tablesView() {
@@ -43,7 +44,7 @@ export function tablesView() {
 
 /** @param {any[]} tables */
 function tableList(tables) {
-  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, h("h3", {}, title),
+  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, h("h2.minor", {}, title),
     h("ul", {}, members.map((each) => h("li", {},
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
         h("span.name", {}, each.table), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
@@ -57,17 +58,22 @@ function tableList(tables) {
  */
 async function showTable(detail, name, tab) {
   if (!detail.childNodes.length) fill(detail, notice("loading", "Reading the table"));
-  const table = await get("/table", { table: name });
+  const [table, known] = await Promise.all([get("/table", { table: name }), get("/columns", { name }).catch(() => null)]);
+  const words = new Map((known?.columns ?? []).map((/** @type {any} */ each) => [each.name, each]));
+  for (const column of table.schema.columns) Object.assign(column, { description: column.description ?? words.get(column.name)?.description, tags: words.get(column.name)?.tags ?? [] });
+  const owner = known?.tags.find((/** @type {string} */ tag) => tag.startsWith("owner:"))?.slice(6);
   const content = await TAB_CONTENT[/** @type {typeof TABS[number]} */ (tab)]?.(table) ?? "";
   fill(detail,
     h("header", {},
       h("a.back", { href: "/tables", "data-link": "" }, "‹ Tables"),
       h("h1", {}, name),
       h("a.button", { href: `/graph?select=${encodeURIComponent(around(name))}`, "data-link": "" }, "Lineage")),
-    table.comment && h("p.faint", {}, table.comment),
+    (known?.description || table.comment) && h("p.faint", {}, known?.description || table.comment),
     facts([
       ["rows", count(table.rows)], ["size", bytes(table.bytes)], ["files", count(table.files)], ["snapshots", count(table.snapshots)],
       ["buckets", count(table.buckets)], ["primary key", table.primary_key.join(", ")],
+      ["owner", owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
+      ["tags", table.tags.map((/** @type {any} */ each) => `${each.tag} @${each.snapshot}`).join(", ")],
       ["last change", table.time ? h("span", { title: moment(table.time) }, ago(table.time)) : ""],
     ]),
     h("div.tabs", { role: "tablist" }, TABS.map((each) => h("button", {
@@ -83,6 +89,7 @@ const TAB_CONTENT = {
   levels: async (table) => levelsPicture(table, (await get("/files", { table: table.table })).files),
   files: async (table) => filesTab(await get("/files", { table: table.table })),
   rows: async (table) => rowsTab(table),
+  runs: async (table) => runsTab(await get("/runs", { dataset: table.table, limit: 100 })),
 };
 
 /**
@@ -93,13 +100,13 @@ function schemaTab(table, versions) {
   const columns = grid([
     { title: "column", show: (row) => h("b", {}, row.name) },
     { title: "type", show: (row) => h("code", {}, row.type) },
-    { title: "", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
-    { title: "about", show: (row) => row.description },
+    { title: "notes", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
+    { title: "about", show: (row) => h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
   ], table.schema.columns);
   if (versions.length < 2) return h("div", {}, columns);
   const history = versions.map((each, at) => h("li", {}, h("span.mark"), h("div", {},
     h("b", {}, `version ${each.id}`), h("span.faint", {}, ` ${moment(each.time)}`), h("ul.changes", {}, at ? schemaChanges(versions[at - 1], each) : h("li", {}, counted(each.columns.length, "column"))))));
-  return h("div", {}, columns, h("h3", {}, "History"), h("ol.history", {}, history.reverse()));
+  return h("div", {}, columns, h("h2.minor", {}, "History"), h("ol.history", {}, history.reverse()));
 }
 
 /**
@@ -137,6 +144,12 @@ function snapshotsTab(name, { total, snapshots }) {
       h("a", { href: `/tables?table=${encodeURIComponent(input.dataset)}&tab=snapshots`, "data-link": "" }, input.snapshot ? `${input.dataset}@${input.snapshot}` : input.dataset)]).flat()),
     each.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(each.sql)))))),
   total > snapshots.length && h("p.faint", {}, `${count(total - snapshots.length)} older ones`));
+}
+
+/** @param {{total: number, runs: any[]}} answer */
+function runsTab({ total, runs }) {
+  if (!total) return notice("empty", "No run that was observed read or wrote it");
+  return runGrid({ total, runs }, (row) => () => go("/runs", { run: row.run }));
 }
 
 /** @param {{total: number, files: any[]}} answer */

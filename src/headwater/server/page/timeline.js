@@ -23,7 +23,7 @@ export class Timeline {
     });
     this.days = h("div.days", { "aria-hidden": "true" });
     this.label = h("span.when");
-    this.play = h("button.play", { onclick: () => (this.playing ? this.stop() : this.start()), "aria-label": "Play the changes", title: "Play the changes" }, "▶");
+    this.play = h("button.player", { onclick: () => (this.playing ? this.stop() : this.start()), "aria-label": "Play the changes", title: "Play the changes" }, "▶");
     this.compare = h("button.toggle", { onclick: () => this.toggleCompare() }, "Compare");
     this.before = h("span.since");
     this.legend = h("ul.diff-legend", {}, ["added", "changed", "removed"].map((name) => h("li", { class: name }, name)));

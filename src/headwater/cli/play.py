@@ -1,0 +1,36 @@
+"""`headwater play`: paste SQL, see its lineage, with no warehouse at all."""
+
+import tempfile
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.options import Flags, command
+
+if TYPE_CHECKING:
+    from headwater.server.options import ServerOptions
+
+
+@command("play", examples=("headwater play", "headwater play --port 0 --no-open"))
+@click.option("--port", type=click.IntRange(0, 65535), default=8421, show_default=True, help="0 takes any free port.")
+@click.option(
+    "--open/--no-open", "open_page", default=True, help="Open the page in a browser, or only say where it is."
+)
+@click.pass_obj
+def play(flags: Flags, /, port: int, open_page: bool) -> None:
+    """Show the lineage of SQL as you type it, in a browser on this machine.
+
+    Nothing is kept: what is typed stands in the address, for those who share it. `headwater serve` has the same page.
+    """
+    from headwater.server.options import ServerOptions
+    from headwater.server.serve import serve as run
+
+    def started(at: "ServerOptions") -> None:
+        if not flags.quiet:
+            click.echo(f"Paste SQL at {at.url}play  (Ctrl-C ends it)", err=True)
+        if open_page:
+            webbrowser.open(f"{at.url}play")
+
+    with tempfile.TemporaryDirectory(prefix="headwater-play-") as folder:
+        run(ServerOptions(folder, port=port), started=started)

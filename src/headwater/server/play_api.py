@@ -1,0 +1,109 @@
+"""The lineage of a text that somebody types, over HTTP: nothing is kept, and no table needs to be there."""
+
+import re
+from dataclasses import replace
+from typing import Annotated, Literal, TypedDict
+
+import msgspec
+from msgspec import Meta
+
+from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.schemas import import_schema, with_tables
+from headwater.errors import UsageError
+from headwater.graph.questions import Node, Step
+from headwater.graph.tables import WHOLE
+from headwater.lineage.formats.picture import diagram
+from headwater.lineage.imports import schema_of_mapping
+from headwater.lineage.readings import Reading
+from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.wire import WireResult, to_wire
+from headwater.model.edges import Kind
+from headwater.server.answers import PictureAnswer
+from headwater.server.drawing import Picture
+from headwater.server.graph_api import picture_json
+from headwater.server.route import NoQuestion, endpoint
+from headwater.server.service import Service
+from headwater.sql.dialects import dialect_names
+from headwater.text import Source
+from headwater.view.diagram import Diagram, Style
+from headwater.view.layout import lay_out
+
+_SECONDS = 5.0  # for one statement
+_NAME = re.compile(r"\w+")
+_KIND = {Style.VALUE: Kind.IDENTITY, Style.CONDITION: Kind.CONDITIONAL, Style.ROW: Kind.FILTER}
+_MOST = 150  # tables in one picture
+
+
+class AnalyzeQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    sql: Annotated[str, Meta(min_length=1, max_length=200_000)]
+    dialect: Annotated[str, Meta(max_length=40)] = ""
+    schema: Annotated[str, Meta(max_length=200_000)] = ""  # DDL of tables that the SQL reads
+    known: Literal["", "graph", "lake"] = ""  # what else is known of tables: what the graph or the warehouse has
+    lines: Literal["values", "all"] = "values"
+
+
+class Analysis(TypedDict):
+    """The lineage of a text as a picture, and in the wire format."""
+
+    picture: PictureAnswer
+    lineage: WireResult
+
+
+@endpoint("GET", "/dialects")
+def dialects(service: Service, question: NoQuestion) -> list[str]:
+    """The SQL dialects that are understood."""
+    return sorted(dialect_names())
+
+
+@endpoint("POST", "/analyze")
+def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
+    """The lineage of SQL that is not kept. Statements that cannot be read are findings."""
+    request = Request(
+        dialect=question.dialect or None, schema=_known(service, question), template=None, time_limit=_SECONDS
+    )
+    texts = [Source(question.schema, "schema")] if question.schema.strip() else []
+    result = analyze_sources([*texts, Source(question.sql, "sql")], request)
+    statements = [each for each in result.statements if each.source_name == "sql"]
+    issues = [issue for issue in result.issues if issue.source_name != "schema"]
+    if len({name for each in statements for name in (each.output, *(read.name for read in each.sources))}) > _MOST:
+        raise UsageError(
+            f"this is more than {_MOST} tables: too many for one picture", hint="`headwater harvest PATH`"
+        )
+    return {
+        "picture": picture_json(_picture(diagram(statements), faint=question.lines == "values"), 0),
+        "lineage": to_wire(statements, issues, reading=Reading.FULL),
+    }
+
+
+def _known(service: Service, question: AnalyzeQuestion) -> SchemaMetadata | None:
+    """The tables of the warehouse or the graph whose names stand in the text."""
+    words = {word.lower() for word in _NAME.findall(question.sql)}
+    found = import_schema(None)
+    if question.known == "lake":
+        for database in service.warehouse.list_databases():
+            for name in service.warehouse.list_tables(database):
+                if name.lower() in words:
+                    table = service.warehouse.table(f"{database}.{name}")
+                    fields = {each.name: str(each.type) for each in table.schema.fields}
+                    found = with_tables(found, schema_of_mapping({f"{database}.{name}": fields}).tables)
+    if question.known and service.store.states():
+        known = service.graph()
+        tables = {
+            name: dict(columns)
+            for name, columns in known.columns.items()
+            if name.rpartition(".")[2].lower() in words and "/" not in name
+        }
+        found = with_tables(found, schema_of_mapping(tables).tables)
+    return found if found.tables else None
+
+
+def _picture(drawn: Diagram, *, faint: bool) -> Picture:
+    """A diagram as pictures of the graph are: a line stands for one step between two columns."""
+    lines = tuple(replace(line, faint=faint and line.style is not Style.VALUE) for line in drawn.lines)
+    ends = [
+        (Node(each.source.box, each.source.port or WHOLE), Node(each.target.box, each.target.port or WHOLE))
+        for each in lines
+    ]
+    steps = tuple((Step(*pair, _KIND[line.style], ""),) for pair, line in zip(ends, lines))
+    shown = replace(drawn, lines=lines)
+    return Picture(shown, lay_out(shown), steps, (), False)
