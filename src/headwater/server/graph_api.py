@@ -1,24 +1,27 @@
 """The graph over HTTP: names, answers, pictures."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, cast
 
 import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from headwater.graph import diff_states
+from headwater.graph import LineageGraph, Node, diff_states
 from headwater.graph.compare import GraphDiff
 from headwater.graph.formats import (
     STEP_HEADERS,
     AnswerJson,
     DiffJson,
+    MarkJson,
     NodeJson,
     answer_json,
     diff_json,
+    mark_json,
     node_json,
     step_rows,
 )
+from headwater.graph.questions import marks_of
 from headwater.graph.regions import is_own
 from headwater.graph.tables import DATABASE
 from headwater.lake.tables.names import is_name
@@ -173,15 +176,22 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     if question.name not in known.kinds:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
     database, _, table = question.name.rpartition(".")
+    marks = column_marks(known.graph, question.name, found)
     return {
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
-        "columns": [{"name": name, "type": type} for name, type in found.items()],
+        "columns": [{"name": name, "type": type, "marks": marks.get(name, [])} for name, type in found.items()],
         "upstream": sorted(near.upstream(question.name)),
         "downstream": sorted(near.downstream(question.name)),
         "members": known.members(question.name) if "*" in question.name else [],
         "in_lake": is_name(database) and is_name(table) and service.warehouse.has_table(question.name),
     }
+
+
+def column_marks(graph: LineageGraph, dataset: str, columns: Iterable[str]) -> dict[str, list[MarkJson]]:
+    """The failed checks that columns of a dataset descend from."""
+    found = marks_of(graph, (Node(dataset, column) for column in columns))
+    return {node.column: [mark_json(mark) for mark in marks] for node, marks in found.items()}
 
 
 @endpoint("GET", "/search")
