@@ -273,7 +273,9 @@ def travel(browser, url: str) -> dict[str, float]:
     page = context.new_page()
     start = time.perf_counter()
     page.goto(f"{url}map")
-    page.wait_for_function("() => document.querySelector('.map .list li') && document.querySelector('.mapstage canvas')")
+    page.wait_for_function(
+        "() => document.querySelector('.map .list li') && document.querySelector('.mapstage canvas')"
+    )
     page.evaluate("() => new Promise(requestAnimationFrame)")
     found = {"map": time.perf_counter() - start, "frames": page.evaluate(_MOVE)}
     name = "db_20.table_2600"

@@ -62,7 +62,7 @@ _Key: TypeAlias = tuple[str | None, Column]
 _Marks: TypeAlias = frozenset[Mark]
 _Found: TypeAlias = dict[Column, _Marks]
 _NONE: _Marks = frozenset()
-_Source: TypeAlias = tuple[Version, str]  # a column of a version
+_Source: TypeAlias = tuple[Version, Column]  # a column of a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,12 @@ class Marks:
         moment = None if self._state.is_latest else self._state.time
         wanted = list(dict.fromkeys(names))
         self._follow({(dataset, root_column(column)) for dataset, column in wanted if not self._table(dataset)})
-        found = {}
-        for dataset, column in wanted:
-            marks = (self._marks(source, moment) for source in self._sources(dataset, column, moment))
-            found[dataset, column] = frozenset().union(*marks)
+        found = {
+            (dataset, column): _NONE.union(
+                *(self._marks(source, moment) for source in self._sources(dataset, column, moment))
+            )
+            for dataset, column in wanted
+        }
         return {name: _in_order(marks) for name, marks in found.items() if marks}
 
     def of_version(self, version: Version) -> dict[str, tuple[Mark, ...]]:
@@ -112,7 +114,7 @@ class Marks:
         names = {WHOLE, *(row["column"] for row in self._facts.get(version.table_uuid or "", ()))}
         if table is not None and snapshot is not None:
             names |= {*table.store.schemas.get_schema(snapshot.schema_id).names}
-        found = {name: self._marks((version, name), None) for name in sorted(names)}
+        found = {name: self._marks((version, self._key(version, name)), None) for name in sorted(names)}
         return {name: _in_order(marks) for name, marks in found.items() if marks}
 
     # ------------------------------------------------------------------------------------------------ versions
@@ -121,11 +123,11 @@ class Marks:
         """The marks of a column of a version; those of the table as a whole are among them."""
         version, column = source
         if version.snapshot_id is None:
-            return frozenset(self._failed(version.dataset, column, moment))
+            return frozenset(self._failed(version.dataset, str(column), moment))
         found = self._of(version)
         if column == _ANY:
             return _NONE.union(*found.values())
-        return found.get(self._key(version, column), _NONE) | found.get(WHOLE, _NONE)
+        return found.get(column, _NONE) | found.get(WHOLE, _NONE)
 
     def _of(self, version: Version) -> _Found:
         """The marks of a version, after those of all versions that it descends from."""
@@ -186,10 +188,12 @@ class Marks:
             read.setdefault(each.dataset, []).append(Version(each.dataset, each.snapshot_id, uuid))
         for edge in snapshot.origin.columns if snapshot.origin is not None else ():
             if Kind(edge.kind).is_direct:
-                column = _ANY if edge.source == WHOLE else edge.source
+                target, column = self._key(version, edge.column), _ANY if edge.source == WHOLE else edge.source
                 for source in read.get(edge.dataset, ()):
-                    found = [(source, column)] if source.snapshot_id else self._sources(edge.dataset, column, time)
-                    reads += [(self._key(version, edge.column), each) for each in found]
+                    if source.snapshot_id:
+                        reads.append((target, (source, self._key(source, column))))
+                    else:
+                        reads += [(target, each) for each in self._sources(edge.dataset, column, time)]
         return _Making(before, tuple(reads), time)
 
     def _recorded(self, version: Version) -> Iterator[tuple[Column, _Source]]:
@@ -204,7 +208,8 @@ class Marks:
             source = Version(read["dataset"], id, read["table_uuid"])
             for edge in edges:
                 if edge["observed"] and edge["source"] == source.dataset and Kind(edge["kind"]).is_direct:
-                    yield self._key(version, edge["target_column"]), (source, edge["source_column"])
+                    column = self._key(source, edge["source_column"])
+                    yield self._key(version, edge["target_column"]), (source, column)
 
     # -------------------------------------------------------------------------------------------------- tables
 
@@ -256,7 +261,7 @@ class Marks:
     def _key(self, version: Version, column: str) -> Column:
         """The field of a column by the name that it had in a version, or got later without another snapshot."""
         table = self._table_of(version)
-        if column == WHOLE or table is None:
+        if column in (WHOLE, _ANY) or table is None:
             return column
         schemas = self._schemas.setdefault(version.table_uuid, []) or table.schemas()
         self._schemas[version.table_uuid] = schemas
@@ -283,8 +288,14 @@ class Marks:
                     snapshot = known[0].snapshot(moment)
                 except NotFoundError:  # the moment is before the oldest that is kept
                     snapshot = None
-                if snapshot is not None:
-                    found.append((Version(name, snapshot.snapshot_id, known[1]), part))
+                if snapshot is None:
+                    continue
+                version = Version(name, snapshot.snapshot_id, known[1])
+                if moment is not None or part in (WHOLE, _ANY):
+                    found.append((version, self._key(version, part)))
+                else:  # by the name that it has now
+                    fields = known[0].schema.fields
+                    found += [(version, each.id) for each in fields if each.name in (part, root_column(part))]
                 continue
             found.append((Version(name, None), part))
             near = self._from(name, root_column(part)) - seen

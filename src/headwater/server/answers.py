@@ -4,7 +4,7 @@ They are dictionaries, because that is what rows of a lake table and the formats
 from datetime import datetime
 from typing import NotRequired, TypedDict
 
-from headwater.graph.formats import NodeJson
+from headwater.graph.formats import MarkJson, NodeJson
 from headwater.lake.metadata.snapshot import Summary
 from headwater.lake.tables.stats import TableLevel
 from headwater.view.diagram import End
@@ -19,12 +19,13 @@ class About(TypedDict):
 
 
 class NamedType(TypedDict):
-    """A column and its type, as its source writes it."""
+    """A column and its type, as its source writes it; `marks` are the failed checks that it descends from."""
 
     name: str
     type: str | None
     description: str | None
     tags: list[str]
+    marks: list[MarkJson]
 
 
 class DatasetColumns(TypedDict):
@@ -219,6 +220,30 @@ class Issues(TypedDict):
     issues: list[IssueRow]
 
 
+class CheckRow(TypedDict):
+    """The result of a check, or a figure; `column` is `*` for the dataset as a whole."""
+
+    run: str
+    dataset: str
+    column: str
+    check: str
+    outcome: str
+    version: str | None
+    table_uuid: str | None
+    time: datetime
+    source: str
+    expected: str | None
+    actual: str | None
+    message: str | None
+
+
+class Checks(TypedDict):
+    """The newest result of each check, and the columns that descend from a failure."""
+
+    checks: list[CheckRow]
+    marks: list[NodeJson]
+
+
 # ------------------------------------------------------------------------------------------------------- lake
 
 
@@ -245,6 +270,7 @@ class Tables(TypedDict):
 class SchemaColumn(TypedDict):
     id: int
     name: str
+    marks: NotRequired[list[MarkJson]]
     type: str
     nullable: bool
     description: str | None

@@ -7,19 +7,22 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from headwater.graph import diff_states
+from headwater.graph import LineageGraph, Node, diff_states
 from headwater.graph.compare import GraphDiff
 from headwater.graph.formats import (
     STEP_HEADERS,
     AnswerJson,
     DiffJson,
+    MarkJson,
     NodeJson,
     answer_json,
     diff_json,
+    mark_json,
     node_json,
     step_rows,
 )
 from headwater.graph.index import Neighbours
+from headwater.graph.questions import marks_of
 from headwater.graph.regions import is_own
 from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
 from headwater.lake.engine.predicates import In
@@ -183,6 +186,7 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
     where = In("dataset", tuple(known.members(question.name)))
     words = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
     nothing: dict[str, list[str]] = {}
+    marks = column_marks(known.graph, question.name, found)
     return {
         "description": words.get(WHOLE, nothing).get("description"),
         "tags": words.get(WHOLE, nothing).get("tags") or [],
@@ -194,6 +198,7 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
                 "type": type,
                 "description": words.get(name, nothing).get("description"),
                 "tags": words.get(name, nothing).get("tags") or [],
+                "marks": marks.get(name, []),
             }
             for name, type in found.items()
         ],
@@ -202,6 +207,12 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
         "members": known.members(question.name) if "*" in question.name else [],
         "in_lake": is_name(database) and is_name(table) and service.warehouse.has_table(question.name),
     }
+
+
+def column_marks(graph: LineageGraph, dataset: str, columns: Iterable[str]) -> dict[str, list[MarkJson]]:
+    """The failed checks that columns of a dataset descend from."""
+    found = marks_of(graph, (Node(dataset, column) for column in columns))
+    return {node.column: [mark_json(mark) for mark in marks] for node, marks in found.items()}
 
 
 @endpoint("GET", "/search")

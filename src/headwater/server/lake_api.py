@@ -12,7 +12,7 @@ from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
 from headwater.server import answers
-from headwater.server.graph_api import Many, Moment, Name
+from headwater.server.graph_api import Many, Moment, Name, column_marks
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
 from headwater.server.sql_worker import Question, Rows, rows_of
@@ -78,9 +78,14 @@ def table(service: Service, question: TableQuestion) -> answers.TableDetail:
     tags: list[answers.TableTag] = [
         {"tag": name, "snapshot": each.snapshot_id} for name, each in source.tags().items()
     ]
+    schema = _schema_json(source.schema)
+    if service.store.states():
+        marks = column_marks(service.graph().graph, str(source.name), source.schema.names)
+        for column in schema["columns"]:
+            column["marks"] = marks.get(column["name"], [])
     return {
         **_table_row(source),
-        "schema": _schema_json(source.schema),
+        "schema": schema,
         "tags": tags,
         "levels": stats.levels,
         "buckets": stats.buckets,

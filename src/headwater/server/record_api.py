@@ -8,10 +8,24 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import NotFoundError
+from headwater.graph.checks import read_checks
+from headwater.graph.formats import node_json
+from headwater.graph.questions import Node
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
 from headwater.lake.engine.predicates import Compare, In, Predicate
 from headwater.model.edges import Kind
-from headwater.server.answers import EdgeRow, Edges, IssueRow, Issues, LitStatement, RunOfEdge, RunRow, Runs
+from headwater.server.answers import (
+    CheckRow,
+    Checks,
+    EdgeRow,
+    Edges,
+    IssueRow,
+    Issues,
+    LitStatement,
+    RunOfEdge,
+    RunRow,
+    Runs,
+)
 from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name
 from headwater.server.route import endpoint
 from headwater.server.service import Service
@@ -37,6 +51,11 @@ class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     code: Annotated[str, Meta(max_length=200)] = ""
     at: Moment | None = None
     limit: Many = 500
+
+
+class ChecksQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: Annotated[str, Meta(max_length=2_000)] = ""  # of a dataset or column
+    at: Moment | None = None
 
 
 @endpoint("GET", "/edge")
@@ -177,3 +196,17 @@ def issues(service: Service, question: IssuesQuestion) -> Issues:
     order = ("error", "warning", "info")
     found.sort(key=lambda row: (order.index(row["severity"]), row["file"] or "", row["line"] or 0, row["number"]))
     return {"total": len(found), "counts": counts, "issues": cast(list[IssueRow], found[: question.limit])}
+
+
+@endpoint("GET", "/checks")
+def checks(service: Service, question: ChecksQuestion) -> Checks:
+    """The newest results of checks of data, and the columns that descend from a version that failed one."""
+    graph = service.graph(question.at).graph
+    wanted = question.name
+
+    def is_wanted(node: Node) -> bool:
+        return not wanted or wanted in (node.dataset, str(node))
+
+    rows = [row for row in read_checks(graph.state) if is_wanted(Node(row["dataset"], row["column"]))]
+    marks = [node_json(node, marks=found) for node, found in graph.all_marks().items() if is_wanted(node)]
+    return {"checks": cast(list[CheckRow], rows), "marks": marks}

@@ -192,7 +192,9 @@ class Lowering:
     def table_keys(self, table: Node) -> tuple[str, ...]:
         """The keys of the parts of a table's name, by which columns are qualified."""
         name, quoted = self.table_name(table)
-        return tuple(self._fold_quoted(part) if exact else self._fold(part) for part, exact in zip(name.parts, quoted))
+        return tuple(
+            self._fold_quoted(part) if exact else self._fold(part) for part, exact in zip(name.parts, quoted)
+        )
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted.

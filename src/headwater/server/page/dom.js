@@ -92,3 +92,14 @@ export function calmed(work, milliseconds) {
     timer = window.setTimeout(() => work(...args), milliseconds);
   };
 }
+
+/**
+ * The failed checks that a column descends from: the first, and in the title all of them.
+ * @param {any[] | undefined} marks
+ */
+export function failed(marks) {
+  if (!marks?.length) return false;
+  const texts = marks.map((each) => `${each.check} failed on ${each.dataset}${each.column ? `.${each.column}` : ""}`
+    + (each.version ? `@${each.version}` : "") + (each.message ? `: ${each.message}` : ""));
+  return h("span.failed", { title: texts.join("\n") }, `✗ ${texts[0]}`, marks.length > 1 ? ` (+${marks.length - 1})` : "");
+}

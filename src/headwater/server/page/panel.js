@@ -1,7 +1,7 @@
 // What is known of what was clicked: an edge with its SQL, a column with its steps, a table with its columns.
 
 import { get } from "./api.js";
-import { fill, h, notice, problem } from "./dom.js";
+import { failed, fill, h, notice, problem } from "./dom.js";
 import { ago, moment } from "./format.js";
 import { around, change, query } from "./place.js";
 import { KINDS, followed } from "./toolbar.js";
@@ -77,8 +77,9 @@ export class Panel {
       const influence = Object.entries(KINDS).filter(([, some]) => some.some((kind) => kinds.has(kind))).map(([name]) => name);
       const wanted = { name: `${dataset}.${column}`, at, influence, depth: DEPTH };
       const [made, used] = await Promise.all([get("/trace", wanted), get("/impact", wanted)]);
+      const own = made.nodes.find((/** @type {any} */ node) => node.dataset === dataset && node.column === column);
       return [
-        stepList("Made of", made, true), stepList("Used by", used, false),
+        failed(own?.marks), stepList("Made of", made, true), stepList("Used by", used, false),
         h("p.actions", {}, h("button", { onclick: () => this.onFocus(`${dataset}.${column}`) }, "Show only this column")),
       ];
     });
@@ -101,7 +102,7 @@ export class Panel {
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
           h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }), title: each.description ?? "" }, each.name),
           each.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag)),
-          h("span.type", {}, each.type ?? "")))),
+          h("span.type", {}, each.type ?? ""), failed(each.marks)))),
       ];
     });
   }

@@ -1,7 +1,7 @@
 // The warehouse: its tables, and of one its schema, snapshots, levels, files and rows.
 
 import { get } from "./api.js";
-import { fill, h, notice, problem } from "./dom.js";
+import { failed, fill, h, notice, problem } from "./dom.js";
 import { ago, bytes, count, counted, moment } from "./format.js";
 import { facts, grid, valueGrid } from "./grid.js";
 import { levelsPicture } from "./levels.js";
@@ -98,7 +98,7 @@ const TAB_CONTENT = {
  */
 function schemaTab(table, versions) {
   const columns = grid([
-    { title: "column", show: (row) => h("b", {}, row.name) },
+    { title: "column", show: (row) => h("b", {}, row.name, failed(row.marks)) },
     { title: "type", show: (row) => h("code", {}, row.type) },
     { title: "notes", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
     { title: "about", show: (row) => h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
