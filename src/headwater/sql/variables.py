@@ -100,7 +100,7 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, and those names: the parser takes them for tables."""
+    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, which the parser takes for tables, and those names."""
     if dialect not in MYSQL and (dialect not in _INTO_EITHER or not piece.names):
         return piece, []
     if not any(token.token_type is TokenType.INTO for token in piece.tokens):
