@@ -106,7 +106,7 @@ def test_the_place_of_an_unknown_part_decides(hole, status):
 )
 def test_texts_are_computed(dialect, expression, values):
     node = parse_one(f"SELECT {expression}", dialect=dialect).expressions[0]
-    assert list(Evaluation(Texts(), {}, (), dialect).values(node)) == values
+    assert list(Evaluation(Texts(), {}, (), (), dialect).values(node)) == values
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_texts_are_computed(dialect, expression, values):
 )
 def test_what_is_not_computed_is_a_hole(dialect, expression):
     node = parse_one(f"SELECT {expression}", dialect=dialect).expressions[0]
-    (value,) = Evaluation(Texts(), {}, (), dialect).values(node)
+    (value,) = Evaluation(Texts(), {}, (), (), dialect).values(node)
     assert is_hole(value)
 
 

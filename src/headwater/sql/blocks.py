@@ -265,7 +265,8 @@ def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
 
 def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """The first statement of a procedure's body, or whether declarations come before it."""
-    if word_at(tokens, routine_at(tokens) or 0) == "FUNCTION" and "BEGIN" not in _words(tokens):
+    is_function = word_at(tokens, routine_at(tokens) or 0) == "FUNCTION"
+    if is_function and dialect != "oracle" and "BEGIN" not in _words(tokens):
         return tokens, False  # a function that is one expression or query
     depth = 0
     for at, token in enumerate(tokens):

@@ -85,7 +85,7 @@ def read_fetch(tokens: Sequence[Any]) -> tuple[str, tuple[str, ...]] | None:
 def keep_cursor(lowering: Lowering, name: str, query: Node) -> None:
     """A cursor has a query from here on, with the variables that it was opened with."""
     if isinstance(query, exp.Query):
-        kept = inlined(lowering.variables, query) or query.copy()
+        kept = inlined(lowering.variables, query, lowering.names) or query.copy()
         for node in kept.walk():
             node.meta.clear()  # its places are not those of the statements that fetch
         before = lowering.cursors.get(name)

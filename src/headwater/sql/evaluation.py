@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -19,9 +19,11 @@ _TEXTS = (exp.DType.TEXT, exp.DType.CHAR, exp.DType.NCHAR, exp.DType.VARCHAR, ex
 class Evaluation:
     """The computation of one expression on one path of a script."""
 
-    def __init__(self, texts: Texts, variables: Mapping[str, Node | None], path: Path, dialect: str) -> None:
+    def __init__(
+        self, texts: Texts, variables: Mapping[str, Node | None], bare: Container[str], path: Path, dialect: str
+    ) -> None:
         self._texts = texts
-        self._variables = variables
+        self._variables, self._bare = variables, bare
         self._path = path
         self._dialect = dialect
 
@@ -36,7 +38,8 @@ class Evaluation:
         return self._texts.bounded(found) if found is not None else (self._hole(node),)
 
     def _hole(self, node: Node) -> str:
-        return self._texts.hole(node, inlined(self._variables, node) if reads(self._variables, node) else None)
+        read = reads(self._variables, node)
+        return self._texts.hole(node, inlined(self._variables, node, self._bare) if read else None)
 
     def joined(self, parts: Sequence[Node], between: str = "", *, ignores_null: bool = False) -> Values:
         """The parts one after another, in every combination of their alternatives."""

@@ -95,7 +95,7 @@ class SqlFrontEnd:
         lowering = Lowering(
             source=source, resolver=resolver, dialect=self.dialect, piece=statement, deadline=deadline
         )
-        self._program.lend(lowering)
+        self._program.lend(lowering, statement)
         lowering.earlier = tuple(self._program.earlier[-_MOST_EARLIER:])
         if self.dialect == "snowflake":  # RESULT_SCAN(LAST_QUERY_ID())
             self._program.earlier.append(statement)

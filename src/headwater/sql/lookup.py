@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from headwater.errors import IssueCode
 from headwater.model.relation import Call, Expression, GetField, Literal, MakeStruct, OneOf, Ref
+from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.items import Column, ElementItem, Named, OpaqueItem, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.text import Span, nearest
@@ -79,13 +80,13 @@ def _variable(lowering: Lowering, name: str) -> Expression:
 
 def _alone(lowering: Lowering, node: Node) -> Expression:
     """Lower what a variable stands for, in which no variable has a value."""
-    before = lowering.variables
-    lowering.variables = dict.fromkeys(before)
+    before, names = lowering.variables, lowering.names
+    lowering.variables, lowering.names = dict.fromkeys(before), ()
     try:
         with lowering.placeless():
             return lowering.expression(node, Scope())
     finally:
-        lowering.variables = before
+        lowering.variables, lowering.names = before, names
 
 
 def variable_fields(lowering: Lowering, name: str, fields: Sequence[Node]) -> Expression:
@@ -165,14 +166,14 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     """What an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
-    declared = _is_declared(lowering, identifier.name.lower())  # rather a variable than a column nobody has heard of
+    declared = identifier.name.lower() in lowering.names  # rather a variable than a column nobody has heard of
     found = find_name(lowering, identifier, scope, span=span, sure=lowering.prefers_rows or declared)
     if found is not None:
         return found
     whole = _whole_row(lowering, key, scope)
     if whole is not None:
         return whole
-    if identifier.name.lower() in lowering.variables:
+    if identifier.name.lower() in lowering.variables and (declared or lowering.dialect not in _SIGNED):
         return _variable(lowering, identifier.name)
     hidden = _hidden_column(lowering, identifier, scope, span)
     if hidden is not None:
@@ -185,11 +186,7 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     return Literal()
 
 
-_BARE_VARIABLES = frozenset({"bigquery", "spark", "databricks"})  # a script's own variables have no sign before them
-
-
-def _is_declared(lowering: Lowering, name: str) -> bool:
-    return name in lowering.names or (lowering.dialect in _BARE_VARIABLES and name in lowering.variables)
+_SIGNED = MICROSOFT | MYSQL  # where a variable that is not declared has a sign before it
 
 
 def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Expression:

@@ -3,7 +3,7 @@ The modules beside this one register functions for sqlglot's node types with `@l
 `@builds(...)` (queries and FROM items). They call each other through `Lowering`, so none imports another that imports
 it, and a node type is supported by adding one function."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -30,7 +30,6 @@ from headwater.model.relation import (
 )
 from headwater.model.relation import Case as RelationCase
 from headwater.model.types import Array, DataType, Struct, parse_type
-from headwater.sql.dialects import MICROSOFT
 from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
@@ -132,7 +131,7 @@ class Lowering:
         self.query_functions: QueryFunctions = {}  # those that give rows or values by queries
         self.variables: dict[str, Node | None] = {}  # of the script, with what they stand for
         self.earlier: Sequence[Piece] = ()  # the statements of the script before this one
-        self.names = piece.names if piece is not None and dialect not in MICROSOFT else frozenset[str]()
+        self.names: Container[str] = ()  # the script's variables that a query can name without a sign
         self.texts = Texts()  # which the variables may hold
         self.cursors: dict[str, Node] = {}  # the queries of the script's cursors
         self.trigger: Trigger | None = None  # the trigger whose body the statement stands in

@@ -14,12 +14,13 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.branches import Branches
+from headwater.sql.control_flow import routine_at
 from headwater.sql.split import Piece
 from headwater.sql.tokens import token_like, word_at
 from headwater.text import Source
 
 _ROUTINES = frozenset({"PROCEDURE", "FUNCTION"})
-_MOST_WORDS = 10  # before the word IS or AS: OR REPLACE EDITIONABLE PACKAGE BODY schema.name
+_MOST_WORDS = 8  # between PACKAGE and the word IS or AS: BODY schema.name
 
 
 def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
@@ -61,10 +62,10 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
 
 def _body_begin(tokens: Sequence[Any]) -> int | None:
     """The place behind `CREATE PACKAGE BODY p IS`, or of a specification; None for any other statement."""
-    words = [word_at(tokens, at) for at in range(min(len(tokens), _MOST_WORDS))]
-    if words[:1] != ["CREATE"] or "PACKAGE" not in words[:4]:
+    at = routine_at(tokens)
+    if at is None or word_at(tokens, at) != "PACKAGE":
         return None
-    return next((at + 1 for at, word in enumerate(words) if word in ("IS", "AS")), None)
+    return next((each + 1 for each in range(at, at + _MOST_WORDS) if word_at(tokens, each) in ("IS", "AS")), None)
 
 
 def _has_body(tokens: Sequence[Any]) -> bool:

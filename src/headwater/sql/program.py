@@ -4,7 +4,7 @@ the statements before it have left. An executed string and the body of a called 
 the statement that runs them, with variables of their own."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,6 +46,7 @@ from headwater.sql.wrapped import unwrap
 from headwater.text import Source
 
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
+_BARE_VARIABLES = frozenset({"bigquery", "spark", "databricks"})  # a script's own variables have no sign before them
 _MOST_CALLED = 1_000  # statements of bodies that calls in one script enter
 _MAX_DEPTH = 8  # strings that execute strings, and routines that call each other
 _RUNNING = frozenset({"EXEC", "EXECUTE", "PREPARE", "CALL"})
@@ -91,8 +92,9 @@ class Program:
             head = self.code.routines[trigger.function or ""].head
             yield from self._run_trigger(trigger, dataclasses.replace(piece, span=head.span))
 
-    def lend(self, lowering: Lowering) -> None:
+    def lend(self, lowering: Lowering, piece: Piece) -> None:
         """Let the lowering of a statement see and change what the script has."""
+        lowering.names = self._bare_names(piece)
         lowering.functions = self.functions
         lowering.query_functions = self.query_functions
         lowering.variables = self.variables
@@ -108,6 +110,16 @@ class Program:
         else:
             for name in ("new", "old"):
                 self.variables.pop(name, None)
+
+    def _bare_names(self, piece: Piece) -> Container[str]:
+        """The variables that a query can name without a sign before them."""
+        if self.dialect in _BARE_VARIABLES:
+            return self.variables
+        code = self._codes[-1]
+        current = code.current if code is not None else None
+        if self.dialect == "snowflake" and (current is None or current.kind != "FUNCTION"):
+            return {name for name in piece.names if name.startswith("headwater_")}  # arguments of a string
+        return () if self.dialect in MICROSOFT else piece.names
 
     def _cut(self, source: Source, code: Code) -> Iterator[Piece]:
         pieces = split_statements(source, self.dialect)
@@ -263,7 +275,8 @@ class Program:
         node = self._parsed(tokens, piece)
         if node is None:
             return (self.texts.hole(None),)
-        return Evaluation(self.texts, self.variables, piece.branches, self.dialect).values(node)
+        bare = self._bare_names(piece)
+        return Evaluation(self.texts, self.variables, bare, piece.branches, self.dialect).values(node)
 
     def _parsed(self, tokens: Sequence[Any], piece: Piece) -> Node | None:
         if not tokens:
@@ -281,7 +294,7 @@ class Program:
             node = self._parsed(argument.tokens, piece)
             name = argument.name or f"headwater_using_{number}"
             read = node is not None and reads(self.variables, node)
-            value = inlined(self.variables, node) if read else None
+            value = inlined(self.variables, node, self._bare_names(piece)) if read else None
             found[name] = Bound(value, self._texts_of(argument.tokens, piece))
         return found
 

@@ -62,7 +62,9 @@ _READ = frozenset({"FROM", "JOIN", "USING", "APPLY", "CLONE", "STRAIGHT_JOIN", "
 _WRITTEN = frozenset({"INTO", "UPDATE", "OVERWRITE", "MERGE", "INSERT", "DELETE", "TABLE", "VIEW", "COPY"})
 _QUERIES = frozenset({"SELECT", "FROM", "DELETE", "UPDATE", "INSERT", "MERGE", "WITH", "CREATE", "USING", "JOIN"})
 _NO_VERBS = frozenset({"DO", "THEN", "FOR", "KEY", "ON", ",", "NO", "GRANT", "REVOKE", "AFTER", "BEFORE", "OR"})
-_BETWEEN = frozenset({"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE"})
+_BETWEEN = frozenset(
+    {"INTO", "TABLE", "IF", "NOT", "EXISTS", "ONLY", "LATERAL", "STREAM", "OVERWRITE", "LIVE", "ONCE"}
+)
 
 
 def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
@@ -119,5 +121,5 @@ def _is_between(tokens: Sequence[Any], at: int) -> bool:
     """Return whether a word stands between FROM or INTO and the name: IF NOT EXISTS, ONLY, the brackets of a join."""
     word, before, after = word_at(tokens, at), word_at(tokens, at - 1), word_at(tokens, at + 1)
     if word == "(":
-        return before in ("STREAM", "FROM", "JOIN", "(") and after not in _QUERIES
+        return before in ("STREAM", "FROM", "JOIN", "ONLY", "(") and after not in _QUERIES
     return word in _BETWEEN and after != "."

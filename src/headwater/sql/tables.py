@@ -153,7 +153,7 @@ def _add_query(
 
 
 def _is_join(node: Node) -> bool:
-    """Return whether what stands in brackets is an item of FROM with its joins, however many brackets are around it."""
+    """Return whether what stands in brackets, however many there are, is an item of FROM with its joins."""
     while isinstance(node, exp.Subquery | exp.Paren):
         if node.args.get("alias") is not None or node.args.get("joins"):
             return True

@@ -3,7 +3,7 @@ A value is a set of alternatives, one for each way through the branches before i
 is a hole: one sign of Unicode's private area, which remembers the expression it stands for. Where there are too many
 alternatives, the whole value is a hole."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -123,15 +123,21 @@ def variable_name(node: Node) -> str:
     return name.lstrip("@$:").lower()
 
 
-def inlined(variables: Mapping[str, Node | None], node: Node | None) -> Node | None:
-    """An expression with what its variables stand for now in their place; None when it has grown too large."""
+def inlined(variables: Mapping[str, Node | None], node: Node | None, bare: Container[str]) -> Node | None:
+    """An expression with what its variables stand for now in their place; None when it has grown too large.
+    `bare` are the variables that a query can name without a sign; those of them without a value get one, so that
+    they are not taken for columns where the expression is used."""
     if not isinstance(node, exp.Expr):
         return None
 
     def replace(part: Node) -> Node:
-        known = variables.get(variable_name(part)) if is_variable(part) else None
-        if known is None:
+        if not is_variable(part):
             return part
+        name = variable_name(part)
+        in_query = isinstance(part, exp.Column) and part.find_ancestor(exp.Select) is not None
+        known = variables.get(name) if not in_query or name in bare else None
+        if known is None:
+            return exp.Placeholder(this=name) if in_query and name in bare else part
         is_output = isinstance(part.parent, exp.Select) and part.arg_key == "expressions"
         return exp.alias_(known.copy(), part.name) if is_output else known.copy()
 

@@ -100,7 +100,7 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, and those names: the parser takes them for tables."""
+    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, and those names, which are no tables."""
     if dialect not in MYSQL and (dialect not in _INTO_EITHER or not piece.names):
         return piece, []
     if not any(token.token_type is TokenType.INTO for token in piece.tokens):
@@ -171,7 +171,7 @@ def keep_record(lowering: Lowering, name: str, query: Node) -> None:
         for field in [each for each in lowering.variables if each.startswith(f"{name}.")]:
             del lowering.variables[field]
         rows = exp.Subquery(
-            this=inlined(lowering.variables, query) or query.copy(),
+            this=inlined(lowering.variables, query, lowering.names) or query.copy(),
             alias=exp.TableAlias(this=exp.to_identifier(name)),
         )
         row = exp.Select(kind="STRUCT", expressions=[exp.Star()], from_=exp.From(this=rows))
@@ -255,7 +255,7 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
     name = variable_name(left)
     if isinstance(left, exp.Column) and left.table:  # a field of a record
         name = f"{left.table.lower()}.{name}"
-    value = inlined(lowering.variables, right)
+    value = inlined(lowering.variables, right, lowering.names)
     given: list[Assignment] = []
     if value is not None and value.find(exp.Query) is not None:
         with lowering.placeless() if isinstance(right, exp.Var) else nullcontext():
@@ -277,10 +277,8 @@ def _keep_text(lowering: Lowering, name: str, value: Node) -> None:
     grows = any(branch.loops for branch in path) and any(
         is_variable(part) and variable_name(part) == name for part in value.walk()
     )
-    values = (
-        (texts.hole(None),) if grows else Evaluation(texts, lowering.variables, path, lowering.dialect).values(value)
-    )
-    texts.give(name, values, path)
+    evaluation = Evaluation(texts, lowering.variables, lowering.names, path, lowering.dialect)
+    texts.give(name, (texts.hole(None),) if grows else evaluation.values(value), path)
 
 
 def _alone(query: Node, value: Node) -> Node:

@@ -53,9 +53,9 @@ INSERT INTO ranges (a, b) VALUES (@from, @till);
 
 -- case: a variable that a query sets on the way
 SELECT @top := max(score) AS best FROM games;
-INSERT INTO records (score) SELECT @top;
+INSERT INTO records (highest) SELECT @top;
 --> best <- games.score AGGREGATION
---> records.score <- games.score AGGREGATION
+--> records.highest <- games.score AGGREGATION
 
 -- case: rows into a file
 SELECT id, total INTO OUTFILE '/tmp/bills.csv' FIELDS TERMINATED BY ',' FROM bills WHERE paid = 0;

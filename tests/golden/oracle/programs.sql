@@ -172,3 +172,20 @@ END;
 --> d.x <- t.a IDENTITY
 --> p_most <- u.q AGGREGATION
 --> e.y <- u.q AGGREGATION
+
+-- case: an argument that depends on a parameter of the caller
+CREATE PACKAGE BODY pk AS
+  PROCEDURE note(p_doc VARCHAR2) IS BEGIN
+    INSERT INTO log (a) SELECT code FROM papers WHERE doc = p_doc;
+  END;
+  PROCEDURE run(flow NUMBER) IS d VARCHAR2(9); BEGIN
+    SELECT title INTO d FROM flows WHERE flow_id = flow;
+    note(d);
+  END;
+END pk;
+/
+--> log.a <- papers.code IDENTITY
+--> log.* | papers.doc FILTER
+--> d <- flows.title IDENTITY | flows.flow_id FILTER
+--> log.a <- papers.code IDENTITY
+--> log.* | papers.doc FILTER, flows.title FILTER, flows.flow_id FILTER

@@ -48,3 +48,15 @@ END;
 --> r.a <- u.a IDENTITY
 --> r.b <- u.b IDENTITY
 --> g.p <- u.b IDENTITY
+
+-- case: a column with the name of a variable
+CREATE PROCEDURE load(id INT) RETURNS INT LANGUAGE SQL AS $$
+DECLARE price INT;
+BEGIN
+  SELECT max(cost) INTO :price FROM costs WHERE id = :id;
+  INSERT INTO d SELECT price, id FROM goods WHERE k > :price;
+END $$;
+--> price <- costs.cost AGGREGATION | costs.id FILTER
+--> d.price <- goods.price IDENTITY
+--> d.id <- goods.id IDENTITY
+--> d.* | goods.k FILTER, costs.cost FILTER, costs.id FILTER

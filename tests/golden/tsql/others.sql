@@ -270,3 +270,11 @@ EXECUTE sys.sp_addextendedproperty @name = N'Description', @value = 'x', @level0
 -- case: the unit of a bucket of dates is no column
 SELECT DATE_BUCKET(WEEK, 1, at, origin) AS w FROM visits;
 --> w <- visits.at TRANSFORMATION, visits.origin TRANSFORMATION
+
+-- case: a column with the name of a variable
+DECLARE @id INT = (SELECT max(k) FROM keys), @z INT;
+SELECT @z = id FROM people WHERE id > 3;
+INSERT INTO d (a) SELECT @z;
+--> id <- keys.k AGGREGATION
+--> z <- people.id IDENTITY | people.id FILTER
+--> d.a <- people.id IDENTITY | people.id FILTER
