@@ -106,7 +106,9 @@ def test_paths_go_through_choices_arrays_and_structs():
     element = GetField(Element(Call("array_agg", (Ref(4),), aggregate=True)), "k")
     assert shown(write(scan("a", "b", "s", "r"), x=GetField(chosen, "x"), k=element)) == [
         "x <- t.s.x TRANSFORMATION",
+        "x <- t.s.x CONDITIONAL",
         "x <- t.a TRANSFORMATION",
+        "x <- t.a CONDITIONAL",
         "k <- t.r.k AGGREGATION",
     ]
 

@@ -136,7 +136,7 @@ def union_does_not_leak(spark):
     return t.join(both, t.a == both.a2).select(t.a, "a2")
 
 
-@expects("a <- t.a IDENTITY, u.x IDENTITY", "* | t.a GROUP_BY, u.x GROUP_BY")
+@expects("a <- t.a IDENTITY", "* | t.a GROUP_BY, u.x GROUP_BY")
 def except_all(spark):
     return spark.table("t").select("a").exceptAll(spark.table("u").select("x"))
 
@@ -337,7 +337,10 @@ def exists_from_python(spark):
 
 
 @expects(
-    "a <- t.a IDENTITY", "b <- t.b TRANSFORMATION", "c <- t.c TRANSFORMATION | t.c CONDITIONAL", "d <- t.d IDENTITY"
+    "a <- t.a IDENTITY",
+    "b <- t.b TRANSFORMATION | t.b CONDITIONAL",
+    "c <- t.c TRANSFORMATION | t.c CONDITIONAL",
+    "d <- t.d IDENTITY",
 )
 def fill_and_replace(spark):
     return spark.table("t").na.fill(0, ["b"]).replace("x", "y", ["c"])

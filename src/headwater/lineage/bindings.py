@@ -144,11 +144,14 @@ class Bindings:
 
     def _bind_leaf(self, node: Relation, scope: RowScope) -> tuple[Relation, ...]:
         match node:
-            case SetOp(_, attributes, branches, compares):
-                if compares:
-                    scope.conditions.extend((Kind.GROUP_BY, Ref(attribute.id), None) for attribute in attributes)
+            case SetOp(operator, attributes, branches, compares):
+                # what EXCEPT takes away decides which rows stay, and is in none of them
+                taken, away = (branches[:1], branches[1:]) if operator == "except" else (branches, ())
+                compared = [attribute.id for attribute in attributes] if compares else []
+                compared += [id for branch in away for id in branch.columns if id is not None]
+                scope.conditions.extend((Kind.GROUP_BY, Ref(id), None) for id in compared)
                 for at, attribute in enumerate(attributes):
-                    given = [branch.columns[at] for branch in branches if at < len(branch.columns)]
+                    given = [branch.columns[at] for branch in taken if at < len(branch.columns)]
                     self.definitions[attribute.id] = OneOf(tuple(Ref(id) for id in given if id is not None))
                 return tuple(branch.relation for branch in branches)
             case Generate(input, columns, expanded):

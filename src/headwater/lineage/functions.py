@@ -18,10 +18,12 @@ class Passing(Enum):
 @dataclass(frozen=True, slots=True)
 class FunctionRule:
     """How one function uses its arguments. `conditions` are the positions that choose rather than make the value
-    (negative ones count from the end), the rest are values. `masks` says that the value cannot be told from the
-    result. `passing` concerns paths into the result."""
+    (negative ones count from the end), the rest are values. `tests` says that the values choose, too: `coalesce`
+    looks whether each is null. `masks` says that the value cannot be told from the result. `passing` concerns paths
+    into the result."""
 
     conditions: tuple[int, ...] = ()
+    tests: bool = False
     masks: bool = False
     passing: Passing = Passing.NOTHING
     alternates: int | None = None  # from this position on, odd steps are values and even ones conditions
@@ -46,15 +48,17 @@ _ELEMENTS = FunctionRule(passing=Passing.ELEMENTS)
 
 _GROUPS: dict[FunctionRule, str] = {
     _CHOOSES: "if iff iif nvl2 choose elt",
+    FunctionRule((1,), tests=True, passing=Passing.SAME): "nullif",
+    FunctionRule(tests=True, passing=Passing.SAME): "coalesce ifnull nvl isnull zeroifnull nullifzero",
     _FIRST_OF: """
-        nullif max_by min_by arg_max arg_min argmax argmin max_n_by min_n_by
+        max_by min_by arg_max arg_min argmax argmin max_n_by min_n_by
         filter array_filter list_filter array_remove nth_value lag lead
     """,
     FunctionRule((1, 2), passing=Passing.SAME): "slice array_slice list_slice trim_array",
     FunctionRule((0,), passing=Passing.SAME, alternates=1): "decode decode_case",
     FunctionRule(alternates=0, passing=Passing.SAME): "multiif multi_if",
     _SAME: """
-        coalesce ifnull nvl isnull zeroifnull nullifzero iferror try cast try_cast safe_cast convert
+        iferror try cast try_cast safe_cast convert
         greatest least min max any_value anyvalue any first last first_value last_value any_last
         array_concat array_cat list_concat array_reverse array_distinct array_sort sort_array array_union
         array_except array_intersect reverse list_reverse list_distinct list_sort array_compact

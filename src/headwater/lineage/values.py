@@ -207,6 +207,8 @@ class Values:
                 else:
                     sources = self._expression(arg, inner)
                     add_value(result, sources, floor=floor, masks=rule.masks, doubt=call.opaque)
+                    if rule.tests:
+                        add_as(result, sources, CONDITIONAL)
         if call.condition is not None:
             add_as(result, self._expression(call.condition, ()), CONDITIONAL)
         for key in call.order:

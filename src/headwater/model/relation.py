@@ -236,8 +236,8 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class SetOp(msgspec.Struct, frozen=True):
-    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch. `compares` says that whole rows are
-    compared, so that each column decides which rows there are: all but UNION ALL."""
+    """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch, of EXCEPT of the first branch only.
+    `compares` says that whole rows are compared, so that each column decides which rows there are: not UNION ALL."""
 
     operator: str
     attributes: tuple[Attribute, ...]

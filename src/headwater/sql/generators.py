@@ -196,7 +196,9 @@ def _explode_pairs(lowering: Lowering, function: Node, scope: Scope) -> _Generat
 
 def _posexplode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:
     value = lowering.expression(_argument(function), scope)
-    return ["pos", "col", "value"], [rel.Literal(), rel.Element(value)], [value]
+    # in an array that is written item by item, every item has its place, whatever the values are
+    place = rel.Literal() if isinstance(value, rel.MakeArray) else rel.Call("posexplode", (value,))
+    return ["pos", "col", "value"], [place, rel.Element(value)], [value]
 
 
 def _variant_explode(lowering: Lowering, function: Node, scope: Scope) -> _Generated:

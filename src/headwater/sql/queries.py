@@ -174,7 +174,7 @@ def _branches(node: Node) -> list[Node]:
     """The branches of a chain of set operations, left to right. The parser nests a long UNION to the left."""
     branches: list[Node] = []
     top = node
-    while isinstance(node, exp.SetOperation) and (node is top or _is_plain(node)):
+    while _is_link(node, top):
         branches.append(node.expression)
         node = node.this
     branches.append(node)
@@ -185,15 +185,19 @@ def _branches(node: Node) -> list[Node]:
 def _compares_rows(node: Node) -> bool:
     """Return whether a set operation of the chain that `_branches` flattens compares rows: any but UNION ALL."""
     top = node
-    while isinstance(node, exp.SetOperation) and (node is top or _is_plain(node)):
+    while _is_link(node, top):
         if node.args.get("distinct") or not isinstance(node, exp.Union):
             return True
         node = node.this
     return False
 
 
-def _is_plain(node: Node) -> bool:
-    return not any(node.args.get(each) for each in ("with_", "by_name", "order", "limit"))
+def _is_link(node: Node, top: Node) -> bool:
+    """Return whether a node belongs to the chain of set operations below `top`; EXCEPT stands in no other's chain."""
+    if node is top or not isinstance(node, exp.SetOperation):
+        return node is top
+    plain = not any(node.args.get(each) for each in ("with_", "by_name", "order", "limit"))
+    return plain and isinstance(node, exp.Except) == isinstance(top, exp.Except)
 
 
 def _register_recursive(

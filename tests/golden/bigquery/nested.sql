@@ -25,7 +25,7 @@ SELECT STRUCT(STRUCT(id AS i) AS inner_s, n) AS o FROM ds.t;
 
 -- case: field through coalesce
 SELECT COALESCE(t.s, u.s2).a AS a FROM ds.t JOIN ds.u ON t.id = u.id;
---> a <- ds.t.s.a TRANSFORMATION, ds.u.s2.a TRANSFORMATION
+--> a <- ds.t.s.a TRANSFORMATION, ds.u.s2.a TRANSFORMATION | ds.t.s.a CONDITIONAL, ds.u.s2.a CONDITIONAL
 --> * | ds.t.id JOIN, ds.u.id JOIN
 
 -- case: field through if

@@ -40,7 +40,7 @@ SELECT a, RANK() OVER (ORDER BY b) AS r FROM p.ds.t QUALIFY r < 3;
 -- case: if and ifnull
 SELECT IF(a > 1, b, c) AS i, IFNULL(a, b) AS n FROM p.ds.t;
 --> i <- p.ds.t.b TRANSFORMATION, p.ds.t.c TRANSFORMATION | p.ds.t.a CONDITIONAL
---> n <- p.ds.t.a TRANSFORMATION, p.ds.t.b TRANSFORMATION
+--> n <- p.ds.t.a TRANSFORMATION, p.ds.t.b TRANSFORMATION | p.ds.t.a CONDITIONAL, p.ds.t.b CONDITIONAL
 
 -- case: countif and hashes
 SELECT COUNTIF(a > 1) AS n, TO_HEX(SHA256(b)) AS h, FARM_FINGERPRINT(c) AS f FROM p.ds.t;

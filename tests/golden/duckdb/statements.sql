@@ -82,9 +82,9 @@ SELECT l[a:b] AS part, l[1:2] AS fixed FROM t;
 
 -- case: set operations compare whole rows
 SELECT a, b FROM t EXCEPT ALL SELECT x, y FROM u;
---> a <- t.a IDENTITY, u.x IDENTITY
---> b <- t.b IDENTITY, u.y IDENTITY
---> * | t.a GROUP_BY, u.x GROUP_BY, t.b GROUP_BY, u.y GROUP_BY
+--> a <- t.a IDENTITY
+--> b <- t.b IDENTITY
+--> * | t.a GROUP_BY, t.b GROUP_BY, u.x GROUP_BY, u.y GROUP_BY
 
 -- case: one union of a chain drops equal rows
 SELECT a FROM t UNION SELECT x FROM u UNION ALL SELECT y FROM u;

@@ -52,7 +52,7 @@ SELECT ANY_VALUE(t.s).x AS x, MAX(u.z) AS z FROM t JOIN u ON t.s.x = u.a GROUP B
 
 -- case: coalesce of structs, then a field
 SELECT COALESCE(s, STRUCT(a, STRUCT(b, n))).x AS x FROM t;
---> x <- t.s.x TRANSFORMATION, t.a TRANSFORMATION
+--> x <- t.s.x TRANSFORMATION, t.a TRANSFORMATION | t.s.x CONDITIONAL, t.a CONDITIONAL
 
 -- case: if of structs, then a field
 SELECT IF(a > 1, s, STRUCT(b, STRUCT(c, n))).y.z AS z FROM t;

@@ -139,9 +139,9 @@ SELECT CASE a WHEN 1 THEN b ELSE c END AS k FROM t;
 -- case: if, ifnull, nullif, coalesce
 SELECT IF(a > 1, b, c) AS i, IFNULL(a, b) AS f, NULLIF(a, b) AS x, COALESCE(a, b, c) AS o FROM t;
 --> i <- t.b TRANSFORMATION, t.c TRANSFORMATION | t.a CONDITIONAL
---> f <- t.a TRANSFORMATION, t.b TRANSFORMATION
---> x <- t.a TRANSFORMATION | t.b CONDITIONAL
---> o <- t.a TRANSFORMATION, t.b TRANSFORMATION, t.c TRANSFORMATION
+--> f <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> x <- t.a TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> o <- t.a TRANSFORMATION, t.b TRANSFORMATION, t.c TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL, t.c CONDITIONAL
 
 -- case: iferror and safe calls
 SELECT IFERROR(a / b, c) AS e, SAFE_DIVIDE(a, b) AS s FROM t;
@@ -183,7 +183,7 @@ SELECT a, t.b, u.z, w.q FROM t LEFT JOIN u USING (a) RIGHT JOIN w USING (a);
 
 -- case: full join using takes either
 SELECT a, t.b, u.z FROM t FULL JOIN u USING (a);
---> a <- t.a TRANSFORMATION, u.a TRANSFORMATION
+--> a <- t.a TRANSFORMATION, u.a TRANSFORMATION | t.a CONDITIONAL, u.a CONDITIONAL
 --> b <- t.b IDENTITY
 --> z <- u.z IDENTITY
 --> * | t.a JOIN, u.a JOIN
@@ -212,7 +212,7 @@ SELECT a, n FROM t UNION ALL SELECT z, n FROM u;
 
 -- case: except and intersect
 SELECT a FROM t EXCEPT DISTINCT (SELECT a FROM u INTERSECT DISTINCT SELECT a FROM w);
---> a <- t.a IDENTITY, u.a IDENTITY, w.a IDENTITY
+--> a <- t.a IDENTITY
 --> * | t.a GROUP_BY, u.a GROUP_BY, w.a GROUP_BY
 
 -- case: union by name

@@ -7,7 +7,7 @@ SELECT `t`.`a` AS `k` FROM `t`;
 -- case: if and ifnull
 SELECT IF(a > 0, b, c) AS i, IFNULL(a, b) AS n FROM t;
 --> i <- t.b TRANSFORMATION, t.c TRANSFORMATION | t.a CONDITIONAL
---> n <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> n <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
 
 -- case: group_concat with order
 SELECT GROUP_CONCAT(a ORDER BY b SEPARATOR ',') AS l FROM t;

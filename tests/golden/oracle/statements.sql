@@ -3,7 +3,7 @@
 -- case: decode, nvl and nvl2
 SELECT DECODE(a, 1, b, c) AS e, NVL(a, b) AS n, NVL2(a, b, c) AS m FROM t;
 --> e <- t.b TRANSFORMATION, t.c TRANSFORMATION | t.a CONDITIONAL
---> n <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> n <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
 --> m <- t.b TRANSFORMATION, t.c TRANSFORMATION | t.a CONDITIONAL
 
 -- case: outer join by a mark
@@ -80,7 +80,7 @@ WITH r (id, name, root) AS (SELECT id, name, name FROM emp WHERE boss IS NULL UN
 
 -- case: minus
 SELECT a FROM t MINUS SELECT x FROM u;
---> a <- t.a IDENTITY, u.x IDENTITY
+--> a <- t.a IDENTITY
 --> * | t.a GROUP_BY, u.x GROUP_BY
 
 -- case: analytic functions

@@ -41,8 +41,8 @@ CREATE FUNCTION f() RETURNS void AS $$ DECLARE c constant varchar := 'x'; a int;
 
 -- case: a variable assigned from itself
 DO $$ DECLARE p text; BEGIN p := TRIM(p); p := COALESCE(p, (SELECT v FROM t)); INSERT INTO d (x) VALUES (p); END $$;
---> p <- t.v TRANSFORMATION
---> d.x <- t.v TRANSFORMATION
+--> p <- t.v TRANSFORMATION | t.v CONDITIONAL
+--> d.x <- t.v TRANSFORMATION | t.v CONDITIONAL
 
 -- case: commands of psql
 \set x 1

@@ -135,7 +135,7 @@ SELECT o.id, m.label FROM orders o JOIN (VALUES ('a', 'Alpha'), ('b', 'Beta')) A
 --> label
 --> * | orders.status JOIN
 
--- case: except has both sides and keeps the left names
+-- case: except takes rows away and keeps the left names
 SELECT id AS k FROM customers EXCEPT SELECT customer_id FROM orders;
---> k <- customers.id IDENTITY, orders.customer_id IDENTITY
+--> k <- customers.id IDENTITY
 --> * | customers.id GROUP_BY, orders.customer_id GROUP_BY

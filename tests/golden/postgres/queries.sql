@@ -61,7 +61,7 @@ SELECT id FROM orders RIGHT JOIN customers USING (id);
 
 -- case: using of a full join takes either column
 SELECT id FROM orders FULL JOIN customers USING (id);
---> id <- orders.id TRANSFORMATION, customers.id TRANSFORMATION
+--> id <- orders.id TRANSFORMATION, customers.id TRANSFORMATION | orders.id CONDITIONAL, customers.id CONDITIONAL
 --> * | orders.id JOIN, customers.id JOIN
 
 -- case: natural join
@@ -179,8 +179,8 @@ SELECT CASE WHEN a IS NULL THEN b ELSE a END AS v FROM t;
 
 -- case: coalesce is all value and nullif is not
 SELECT COALESCE(a, b) AS c1, NULLIF(c, d) AS n1 FROM t;
---> c1 <- t.a TRANSFORMATION, t.b TRANSFORMATION
---> n1 <- t.c TRANSFORMATION | t.d CONDITIONAL
+--> c1 <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> n1 <- t.c TRANSFORMATION | t.c CONDITIONAL, t.d CONDITIONAL
 
 -- case: hashes mask
 SELECT md5(a) AS h, md5(a) || b AS hb FROM t;

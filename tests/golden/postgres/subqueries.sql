@@ -18,6 +18,13 @@ SELECT a, (SELECT MAX(y) FROM u WHERE u.x = t.b) AS m FROM t;
 SELECT a - (SELECT AVG(x) FROM u) AS diff FROM t;
 --> diff <- t.a TRANSFORMATION, u.x AGGREGATION
 
+-- case: a name of a subquery over unknown tables is that of its own FROM
+SELECT id, (SELECT MAX(id) FROM buyers) AS m FROM sales;
+--> id <- sales.id IDENTITY
+--> m <- buyers.id AGGREGATION
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+
 -- case: exists in where
 SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.x = t.a AND y > 0);
 --> a <- t.a IDENTITY
@@ -109,9 +116,9 @@ SELECT a AS k FROM t UNION SELECT x * 2 FROM u ORDER BY k;
 --> k <- t.a IDENTITY, u.x TRANSFORMATION
 --> * | t.a SORT, u.x SORT, t.a GROUP_BY, u.x GROUP_BY
 
--- case: intersect and except count both sides
+-- case: intersect counts both sides, except those that stay
 SELECT a FROM t INTERSECT SELECT x FROM u EXCEPT SELECT id FROM orders;
---> a <- t.a IDENTITY, u.x IDENTITY, orders.id IDENTITY
+--> a <- t.a IDENTITY, u.x IDENTITY
 --> * | t.a GROUP_BY, u.x GROUP_BY, orders.id GROUP_BY
 
 -- case: union inside from

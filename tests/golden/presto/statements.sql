@@ -33,8 +33,8 @@ INSERT INTO u SELECT a, b FROM t UNION ALL SELECT b, a FROM t;
 
 -- case: coalesce and nullif
 SELECT coalesce(a, b) AS k, nullif(a, b) AS l FROM t;
---> k <- t.a TRANSFORMATION, t.b TRANSFORMATION
---> l <- t.a TRANSFORMATION | t.b CONDITIONAL
+--> k <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> l <- t.a TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
 
 -- case: in subquery
 SELECT a FROM t WHERE b IN (SELECT x FROM u);

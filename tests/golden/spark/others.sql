@@ -12,7 +12,7 @@ SELECT s.* FROM (SELECT named_struct('p', a, 'q', b) AS s FROM t);
 
 -- case: positions of exploded elements
 SELECT posexplode(arr) AS (i, x) FROM t;
---> i
+--> i <- t.arr TRANSFORMATION
 --> x <- t.arr[] IDENTITY
 --> * | t.arr JOIN
 

@@ -14,7 +14,7 @@ SELECT k, v FROM ev LATERAL VIEW OUTER explode(m) x AS k, v;
 
 -- case: posexplode
 SELECT pos, e.k FROM ev LATERAL VIEW posexplode(arr) x AS pos, e;
---> pos
+--> pos <- ev.arr TRANSFORMATION
 --> k <- ev.arr[].k IDENTITY
 --> * | ev.arr JOIN
 
@@ -161,12 +161,12 @@ SELECT x1 FROM parquet.`/data/in`;
 
 -- case: except and minus
 SELECT a FROM t MINUS SELECT x FROM u;
---> a <- t.a IDENTITY, u.x IDENTITY
+--> a <- t.a IDENTITY
 --> * | t.a GROUP_BY, u.x GROUP_BY
 
 -- case: full outer join using
 SELECT k FROM (SELECT a AS k FROM t) l FULL OUTER JOIN (SELECT x AS k FROM u) r USING (k);
---> k <- t.a TRANSFORMATION, u.x TRANSFORMATION
+--> k <- t.a TRANSFORMATION, u.x TRANSFORMATION | t.a CONDITIONAL, u.x CONDITIONAL
 --> * | t.a JOIN, u.x JOIN
 
 -- case: arrays are counted from 0 in brackets and from 1 by element_at

@@ -17,7 +17,7 @@ SELECT TOP 10 a FROM dbo.t ORDER BY b DESC;
 -- case: iif, isnull and choose
 SELECT IIF(a > 1, b, c) AS i, ISNULL(a, b) AS n, CHOOSE(a, b, c) AS h FROM dbo.t;
 --> i <- dbo.t.b TRANSFORMATION, dbo.t.c TRANSFORMATION | dbo.t.a CONDITIONAL
---> n <- dbo.t.a TRANSFORMATION, dbo.t.b TRANSFORMATION
+--> n <- dbo.t.a TRANSFORMATION, dbo.t.b TRANSFORMATION | dbo.t.a CONDITIONAL, dbo.t.b CONDITIONAL
 --> h <- dbo.t.b TRANSFORMATION, dbo.t.c TRANSFORMATION | dbo.t.a CONDITIONAL
 
 -- case: select into a temporary table

@@ -23,7 +23,7 @@ SELECT k, b FROM (SELECT a AS k, b FROM t) JOIN (SELECT x AS k FROM u) USING (k)
 
 -- case: full outer join using merges the keys
 SELECT k FROM (SELECT a AS k FROM t) FULL OUTER JOIN (SELECT x AS k FROM u) USING (k);
---> k <- t.a TRANSFORMATION, u.x TRANSFORMATION
+--> k <- t.a TRANSFORMATION, u.x TRANSFORMATION | t.a CONDITIONAL, u.x CONDITIONAL
 --> * | t.a JOIN, u.x JOIN
 
 -- case: natural join
@@ -84,7 +84,7 @@ SELECT n FROM (SELECT a AS n FROM t UNION ALL (SELECT x FROM u UNION ALL SELECT 
 
 -- case: intersect and except
 SELECT a FROM t INTERSECT SELECT x FROM u EXCEPT SELECT y FROM u;
---> a <- t.a IDENTITY, u.x IDENTITY, u.y IDENTITY
+--> a <- t.a IDENTITY, u.x IDENTITY
 --> * | t.a GROUP_BY, u.x GROUP_BY, u.y GROUP_BY
 
 -- case: cte used twice

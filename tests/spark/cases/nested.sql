@@ -59,9 +59,14 @@ SELECT id, explode_outer(tags) AS tag FROM ev;
 
 -- case: posexplode of structs
 SELECT pos, e.n FROM ev LATERAL VIEW OUTER posexplode(arr) x AS pos, e;
---> pos
+--> pos <- ev.arr TRANSFORMATION
 --> n <- ev.arr[].n IDENTITY
 --> * | ev.arr JOIN
+
+-- case: positions in an array written item by item are fixed
+SELECT p, v FROM t LATERAL VIEW posexplode(array(a, b)) x AS p, v;
+--> p
+--> v <- t.a IDENTITY, t.b IDENTITY
 
 -- case: explode a map
 SELECT k, v FROM ev LATERAL VIEW explode(m) x AS k, v WHERE k = 'lang';

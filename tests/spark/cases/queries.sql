@@ -45,13 +45,13 @@ SELECT CASE WHEN a > 1 THEN b ELSE 0 END AS v, CASE c WHEN 'x' THEN a WHEN 'y' T
 SELECT if(a > 1, b, 0) AS i, nvl2(a, b, 0) AS n, nullif(a, b) AS f FROM t;
 --> i <- t.b TRANSFORMATION | t.a CONDITIONAL
 --> n <- t.b TRANSFORMATION | t.a CONDITIONAL
---> f <- t.a TRANSFORMATION | t.b CONDITIONAL
+--> f <- t.a TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
 
 -- case: coalesce and its like
 SELECT coalesce(a, b) AS c1, nvl(a, b) AS c2, ifnull(a, b) AS c3, greatest(a, b) AS g FROM t;
---> c1 <- t.a TRANSFORMATION, t.b TRANSFORMATION
---> c2 <- t.a TRANSFORMATION, t.b TRANSFORMATION
---> c3 <- t.a TRANSFORMATION, t.b TRANSFORMATION
+--> c1 <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> c2 <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
+--> c3 <- t.a TRANSFORMATION, t.b TRANSFORMATION | t.a CONDITIONAL, t.b CONDITIONAL
 --> g <- t.a TRANSFORMATION, t.b TRANSFORMATION
 
 -- case: functions that hide a value

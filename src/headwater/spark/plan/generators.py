@@ -1,6 +1,6 @@
 """Generate: rows made per row, by `explode` and its like."""
 
-from headwater.model.relation import Call, Computed, Element, Expression, Generate, GetField, Literal, OneOf
+from headwater.model import relation as rel
 from headwater.spark.plan.expressions import Scope, lower_expression
 from headwater.spark.plan.lowering import Lowered, Lowering, lowers
 from headwater.spark.plan.node import Encoded, Node
@@ -14,12 +14,12 @@ def lower_generate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -
     ids = [id for id in node.get("generatorOutput") or () if isinstance(id, int)]
     values = _values(lowering, generator, len(ids), below[0].renamed)
     span = lowering.places.span(node.origin, generator)
-    columns = [Computed(lowering.attribute(id), value, span) for id, value in zip(ids, values)]
+    columns = [rel.Computed(lowering.attribute(id), value, span) for id, value in zip(ids, values)]
     expanded = _expanded(lowering, generator, below[0].renamed)
-    return Lowered(Generate(below[0].relation, tuple(columns), expanded), below[0].renamed)
+    return Lowered(rel.Generate(below[0].relation, tuple(columns), expanded), below[0].renamed)
 
 
-def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[Expression, ...]:
+def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[rel.Expression, ...]:
     """The collections whose length is the number of rows; `stack` and `json_tuple` make a fixed number."""
     if not isinstance(generator, list) or generator[0] in ("Stack", "JsonTuple"):
         return ()
@@ -27,27 +27,29 @@ def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[Exp
     return tuple(lower_expression(lowering, each, scope) for each in operands)
 
 
-def _values(lowering: Lowering, generator: Encoded, width: int, scope: Scope) -> list[Expression]:
+def _values(lowering: Lowering, generator: Encoded, width: int, scope: Scope) -> list[rel.Expression]:
     """The value of each generated column."""
     if not isinstance(generator, list):
-        return [Literal()] * width
+        return [rel.Literal()] * width
     kind, name, *operands = generator
     more = operands.pop() if operands and isinstance(operands[-1], dict) and "text" not in operands[-1] else {}
     args = [lower_expression(lowering, each, scope) for each in operands]
     match kind:
         case "Explode":
-            return [Element(args[0])] * width
+            return [rel.Element(args[0])] * width
         case "PosExplode":
-            return [Literal(), *[Element(args[0])] * (width - 1)]
+            fixed = isinstance(args[0], rel.MakeArray)  # every item has its place, whatever the values are
+            place = rel.Literal() if fixed else rel.Call("posexplode", (args[0],))
+            return [place, *[rel.Element(args[0])] * (width - 1)]
         case "Inline":
-            return [GetField(Element(args[0]), field) for field in more["fields"]]
+            return [rel.GetField(rel.Element(args[0]), field) for field in more["fields"]]
         case "Stack":
-            return [OneOf(tuple(args[1:][at::width])) for at in range(width)]
+            return [rel.OneOf(tuple(args[1:][at::width])) for at in range(width)]
         case "JsonTuple":
             names = [each["text"] if isinstance(each, dict) else "?" for each in operands[1:]]
-            return [Call("json_extract", (GetField(args[0], each),)) for each in names]
+            return [rel.Call("json_extract", (rel.GetField(args[0], each),)) for each in names]
         case "VariantExplode":
-            return [Literal(), Call("variant_explode", (args[0],)), Element(args[0])]
+            return [rel.Literal(), rel.Call("variant_explode", (args[0],)), rel.Element(args[0])]
         case _:
             reason = f"the body of `{name}` is not read" if more.get("opaque") else None
-            return [Call(f"udf {name}" if reason else name.lower(), tuple(args), opaque=reason)] * width
+            return [rel.Call(f"udf {name}" if reason else name.lower(), tuple(args), opaque=reason)] * width

@@ -9,6 +9,10 @@ from headwater.model.edges import ELEMENT
 from headwater.zetasql.api.expressions import ExpressionParentFinder, NodeVisitor, Path, as_given, inside_column
 from headwater.zetasql.api.statements import stored_name
 from headwater.zetasql.builtins import PSEUDO_COLUMNS
+from headwater.zetasql.messages import enums
+
+_SET_OPERATION = enums.ResolvedSetOperationScanEnums.SetOperationType
+_EXCEPT = frozenset(map(_SET_OPERATION.Value, ("EXCEPT_ALL", "EXCEPT_DISTINCT")))
 
 
 class ParentColumnFinder(NodeVisitor):
@@ -136,7 +140,8 @@ class ParentColumnFinder(NodeVisitor):
             self._register_all(node.column_list, entry.with_subquery.column_list)
 
     def visit_ResolvedSetOperationScan(self, node: Any) -> None:
-        for item in node.input_item_list:
+        """A column is made of that of each input; what EXCEPT takes away is in no row."""
+        for item in node.input_item_list[: 1 if node.op_type in _EXCEPT else None]:
             self._register_all(node.column_list, item.output_column_list)
         self.descend(node)
 
