@@ -22,7 +22,7 @@ from headwater.graph.formats import (
     step_rows,
 )
 from headwater.graph.index import Neighbours
-from headwater.graph.questions import marks_of
+from headwater.graph.questions import ALL, marks_of
 from headwater.graph.regions import is_own
 from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
 from headwater.lake.engine.predicates import In
@@ -243,9 +243,7 @@ def impact(service: Service, question: WalkQuestion) -> AnswerJson:
 def path(service: Service, question: PathQuestion) -> AnswerJson:
     """Every way from one column or dataset to another."""
     graph = service.graph(question.at).graph
-    return answer_json(
-        graph.path(question.source, question.target, influences=_influences(question.influence, InfluenceClass))
-    )
+    return answer_json(graph.path(question.source, question.target, influences=_influences(question.influence, ALL)))
 
 
 def _influences(names: list[Influence], default: Collection[InfluenceClass]) -> tuple[InfluenceClass, ...]:

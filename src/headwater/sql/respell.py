@@ -180,7 +180,7 @@ def _name_end(tokens: Sequence[Any], at: int) -> int:
         return at
     if tokens[at].text == "$":
         return at + 4 if [token.text for token in tokens[at + 1 : at + 4 : 2]] == ["{", "}"] else at
-    return at + tokens[at].text.replace("_", "a").isalnum()
+    return at + int(tokens[at].text.replace("_", "a").isalnum())
 
 
 def _concatenated(tokens: Sequence[Any]) -> str | None:
