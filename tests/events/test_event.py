@@ -55,6 +55,10 @@ EVERY_FACET = [
         assertions=(ours.Assertion(assertion="not_null", success=False, column="a", severity="warn", actual="3"),)
     ),
     ours.DataQualityMetricsFacet(row_count=3, bytes=10, column_metrics={"a": {"nullCount": 1, "distinctCount": 2}}),
+    ours.CatalogFacet(framework="iceberg", type="hadoop", name="ice", warehouse_uri="file:/w"),
+    ours.InputSubsetFacet(input_condition=ours.LocationCondition(locations=("file:/t/day=1",))),
+    ours.OutputSubsetFacet(output_condition=ours.LocationCondition(locations=("file:/t/day=2",))),
+    ours.RunTagsFacet(tags=(ours.Tag(key="night", value="3"),)),
     ours.SqlFacet(query="SELECT 1", dialect="spark"),
     ours.JobTypeFacet(processing_type="BATCH", integration="SPARK", job_type="SQL_JOB"),
     ours.JobOwnershipFacet(owners=(ours.Owner(name="me", type="MAINTAINER"),)),

@@ -200,7 +200,7 @@ def test_the_keyboard_walks_opens_and_helps(page):
     wait(page, "() => document.querySelector('[id=\"port-mart.revenue-day\"].cursor')")
     page.keyboard.press("ArrowLeft")
     wait(page, "() => document.querySelector('[id=\"port-staging.lines-day\"].cursor')")
-    assert "column day of staging.lines" in page.text_content(".spoken")
+    assert "column day of staging.lines" in page.text_content("div.spoken")
     page.keyboard.press("Enter")
     drawn(page, "raw.orders")
     page.keyboard.press("Space")
