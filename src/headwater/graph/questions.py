@@ -14,6 +14,7 @@ import pyarrow as pa
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Row
 from headwater.graph.index import Direction, EdgeIndex, Ids
+from headwater.graph.regions import is_own
 from headwater.graph.search import SearchIndex
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
@@ -28,6 +29,7 @@ from headwater.view.sources import to_mermaid
 from headwater.view.svg import to_svg
 
 ALL = tuple(InfluenceClass)
+SCRATCH = ("query", "memory")  # kinds of datasets that nothing is expected to read
 _INSIDE = re.compile(r"[.\[]")  # what follows is inside a column
 
 
@@ -242,13 +244,19 @@ class LineageGraph:
         return [Node(*node) for node in self._names.find(text, limit)]
 
     def unused(self, like: str | None = None) -> list[Node]:
-        """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
+        """Columns that are made and that nothing reads. With a pattern, those like it, also of tables that are only
+        read, of results of queries, and of the tables of the graph itself."""
         read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
         whole = {dataset for dataset, column in read if column == WHOLE}
         columns = self.state.read(COLUMNS, ["dataset", "column"])
         known = set(zip(columns.column(0).to_pylist(), columns.column(1).to_pylist()))
         known |= {self.index.node(int(id)) for id in np.unique(self.index.targets)}
         roots = {(dataset, _root(column)) for dataset, column in read}
+        if like is None:
+            kinds = self.state.read(DATASETS, ["dataset", "kind"])
+            scratch = {name for name, kind in zip(*(each.to_pylist() for each in kinds.columns)) if kind in SCRATCH}
+            made = {self.index.node(int(id))[0] for id in np.unique(self.index.targets)}
+            known = {node for node in known if node[0] in made - scratch and not is_own(node[0])}
         return sorted(
             Node(dataset, column)
             for dataset, column in known
