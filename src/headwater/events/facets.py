@@ -12,6 +12,7 @@ from headwater.errors import EventError
 
 PRODUCER = "urn:headwater"
 SPEC = "https://openlineage.io/spec"
+BASE_FACET = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"  # of facets that are nobody's but ours
 
 Facets: TypeAlias = dict[str, Any]
 """Facets by key: `Facet` values in events we make, plain mappings in events we read."""
@@ -132,6 +133,24 @@ class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
     schema_url: str = _schema("ColumnLineageDatasetFacet", "1-2-0")
     fields: dict[str, FieldLineage] = msgspec.field()
     dataset: tuple[InputField, ...] = ()
+
+
+class ColumnPath(Part, frozen=True, kw_only=True):
+    """One way between places inside two columns; without a field, it leads into the dataset as a whole."""
+
+    field: str | None = None
+    path: tuple[str, ...] = ()
+    input: InputField
+    input_path: tuple[str, ...] = ()
+
+
+class ColumnPathsFacet(Facet, frozen=True, kw_only=True):
+    """A facet of ours: of the pairs of columns in `columnLineage` that are nested, which parts of them meet.
+    The step into an array or map is `[]`."""
+
+    key = "headwater_columnPaths"
+    schema_url: str = msgspec.field(name="_schemaURL", default_factory=lambda: BASE_FACET)
+    paths: tuple[ColumnPath, ...] = ()
 
 
 class Owner(Part, frozen=True, kw_only=True):
@@ -281,9 +300,7 @@ class CustomFacet(Part, frozen=True, kw_only=True):
     """A facet of one's own: any JSON under `values`; the key is whatever it is put under."""
 
     producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)
-    schema_url: str = msgspec.field(
-        name="_schemaURL", default_factory=lambda: f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"
-    )
+    schema_url: str = msgspec.field(name="_schemaURL", default_factory=lambda: BASE_FACET)
     values: dict[str, Any]
 
 
