@@ -56,7 +56,7 @@ def event(type, time, run=RUN, edges=(), **more):
             OutputDataset(
                 namespace=LAKE,
                 name="mart.revenue",
-                facets=by_key(f.SchemaFacet(fields=(f.SchemaField(name="total", type="bigint"),)), lineage),
+                facets=by_key(f.SchemaFacet(fields=(f.SchemaField(name="total", type="bigint"),)), *lineage),
                 output_facets=by_key(f.OutputStatisticsFacet(row_count=3)) if type is EventType.COMPLETE else {},
             ),
         ),

@@ -96,7 +96,7 @@ def _run(at: datetime, took: timedelta, name: str, number: int, *, failed: bool 
     output = OutputDataset(
         namespace="headwater:/lake",
         name=str(target),
-        facets=by_key(column_lineage(edges, _named), VersionFacet(dataset_version=str(number + 1))),
+        facets=by_key(*column_lineage(edges, _named), VersionFacet(dataset_version=str(number + 1))),
         output_facets=by_key(OutputStatisticsFacet(row_count=900 + 40 * number, size=52_000 + 1_900 * number)),
     )
     facets = by_key(ProcessingEngineFacet(version="4.1.0", name="spark"))

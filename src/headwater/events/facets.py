@@ -12,6 +12,7 @@ from headwater.errors import EventError
 
 PRODUCER = "urn:headwater"
 SPEC = "https://openlineage.io/spec"
+BASE_FACET = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"  # of facets that are nobody's but ours
 
 Facets: TypeAlias = dict[str, Any]
 """Facets by key: `Facet` values in events we make, plain mappings in events we read."""
@@ -144,6 +145,24 @@ class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
     schema_url: str = _schema("ColumnLineageDatasetFacet", "1-2-0")
     fields: dict[str, FieldLineage] = msgspec.field()
     dataset: tuple[InputField, ...] = ()
+
+
+class ColumnPath(Part, frozen=True, kw_only=True):
+    """One way between places inside two columns; without a field, it leads into the dataset as a whole."""
+
+    field: str | None = None
+    path: tuple[str, ...] = ()
+    input: InputField
+    input_path: tuple[str, ...] = ()
+
+
+class ColumnPathsFacet(Facet, frozen=True, kw_only=True):
+    """A facet of ours: of the pairs of columns in `columnLineage` that are nested, which parts of them meet.
+    The step into an array or map is `[]`."""
+
+    key = "headwater_columnPaths"
+    schema_url: str = msgspec.field(name="_schemaURL", default_factory=lambda: BASE_FACET)
+    paths: tuple[ColumnPath, ...] = ()
 
 
 class Owner(Part, frozen=True, kw_only=True):
@@ -355,7 +374,7 @@ class ExtractionErrorFacet(Facet, frozen=True, kw_only=True):
 
 def plain_facet(values: Mapping[str, Any]) -> dict[str, Any]:
     """A facet that has no schema of its own; the key is whatever it is put under."""
-    return {"_producer": PRODUCER, "_schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet", **values}
+    return {"_producer": PRODUCER, "_schemaURL": BASE_FACET, **values}
 
 
 F = TypeVar("F", bound=Facet)

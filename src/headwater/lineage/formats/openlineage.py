@@ -44,7 +44,7 @@ def _event(statement: StatementLineage, namespace: str, source: Source | None, s
         columns = tuple(SchemaField(name=column.name) for column in statement.columns)
         made = by_key(
             SchemaFacet(fields=columns) if columns else None,
-            column_lineage(statement.edges, lambda table: DatasetName(namespace, str(table))),
+            *column_lineage(statement.edges, lambda table: DatasetName(namespace, str(table))),
         )
         outputs = (OutputDataset(namespace=namespace, name=str(statement.target), facets=made),)
     return JobEvent(

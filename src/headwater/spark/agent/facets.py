@@ -36,13 +36,11 @@ def output_dataset(
         statistics = facets.OutputStatisticsFacet(
             row_count=written.rows, size=written.bytes, file_count=written.files
         )
-    lineage: facets.ColumnLineageFacet | None = column_lineage(
-        [edge for edge in edges if edge.source.table in known], lambda table: known[table].name
-    )
+    lineage = column_lineage([edge for edge in edges if edge.source.table in known], lambda table: known[table].name)
     return OutputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
-        facets=facets.by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), lineage),
+        facets=facets.by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), *lineage),
         output_facets=facets.by_key(statistics),
     )
 
