@@ -25,7 +25,8 @@ from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import MICROSOFT
 from headwater.sql.query_functions import is_expression, is_foreign
-from headwater.sql.routines import Code
+from headwater.sql.packages import body_at
+from headwater.sql.routines import Code, read_parameters
 from headwater.sql.split import Piece, split_inner
 from headwater.sql.tokens import as_query, group_end, token_like, word_at
 from headwater.text import Source
@@ -78,20 +79,37 @@ class _Entry:
         self._outside = 0  # how deep the blocks were before the piece
         self._names: frozenset[str] = frozenset()  # the variables around the current block
         self._outermost, self._batch = 0, 0  # where the current routine begins
+        self._nested = 0  # routines inside it that have not ended
 
     def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The statements of the code, in order."""
         for piece in pieces:
-            piece = self._placed(_without_label(piece, self._source))
+            entered = self._without_header(_without_label(piece, self._source))
+            if entered is None:
+                continue
+            piece = self._placed(entered)
             first = word_at(piece.tokens, 0)
             if self._declaring:
                 self._declaring = first != "BEGIN" and first not in _VERBS
+            if self._declaring and first == "END":  # of a routine among the declarations
+                continue
             if self._declaring:
                 yield from read_declaration(piece, piece.tokens, self._source, self._code)
             elif first not in _HEADS:
                 yield from read_statement(piece, self._source, self._dialect, self._code)
             else:
                 yield from self._read_head(piece, first)
+
+    def _without_header(self, piece: Piece) -> Piece | None:
+        """A piece of a DECLARE section without the header of a routine that is declared there; None if that is all."""
+        if not self._declaring or word_at(piece.tokens, 0) not in ("FUNCTION", "PROCEDURE"):
+            return piece
+        at = body_at(piece.tokens)
+        if at is None:
+            return None
+        self._nested += 1
+        self._code.declare([each.name for each in read_parameters(piece.tokens, 2)], given=True)
+        return piece.cut(piece.tokens[at:], self._source) if at < len(piece.tokens) else None
 
     def _placed(self, piece: Piece) -> Piece:
         """A piece with the branches around it. A routine ends with its last block, or with its batch."""
@@ -104,7 +122,9 @@ class _Entry:
         if not self._outside and not self._declaring and not self._inside:
             self._names = frozenset(self._code.names)
         self._branches.read(piece.tokens)
-        if routine is not None and self._branches.depth <= self._outermost and not self._declaring:
+        if self._nested and self._outside > self._branches.depth == self._outermost:
+            self._nested, self._declaring = self._nested - 1, True
+        elif routine is not None and self._branches.depth <= self._outermost and not self._declaring:
             self._code.end()
         elif self._outside and not self._branches.depth and not self._inside:
             self._code.leave(self._names)

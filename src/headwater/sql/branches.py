@@ -84,7 +84,7 @@ class Branches:
 
 def _openings(tokens: Sequence[Any]) -> list[str]:
     """The control words before the first statement of a piece that open a block, a branch or a loop."""
-    if is_routine(tokens):
+    if is_routine(tokens) or word_at(tokens, 0) in ("FUNCTION", "PROCEDURE"):
         at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
         tokens = tokens[at:]
     found: list[str] = []

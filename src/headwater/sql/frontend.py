@@ -177,8 +177,9 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     if lower is None:
         if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):
             return Lowered((tree.name if isinstance(tree, exp.Command) else tree.key).upper())
-        if _is_call(tree):
-            return _unsupported(lowering, tree, statement)
+        if _is_call(tree) or (lowering.dialect == "oracle" and isinstance(tree, exp.Column)):
+            of_collection = isinstance(tree, exp.Column) and tree.name.upper() in ("EXTEND", "DELETE", "TRIM")
+            return Lowered("CALL") if of_collection else _unsupported(lowering, exp.Command(this="CALL"), statement)
         if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
             unread = failed("UNKNOWN", "this is an expression, not a statement", statement.span)
             return _unread(lowering, statement, unread)
@@ -240,15 +241,13 @@ _SILENT = frozenset({"SET", "SHOW", "EXPLAIN", "VACUUM", "GRANT", "REVOKE", "OPT
 
 def _unsupported(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     name = (tree.name if isinstance(tree, exp.Command) else tree.key).upper() or "UNKNOWN"
-    if _is_call(tree):
-        name = "CALL"
     issue = Issue(
         IssueCode.UNSUPPORTED_STATEMENT,
         Severity.INFO,
         f"statements of the kind {name} have no column lineage here",
         statement.span,
     )
-    if isinstance(tree, exp.Execute) or _is_call(tree):
+    if isinstance(tree, exp.Execute) or name == "CALL":
         lowered = Lowered(name, table_only=True)
     elif isinstance(tree, exp.Command):
         if name == "UNLOAD":

@@ -26,7 +26,7 @@ _MOST_WORDS = 8  # between PACKAGE and the word IS or AS: BODY schema.name
 def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
     """The same pieces, those inside packages as if they stood outside."""
     inside, heading = False, False  # a package; a routine of it before its BEGIN
-    branches, batch, package = Branches(), 0, None
+    branches, batch, package, nested = Branches(), 0, None, 0
     for piece in pieces:
         begin = _body_begin(piece.tokens)
         if begin is not None:
@@ -46,7 +46,8 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
                 yield piece
             continue
         declares = between and first in _ROUTINES
-        if declares and not _has_body(piece.tokens):
+        defined = first in _ROUTINES and body_at(piece.tokens) is not None
+        if declares and not defined:
             continue
         if declares:
             kind, *rest = piece.tokens
@@ -55,8 +56,12 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         elif between:
             declare = token_like(piece.tokens[0], TokenType.DECLARE, "DECLARE")
             piece = piece.cut((declare, *piece.tokens), source)
+        nested += heading and defined
+        opened = branches.depth
         branches.read(piece.tokens)
-        heading = (heading or declares) and branches.depth == 0
+        ends = nested > 0 and opened > branches.depth == 0  # a routine inside the declarations of another
+        nested -= ends
+        heading = ends or ((heading or declares) and branches.depth == 0)
         yield piece
 
 
@@ -68,11 +73,11 @@ def _body_begin(tokens: Sequence[Any]) -> int | None:
     return next((each + 1 for each in range(at, at + _MOST_WORDS) if word_at(tokens, each) in ("IS", "AS")), None)
 
 
-def _has_body(tokens: Sequence[Any]) -> bool:
-    """Return whether a routine is defined here rather than only announced."""
+def body_at(tokens: Sequence[Any]) -> int | None:
+    """The place behind the header of a routine; None where the routine is only announced."""
     depth = 0
     for at, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
         if depth == 0 and word_at(tokens, at) in ("IS", "AS"):
-            return True
-    return False
+            return at + 1
+    return None

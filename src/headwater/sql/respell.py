@@ -16,7 +16,7 @@ from sqlglot import TokenType
 
 from headwater.sql.dialects import sqlglot_dialect
 from headwater.sql.respell_rules import COMPOUND, OPERATORS, RULES
-from headwater.sql.tokens import CLOSED_BY, group_end, token_like
+from headwater.sql.tokens import CLOSED_BY, group_end, read_name, token_like
 
 _NAMES = frozenset({TokenType.IDENTIFIER, TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING})
 _VALUE_ENDS = frozenset(
@@ -39,6 +39,9 @@ def respelled(tokens: Sequence[Any], dialect: str) -> tuple[tuple[Any, ...], boo
         if found is None:
             break
         result, changed, lossy = found[0], True, lossy or found[1]
+    if dialect == "oracle":
+        result = list(_without_alias(result))
+        changed = changed or len(result) != len(tokens)
     if dialect in COMPOUND:
         result = list(_written_out(result))
         changed = changed or len(result) != len(tokens)
@@ -196,6 +199,21 @@ def _concatenated(tokens: Sequence[Any]) -> str | None:
         else:
             return None
     return text if joins else None
+
+
+def _without_alias(tokens: Sequence[Any]) -> Iterator[Any]:
+    """`INSERT INTO t x (x.a, x.b) …` is `INSERT INTO t (a, b) …`."""
+    _, at = read_name(tokens, 2)
+    opens = at + 1 if [_word(token) for token in tokens[:2]] == ["INSERT", "INTO"] else len(tokens)
+    if opens >= len(tokens) or tokens[opens].text != "(" or tokens[at].token_type is not TokenType.VAR:
+        yield from tokens
+        return
+    yield from tokens[:at]
+    closes = group_end(tokens, opens) or len(tokens)
+    for here in range(opens, closes):
+        if tokens[here].text != "." and (here + 1 == len(tokens) or tokens[here + 1].text != "."):
+            yield tokens[here]
+    yield from tokens[closes:]
 
 
 def _written_out(tokens: Sequence[Any]) -> Iterator[Any]:

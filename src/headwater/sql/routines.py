@@ -152,7 +152,7 @@ def read_routine(piece: Piece) -> Routine | None:
     returns = [word_at(tokens, at) for at in range(end, len(tokens))]
     for_triggers = any(pair == ("RETURNS", "TRIGGER") for pair in itertools.pairwise(returns))
     owner = name[-2].lower() if len(name) > 1 else ""
-    parameters = tuple(_parameters(tokens, end))
+    parameters = tuple(read_parameters(tokens, end))
     return Routine(name[-1].lower(), kind, parameters, piece, for_triggers=for_triggers, owner=owner)
 
 
@@ -185,7 +185,7 @@ def read_trigger(tokens: Sequence[Any], at: int) -> Trigger | None:
     )
 
 
-def _parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
+def read_parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
     """The parameters behind the name of a routine, in brackets or (T-SQL) without."""
     if word_at(tokens, at) == "(":
         inside = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]

@@ -9,6 +9,7 @@ from headwater.errors import IssueCode
 from headwater.lineage.known import KnownTable
 from headwater.model import relation as rel
 from headwater.model.names import TableName
+from headwater.sql.dialects import MYSQL
 from headwater.sql.external import external_source
 from headwater.sql.items import Column, DerivedItem, Item, Named, OpaqueItem, StoredItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
@@ -82,6 +83,9 @@ def alias_names(lowering: Lowering, alias: Node | None) -> list[tuple[str, str, 
 # ---------------------------------------------------------------------------------------------------- tables
 
 
+_WITH_DUAL = MYSQL | {"oracle", "snowflake", "exasol", "dremio"}
+
+
 @adds(exp.Table)
 def add_table(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     this = node.this
@@ -94,6 +98,12 @@ def add_table(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation
             item = _with_names(lowering, node, cte.item)
             scope.items.append(name_item(lowering, node, item, (lowering.key(this),), this.name))
             return beside(before, rel.CteRef(cte.id, ()))
+    if lowering.dialect in _WITH_DUAL and name.name.upper() == "DUAL":  # one row, which no one has written
+        column = Column("DUMMY", lowering.key_of("DUMMY"), rel.Literal())
+        scope.items.append(
+            name_item(lowering, node, DerivedItem([column], ()), (lowering.key_of(name.name),), "DUAL")
+        )
+        return beside(before, rel.Values((), ()))
     stored = open_table(lowering, node)
     item = _with_names(lowering, node, stored)
     scope.items.append(name_item(lowering, node, item, lowering.table_keys(node), str(stored.table.name)))

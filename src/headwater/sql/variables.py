@@ -201,13 +201,15 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
         return _lower_set(lowering, piece)
     if first is TokenType.COLON and lowering.trigger is not None:
         piece = dataclasses.replace(piece, tokens=piece.tokens[1:])  # Oracle: :NEW.x := 1
-    at = next((at for at, token in enumerate(piece.tokens[:6]) if token.token_type is TokenType.COLON_EQ), None)
+    most = 6 if lowering.dialect != "oracle" else len(piece.tokens)
+    at = next((at for at, token in enumerate(piece.tokens[:most]) if token.token_type is TokenType.COLON_EQ), None)
     if at is None:  # PL/pgSQL: x = 1, new.x = 1
         kinds = [token.token_type for token in piece.tokens[:4]]
         at = 1 if kinds[1:2] == [TokenType.EQ] else 3 if kinds[1::2] == [TokenType.DOT, TokenType.EQ] else None
     if not at or at + 1 == len(piece.tokens) or piece.tokens[0].token_type not in _NAMES:
         return None
-    if any(token.token_type is TokenType.L_PAREN for token in piece.tokens[:at]):
+    element = any(token.token_type is TokenType.L_PAREN for token in piece.tokens[:at])  # names(i).part := 1
+    if element and lowering.dialect != "oracle":
         return None
     name = piece.tokens[1 if at > 1 and piece.tokens[0].text.upper() == "LET" else 0]
     try:
@@ -217,7 +219,8 @@ def lower_assignment(lowering: Lowering, piece: Piece) -> Lowered | None:
     given: list[Assignment] = []
     if isinstance(tree, exp.Select) and tree.expressions:
         left: Node = exp.Var(this=name.text)
-        if at > 2 and piece.tokens[at - 2].token_type is TokenType.DOT:
+        lowering.conditional = lowering.conditional or element
+        if at > 2 and piece.tokens[at - 2].token_type is TokenType.DOT and not element:
             left = exp.column(piece.tokens[at - 1].text, table=piece.tokens[at - 3].text)
         given = assign_value(lowering, left, tree.expressions[0])
     return reported("SET", given)

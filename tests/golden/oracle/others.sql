@@ -91,3 +91,24 @@ END p;
 --> highest <- t.v AGGREGATION
 --> d.x <- u.y IDENTITY
 --> d.* | u.y FILTER, t.v FILTER
+
+-- case: an insert with an alias
+INSERT INTO s.bills b (b.id, b.total) SELECT o.id, o.price FROM orders o;
+--> s.bills.id <- orders.id IDENTITY
+--> s.bills.total <- orders.price IDENTITY
+
+-- case: dual beside a table
+SELECT name, dummy FROM people, dual;
+--> name <- people.name IDENTITY
+--> dummy
+
+-- case: a function with several declarations
+CREATE FUNCTION f(wanted IN NUMBER) RETURN NUMBER AS
+  one NUMBER;
+  two NUMBER;
+BEGIN
+  SELECT max(v) INTO one FROM t WHERE k = wanted;
+  RETURN one;
+END;
+/
+--> one <- t.v AGGREGATION | t.k FILTER

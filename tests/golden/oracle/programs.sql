@@ -189,3 +189,39 @@ END pk;
 --> d <- flows.title IDENTITY | flows.flow_id FILTER
 --> log.a <- papers.code IDENTITY
 --> log.* | papers.doc FILTER, flows.title FILTER, flows.flow_id FILTER
+
+-- case: a function with declarations and a function inside it
+CREATE OR REPLACE EDITIONABLE PACKAGE BODY "S"."PK" AS
+  FUNCTION best(kind IN NUMBER) RETURN NUMBER IS
+    top NUMBER;
+    FUNCTION of_year(y NUMBER) RETURN NUMBER IS found NUMBER; BEGIN
+      SELECT max(points) INTO found FROM years WHERE year = y;
+      RETURN found;
+    END of_year;
+    rest NUMBER;
+  BEGIN
+    SELECT max(points) INTO top FROM games WHERE game_kind = kind;
+    RETURN top;
+  END best;
+  FUNCTION worst(level IN NUMBER) RETURN NUMBER IS BEGIN
+    DELETE FROM games WHERE game_level = level AND kind = 1;
+    RETURN 0;
+  END worst;
+END;
+/
+--> found <- years.points AGGREGATION | years.year FILTER
+--> top <- games.points AGGREGATION | games.game_kind FILTER
+--> games.* | games.game_level FILTER, games.kind FILTER
+
+-- case: elements of a collection
+DECLARE
+  TYPE numbers IS TABLE OF NUMBER;
+  many numbers;
+BEGIN
+  many.EXTEND;
+  many(many.LAST) := (SELECT max(points) FROM games);
+  INSERT INTO d (v) VALUES (many(1));
+END;
+/
+--> many <- games.points AGGREGATION
+--> d.v <- games.points AGGREGATION

@@ -31,7 +31,6 @@ SELECT a, ROWNUM AS n, SYSDATE AS s FROM t WHERE ROWNUM < 10;
 -- case: dual
 SELECT 1 AS one FROM dual;
 --> one
---! UNKNOWN_TABLE
 
 -- case: insert all
 INSERT ALL INTO dst (p) VALUES (k) INTO dst (q, r) VALUES (k, l + 1) SELECT a AS k, b AS l FROM t;
