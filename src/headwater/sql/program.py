@@ -1,7 +1,6 @@
 """A script as it runs: its variables, routines and cursors, and the statements that its executed strings hold.
-The statements of a script are cut, entered and lowered one after another: what an EXECUTE runs is computed from what
-the statements before it have left. An executed string and the body of a called routine are statements in the place of
-the statement that runs them, with variables of their own."""
+Statements are cut, entered and lowered in order; an executed string, and the body of a routine that is called, are
+statements in the place of the one that runs them, with variables of their own."""
 
 import dataclasses
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -38,7 +37,7 @@ from headwater.sql.lowering import Lowering, Node
 from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
 from headwater.sql.routines import Code, Routine, Trigger, functions_for_triggers, functions_of_triggers, read_routine
-from headwater.sql.split import Piece, parse_piece, split_statements
+from headwater.sql.split import Piece, opaque_piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
 from headwater.sql.tokens import as_query
 from headwater.sql.triggers import row_of
@@ -181,7 +180,7 @@ class Program:
 
     def _execute(self, piece: Piece, executed: Executed) -> Iterator[Piece]:
         if executed.elsewhere:
-            yield _opaque(piece, "the string is executed on another server")
+            yield opaque_piece(piece, "the string is executed on another server")
             return
         yield from self._run_texts(piece, self._texts_of(executed.string, piece), executed)
 
@@ -189,15 +188,15 @@ class Program:
         """The statements of a string, of each of the texts that it may be."""
         known = [text for text in texts if NULL not in text]
         if not known:
-            yield _opaque(piece, "the executed string has no value here")
+            yield opaque_piece(piece, "the executed string has no value here")
             return
         if len(self._running) >= _MAX_DEPTH:
-            yield _opaque(piece, f"strings execute strings more than {_MAX_DEPTH} times in a row")
+            yield opaque_piece(piece, f"strings execute strings more than {_MAX_DEPTH} times in a row")
             return
         doubt = f"the executed string is one of {len(known)}, and some may never be" if len(known) > 2 else None
         for text in known:
             if text.strip() and all(map(is_hole, text.strip())):
-                yield _opaque(piece, f"the executed string is not known: it is {self._shown(text.strip()[0])}")
+                yield opaque_piece(piece, f"the executed string is not known: it is {self._shown(text.strip()[0])}")
             else:
                 for inner in self._run_text(piece, text, executed):
                     yield dataclasses.replace(inner, doubt=inner.doubt or doubt)
@@ -249,8 +248,6 @@ class Program:
     def _shown(self, sign: str) -> str:
         text = self.texts.shown(sign, self.dialect)
         return f"`{text}`" if 0 < len(text) <= 60 else "a value that cannot be computed"
-
-    # ------------------------------------------------------------------------------------------- variables
 
     def executed_texts(self, piece: Piece) -> list[ExecutedText]:
         """The texts that an expression may give to be executed, for a front end that lowers them itself."""
@@ -338,9 +335,9 @@ class Program:
                     self._forget(variable_of(argument), piece)
             yield whole
         elif routine.full_name in self._running:
-            yield _opaque(piece, f"`{routine.name}` calls itself: its body is entered once")
+            yield opaque_piece(piece, f"`{routine.name}` calls itself: its body is entered once")
         elif len(self._running) >= _MAX_DEPTH or self._called + len(routine.pieces) > _MOST_CALLED:
-            yield _opaque(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
+            yield opaque_piece(piece, f"the body of `{routine.name}` is not entered again: there are too many calls")
         else:
             bound, back = self._parameters(routine, call, piece)
             yield from self._run(routine, piece, bound, back, before=call.before)
@@ -393,14 +390,10 @@ class Program:
         if routine is None or not routine.for_triggers:
             self._waiting.append((trigger, piece))
             if trigger.function not in self._defined:
-                yield _opaque(piece, f"the function `{trigger.function}` of the trigger is not known here")
+                yield opaque_piece(piece, f"the function `{trigger.function}` of the trigger is not known here")
             return
         outer, self._trigger = self._trigger, trigger
         try:
             yield from self._run(routine, piece, {}, {})
         finally:
             self._trigger = outer
-
-
-def _opaque(piece: Piece, reason: str) -> Piece:
-    return dataclasses.replace(piece, opaque=reason)

@@ -202,3 +202,7 @@ def _parse(tokens: Sequence[Any], text: str, dialect: str) -> Any:
         tokens = (head, type(head)(TokenType.STRING, rest, head.line, head.col, tokens[1].start, tokens[-1].end))
     trees = known.parser().parse(list(tokens), text)
     return next((tree for tree in trees if tree is not None), None)
+
+
+def opaque_piece(piece: Piece, reason: str) -> Piece:
+    return dataclasses.replace(piece, opaque=reason)
