@@ -19,6 +19,7 @@ from headwater.spark.agent.options import AgentOptions
 from tests.pages import PAGES, ROOT
 
 EXAMPLES = {
+    "spark-sql",
     *(
         "addr.city",
         "database.table",
@@ -80,6 +81,8 @@ def test_options_are_options():
     for page, span in SPANS:
         named = re.fullmatch(r"([a-z]+(?:[.-][a-z]+)*)(?: ?= ?\S+)?", span)
         if named is None or not re.search(r"[.=-]", span) or OF_SPARK.fullmatch(span):
+            continue
+        if str(page).endswith("coming-from-openlineage.md"):  # OpenLineage's: each is tried by a test of its own
             continue
         name = span if span in EXAMPLES else named[1]
         met.add(name)

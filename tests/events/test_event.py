@@ -35,6 +35,7 @@ EVERY_FACET = [
     ours.VersionFacet(dataset_version="7"),
     ours.SymlinksFacet(identifiers=(ours.Identifier(namespace="hive://m:1", name="d.t", type="TABLE"),)),
     ours.StorageFacet(storage_layer="headwater", file_format="sst"),
+    ours.CatalogFacet(framework="iceberg", type="rest", name="lake", warehouse_uri="s3://b/w", source="spark"),
     ours.LifecycleFacet(
         lifecycle_state_change="RENAME", previous_identifier=ours.PreviousIdentifier(namespace="file", name="/old")
     ),
@@ -63,6 +64,11 @@ EVERY_FACET = [
     ours.JobTypeFacet(processing_type="BATCH", integration="SPARK", job_type="SQL_JOB"),
     ours.JobOwnershipFacet(owners=(ours.Owner(name="me", type="MAINTAINER"),)),
     ours.JobTagsFacet(tags=(ours.Tag(key="tier", value="gold"),)),
+    ours.RunTagsFacet(tags=(ours.Tag(key="shift", value="night", source="CONFIG"),)),
+    *(
+        kind(**{f"{name}_condition": ours.LocationCondition(locations=("/a",))})
+        for name, kind in ours.SUBSETS.items()
+    ),
     ours.SourceCodeLocationFacet(type="git", url="https://example.org/a.git", path="job.py"),
     ours.ParentFacet(
         run=ours.RunReference(run_id=new_run_id()),

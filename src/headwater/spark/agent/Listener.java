@@ -168,10 +168,9 @@ public class Listener extends Bridge implements Runnable {
         Long id = Long.valueOf(note.get("id").asLong());
         Long root = roots.containsKey(id) ? (Long) roots.remove(id) : id;
         ObjectNode message = (ObjectNode) open.get(root);
-        if (message == null) {
-            message = one(null, UUID.randomUUID().toString());
-            record(note, id, execution);
-        } else if (execution != null && note.get("error").isNull()) measure(note, id, execution);
+        if (message == null) message = one(null, UUID.randomUUID().toString());
+        if (!dumps.containsKey(id)) record(note, id, execution); // Spark had let go of it when it was asked at the start
+        if (execution != null && note.get("error").isNull()) measure(note, id, execution);
         dumps.remove(id);
         ((ArrayNode) message.get("happenings")).add(note);
         if (!id.equals(root)) return;
@@ -211,8 +210,7 @@ public class Listener extends Bridge implements Runnable {
         try {
             note.set("measures", JSON.readTree(new Measures().of(execution)));
             PlanDump dumper = (PlanDump) dumps.get(id);
-            if (dumper == null) record(note, id, execution);
-            else new Recorder(execution).answers(note, dumper);
+            if (dumper != null && !note.has("live")) new Recorder(execution).answers(note, dumper);
         } catch (Throwable unread) {
             note.put("failed", unread.getClass().getSimpleName() + ": " + unread.getMessage());
         }
