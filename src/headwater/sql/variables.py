@@ -5,6 +5,7 @@ not happen, so there it is one of the two."""
 import dataclasses
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import takewhile
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
@@ -95,7 +96,10 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
 
 
 def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
-    """A PL/pgSQL statement without its `INTO a, r.b`, and those names: to the parser they would be tables."""
+    """A statement of PL/pgSQL or MySQL without its `INTO a, r.b`, and those names: to the parser they would be tables.
+    The parser knows MySQL's INTO before FROM, and none after it."""
+    if dialect == "mysql":
+        return _without_last_into(piece)
     if dialect not in _INTO_EITHER or not piece.names:
         return piece, []
     words = [token.text.lower() for token in piece.tokens]
@@ -113,6 +117,15 @@ def without_into(piece: Piece, dialect: str) -> tuple[Piece, list[str]]:
                 return dataclasses.replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[end:])), names
             end += 1
     return piece, []
+
+
+def _without_last_into(piece: Piece) -> tuple[Piece, list[str]]:
+    words = [token.text.lower() for token in piece.tokens]
+    at = len(words) - 1 - words[::-1].index("into") if words[:1] == ["select"] and "into" in words else 0
+    if "from" not in words[:at] or words[at + 1 : at + 2] in (["outfile"], ["dumpfile"]):
+        return piece, []
+    names = takewhile(lambda word: word not in ("for", "lock"), words[at + 1 :])  # FOR UPDATE, LOCK IN SHARE MODE
+    return dataclasses.replace(piece, tokens=piece.tokens[:at]), [name for name in names if name not in (",", "@")]
 
 
 def into_variables(names: Sequence[str]) -> Node:
