@@ -151,6 +151,7 @@ def _table_edges(lineage: StatementLineage) -> Iterable[Edge]:
             yield Edge(*ends, kind, approximate="only the tables are known" if unknown else None)
 
 
+_LONGEST = 2_000  # characters of an expression that are kept
 _DOUBT = ("resolved", "approximate", "table-only", "error")
 
 
@@ -165,7 +166,7 @@ def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = Non
         "source": str(edge.source.table),
         "source_column": column_name(edge.source),
         "kind": edge.kind.value,
-        "expression": edge.expression,
+        "expression": _shortened(edge.expression),
         "masking": edge.masking,
         "approximate": edge.approximate,
         "file": where[0],
@@ -178,6 +179,13 @@ def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = Non
     known = facts.rows[EDGES.name].get(tuple(values[name] for name in EDGES.key))
     if known is None or (known["approximate"] and not edge.approximate):
         facts.add(EDGES, **values)
+
+
+def _shortened(expression: str | None) -> str | None:
+    """An expression as the graph keeps it. Generated SQL has some of 300,000 characters, in a thousand edges each."""
+    if expression is None or len(expression) <= _LONGEST:
+        return expression
+    return f"{expression[: _LONGEST - 1]}…"
 
 
 def _place(text: str) -> tuple[str, int | None]:

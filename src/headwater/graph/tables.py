@@ -92,7 +92,7 @@ EDGES = TableSpec(
         ("source", "STRING NOT NULL", "the dataset that is used"),
         ("source_column", "STRING NOT NULL", "its column, or * for its rows"),
         ("kind", "STRING NOT NULL", "IDENTITY, TRANSFORMATION, AGGREGATION, CONDITIONAL, WINDOW, FILTER, JOIN, …"),
-        ("expression", "STRING", "how"),
+        ("expression", "STRING", "how, as far as its first 2,000 characters"),
         ("masking", "BOOLEAN", "whether the value cannot be told from the result"),
         ("approximate", "STRING", "why it is in doubt; null when it is not"),
         ("file", "STRING", "the file that says so"),

@@ -106,7 +106,7 @@ def schema_of(tables: list[SchemaTable], path: Sequence[str]) -> SchemaMetadata:
 
 _READS_OR_WRITES = re.compile(
     r"""(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:(?:SELECT|WITH)\b.*?\bFROM|INSERT|UPDATE|DELETE|MERGE|REPLACE
-      | CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?TABLE\b.*?\bAS\b)\b""",
+      | CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?TABLE\b.*?\b(?:SELECT|AS\s+TABLE))\b""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _OF_THE_SYSTEM = re.compile(

@@ -145,7 +145,7 @@ class _Entry:
         self._code.names |= _loop_variables(piece.tokens)
         whole, piece = piece, read_command(piece, self._dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
-            yield _as_insert(piece) if word_at(piece.tokens, 1) == "INTO" else whole
+            yield _as_insert(piece) if word_at(piece.tokens, 1) != "(" else whole
             return
         if is_routine(piece.tokens) and self._begin_routine(piece):
             yield piece
@@ -195,6 +195,8 @@ class _Entry:
         if self._declaring:
             yield from read_declaration(piece, tokens, self._source, self._code)
         elif tokens:
+            is_replace = word_at(tokens, 0) == "REPLACE" and word_at(tokens, 1) != "("
+            piece = _as_insert(piece) if is_replace else piece
             yield from read_statement(piece, self._source, self._dialect, self._code)
 
 
@@ -221,7 +223,7 @@ def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
 
 
 def _as_insert(piece: Piece) -> Piece:
-    """REPLACE INTO writes as INSERT INTO does."""
+    """REPLACE writes as INSERT does."""
     insert = token_like(piece.tokens[0], TokenType.INSERT, "INSERT")
     return dataclasses.replace(piece, tokens=(insert, *piece.tokens[1:]))
 

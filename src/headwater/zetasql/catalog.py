@@ -104,7 +104,7 @@ class ScriptCatalog:
         pairs: list[tuple[frozenset[Any], frozenset[Any]]] = list(zip(before[4:], now[4:]))
         if before[:4] != now[:4] or not all(old <= new for old, new in pairs):
             return self.catalog()
-        added = {_last_word(path) for old, new in pairs for path, _ in new - old}
+        added = {last_word(path) for old, new in pairs for path, _ in new - old}
         return built if added.isdisjoint(_WORD.findall(text.lower())) else self.catalog()
 
     def _key(self) -> "CatalogKey":
@@ -150,7 +150,7 @@ class ScriptCatalog:
 _WORD = re.compile(r"\w+")
 
 
-def _last_word(path: Path | str) -> str:
+def last_word(path: Path | str) -> str:
     """The last word of a name, in lower case: who names it by any path has this word."""
     text = path if isinstance(path, str) else path[-1]
     words: list[str] = _WORD.findall(text.lower())

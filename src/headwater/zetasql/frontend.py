@@ -4,13 +4,13 @@ scripts after it. A statement that ZetaSQL cannot resolve goes to the fallback, 
 issue."""
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
 from headwater.text import Source
 from headwater.zetasql import procedures  # noqa: F401  (registers what it handles)
-from headwater.zetasql.catalog import Path
+from headwater.zetasql.catalog import Path, last_word
 from headwater.zetasql.engine import Engine, default_engine
 from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.lower import Routine
@@ -30,6 +30,23 @@ class Functions:
     hidden: frozenset[int] = frozenset()
     routines: Mapping[str, Routine] = field(default_factory=dict)
     definitions: tuple[tuple[Piece, Setting], ...] = ()
+
+    def only(self, words: Set[str]) -> "Functions":
+        """Those whose names end with one of some words: the fewer there are, the sooner a catalog is registered."""
+        scalar, table = (
+            {path: content for path, content in each.items() if last_word(path) in words}
+            for each in (self.scalar, self.table)
+        )
+        return replace(self, scalar=scalar, table=table)
+
+    def __or__(self, other: "Functions") -> "Functions":
+        return Functions(
+            {**self.scalar, **other.scalar},
+            {**self.table, **other.table},
+            self.hidden | other.hidden,
+            {**self.routines, **other.routines},
+            tuple({id(each): each for each in (*self.definitions, *other.definitions)}.values()),
+        )
 
 
 class GoogleSqlFrontEnd:

@@ -73,7 +73,7 @@ class Reader:
             table_functions=self.catalog.table_functions,
             hidden=self.catalog.hidden,
             provider=self.catalog.provider,
-            built=self._kept.built,
+            built=self.catalog.built or self._kept.built,
         )
         self._script = text
         self._script_paths = None

@@ -3,6 +3,7 @@ and what lineage must know to look inside."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from headwater.lineage.resolver import SchemaResolver
@@ -98,18 +99,19 @@ def _language(node: Any) -> str:
 
 
 def _function_body(reader: Reader, node: Any, names: tuple[str, ...], resolver: SchemaResolver) -> Any:
-    """Resolve the body of a function with ANY TYPE parameters for the types of a call."""
+    """Resolve the body of a function with ANY TYPE parameters for the types of a call; once, if it reads no table."""
+    place = Place(Source(node.code), exact=False)
 
-    def specialize(signature: Any) -> Specialized | None:
-        columns = {name: argument.type for name, argument in zip(names, signature.argument)}
-        place = Place(Source(node.code), exact=False)
+    def resolve(arguments: tuple[bytes, ...]) -> Specialized | None:
+        columns = {name: types.TypeProto.FromString(each) for name, each in zip(names, arguments)}
         try:
             body = reader.expression(node.code, place, resolver, columns=columns)
         except CannotResolve:
             return None
         return Specialized(body, place, dict(reader.catalog.known))
 
-    return specialize
+    kept = resolve if reader.table_names(f"SELECT {node.code}") else cache(resolve)
+    return lambda signature: kept(tuple(argument.type.SerializeToString() for argument in signature.argument))
 
 
 def define_table_function(reader: Reader, node: Any, place: Place, resolver: SchemaResolver) -> Routine:

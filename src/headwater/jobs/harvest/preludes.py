@@ -1,8 +1,8 @@
 """Functions of GoogleSQL that earlier scripts define, made known to the units of a batch.
 
 ZetaSQL takes longer to take in a function than to resolve a call of it, and a catalog with other functions must be
-registered anew. So functions are taken in once, and stay for later batches. A unit shares them if it cannot tell the
-difference: it calls none of them but those that it is to know.
+registered anew. So functions are taken in once, and stay for later batches, which know those that their units name. A
+unit shares them if it cannot tell the difference: it calls none of them but those that it is to know.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from headwater.jobs.harvest.units import Prelude, Unit
+from headwater.jobs.harvest.units import Prelude, Unit, last_part
 from headwater.lineage.effects import UseNamespace
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import FrontEnd
@@ -36,9 +36,9 @@ class SharedFunctions:
 
     def fit(self, unit: Unit) -> bool:
         """Return whether a unit has the same answer with all of these as with its own alone."""
-        own = set(unit.prelude)
-        others = (names for prelude, names in self.preludes.items() if prelude not in own)
-        return own <= self.preludes.keys() and not any(unit.may_call(name) for names in others for name in names)
+        own = {*unit.prelude, unit.defines}
+        others = (name for prelude, names in self.preludes.items() if prelude not in own for name in names)
+        return self.preludes.keys() >= set(unit.prelude) and not any(map(unit.may_call, others))
 
 
 NOTHING = SharedFunctions(Functions(), {})
@@ -53,18 +53,21 @@ def share_functions(
         return None
     kept = _kept.setdefault(front_end.engine, {})
     before = kept.get(front_end.dialect, NOTHING)
-    usable = _usable({each for unit in units for each in unit.prelude}, front_end)
+    wanted = {each for unit in units for each in (*unit.prelude, unit.defines) if each is not None}
+    usable = _usable(wanted, front_end)
     if any(each not in before.preludes and not names.isdisjoint(before.names) for each, names in usable.items()):
         before = NOTHING  # which has others of these names: those of another estate, or as they were
-    front_end.know(before.functions, {each.text for each in before.preludes})
+    words = {last_part(name) for names in usable.values() for name in names}
+    front_end.know(before.functions.only(words), {each.text for each in usable})
     _define((each for each in usable if each not in before.preludes), front_end, resolver)
-    found = kept[front_end.dialect] = SharedFunctions(front_end.functions, before.preludes | usable)
+    found = SharedFunctions(front_end.functions, usable)
+    kept[front_end.dialect] = SharedFunctions(before.functions | found.functions, before.preludes | usable)
     return found
 
 
 def _usable(preludes: Iterable[Prelude], front_end: GoogleSqlFrontEnd) -> dict[Prelude, frozenset[str]]:
     """Those that can be shared, in order, with the names that each defines."""
-    named = {each: each.names for each in sorted(preludes, key=lambda each: each.number)}
+    named = {each: each.names for each in sorted(preludes, key=lambda each: (each.level, each.text))}
     makers = Counter(name for names in named.values() for name in names)
     return {
         each: names

@@ -59,7 +59,7 @@ class Prelude:
 
     text: str
     namespace: tuple[str | None, str | None] = (None, None)
-    number: int = 0  # its place among the units of its dialect
+    level: int = 0  # greater than those of the texts whose functions it calls
 
     @property
     def names(self) -> frozenset[str]:
@@ -78,6 +78,7 @@ class Unit:
     whole: bool = True
     prelude: tuple[Prelude, ...] = ()  # texts before it that define functions it calls, or that those call
     is_only: bool = True  # no other unit of the script is a query
+    defines: Prelude | None = None  # the functions that it defines itself
 
     @property
     def id(self) -> str:
@@ -91,7 +92,8 @@ class Unit:
     @cached_property
     def names(self) -> Counter[str]:
         """Every name of the text with its dots, without quotes and in lower case, and how often it is there."""
-        return Counter(_NAMES.findall(self.text.translate(_QUOTES).lower()))
+        found = _NAMES.findall(self.text.translate(_QUOTES).lower())
+        return Counter("".join(name.split()) for name in found)  # there may be blanks around a dot
 
     @cached_property
     def creates(self) -> frozenset[str]:
@@ -108,8 +110,16 @@ class Unit:
         return frozenset(self.names) if self.names[name] > 1 else frozenset(self.names) - self.creates
 
     def may_call(self, function: str) -> bool:
-        """Return whether the text has the name of a function, and of its dataset."""
-        return self.words.issuperset(function.split(".")[-2:])
+        """Return whether the text has the name of a function behind that of its dataset, or alone in this dataset."""
+        dataset, dot, name = ".".join(function.split(".")[-2:]).rpartition(".")
+        if not dot:
+            return name in self.words
+        is_own = dataset == (self.script.namespace[1] or "").lower()
+        return f"{dataset}.{name}" in self._tails or (is_own and name in self._tails)
+
+    @cached_property
+    def _tails(self) -> frozenset[str]:
+        return frozenset(".".join(name.split(".")[-2:]) for name in self.names)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -256,15 +266,16 @@ def with_preludes(units: list[Unit]) -> list[Unit]:
     """
     makers: dict[str, dict[str, int]] = {}  # by the last part and by the whole of a name: who defines it last
     needs: dict[int, set[int]] = {}  # by the unit that defines functions: the others that it and those need
-    result = []
+    result: list[Unit] = []
     for number, unit in enumerate(units):
         needed = _makers_of(unit, makers, needs)
-        prelude = tuple(Prelude(units[at].text, units[at].script.namespace, at) for at in sorted(needed))
-        result.append(replace(unit, prelude=prelude) if prelude else unit)
-        for match in ROUTINE.finditer(unit.text) if unit.whole else ():
-            name = plain_name(match[1])
+        prelude = tuple(own for at in sorted(needed) if (own := result[at].defines) is not None)
+        level = 1 + max((each.level for each in prelude), default=-1)
+        own = Prelude(unit.text, unit.script.namespace, level) if unit.whole else None
+        for name in own.names if own is not None else ():
             makers.setdefault(last_part(name), {})[name] = number
             needs[number] = needed
+        result.append(replace(unit, prelude=prelude, defines=own if number in needs else None))
     return result
 
 
