@@ -6,28 +6,33 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 from tests.server.shop_warehouse import fill_shop  # noqa: E402
 
-SHOTS = {  # name: (address, dark, width, height)
-    "graph": ("graph?select=2%2Bmart.revenue%2B1", False, 1280, 800),
-    "graph-dark": ("graph?select=2%2Bmart.revenue%2B1&lock=mart.revenue.revenue", True, 1280, 800),
-    "edge": (
-        "graph?select=1%2Bstaging.lines%2B1&from=raw.order_items&from_column=quantity"
-        "&to=staging.lines&to_column=amount_eur",
-        False,
-        1280,
-        800,
+WIDE, PHONE = (1440, 900), (390, 844)
+REVENUE = "graph?select=2%2Bmart.revenue%2B1"
+AMOUNT = "from=raw.order_items&from_column=quantity&to=staging.lines&to_column=amount_eur"
+SHOTS = {  # name: (address, dark, size)
+    "home": ("", False, WIDE),
+    "map-dark": ("map", True, WIDE),
+    "graph": (REVENUE, False, WIDE),
+    "graph-dark": (f"{REVENUE}&lock=mart.revenue.revenue", True, WIDE),
+    "edge": (f"graph?select=1%2Bstaging.lines%2B1&{AMOUNT}", False, WIDE),
+    "compare": ("graph?select=1%2Bmart.revenue%2B1&since=3", False, WIDE),
+    "groups-dark": ("graph?select=2%2Bmart.*&group=true&level=table", True, WIDE),
+    "table": ("tables?table=raw.orders&tab=snapshots", False, WIDE),
+    "levels-dark": ("tables?table=raw.orders&tab=levels", True, WIDE),
+    "runs": ("runs?run=00000000-0000-000e-0000-000000000000", False, WIDE),
+    "play": ("play", False, WIDE),
+    "sql": (
+        "sql?q=SELECT+sku,+sum(quantity+*+unit_price)+AS+revenue+FROM+raw.order_items+GROUP+BY+sku+LIMIT+8",
+        True,
+        WIDE,
     ),
-    "compare": ("graph?select=1%2Bmart.revenue%2B1&since=3", False, 1280, 800),
-    "groups-dark": ("graph?select=2%2Bmart.*&group=true&level=table", True, 1280, 800),
-    "table": ("tables?table=raw.orders&tab=snapshots", False, 1280, 800),
-    "levels-dark": ("tables?table=raw.orders&tab=levels", True, 1280, 560),
-    "runs": ("runs?run=00000000-0000-000e-0000-000000000000", False, 1280, 720),
-    "phone": ("graph?select=1%2Bstaging.lines%2B1&lock=staging.lines.amount_eur", False, 390, 844),
+    "phone": ("graph?select=1%2Bstaging.lines%2B1&lock=staging.lines.amount_eur", False, PHONE),
 }
 
 
@@ -53,12 +58,12 @@ def main() -> int:
 
 
 def take(browser: Browser, url: str, name: str) -> None:
-    address, dark, width, height = SHOTS[name]
-    size = {"width": width, "height": height}
+    address, dark, (width, height) = SHOTS[name]
+    size: ViewportSize = {"width": width, "height": height}
     context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
     page = context.new_page()
     page.goto(url + address, wait_until="load")
-    page.wait_for_timeout(1_500)
+    page.wait_for_timeout(3_000)
     page.screenshot(path=DOCS / "images" / f"page-{name}.png")
     context.close()
 

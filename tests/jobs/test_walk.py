@@ -89,6 +89,7 @@ COMMANDS = [
     ("path", "d.t0", "d.t7.b", "--format", "mermaid"),
     ("path", "d.t6.ab", "d.t6.*"),
     ("unused", "--like", "d.t[0-3]*"),
+    ("unused",),
     ("trace", "no.such"),
 ]
 

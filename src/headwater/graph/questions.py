@@ -15,6 +15,7 @@ from headwater.errors import NotFoundError
 from headwater.graph.facts import Row
 from headwater.graph.index import Direction, EdgeIndex, Ids
 from headwater.graph.marks import Mark, Marks, Name
+from headwater.graph.regions import is_own
 from headwater.graph.search import SearchIndex
 from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
@@ -30,6 +31,7 @@ from headwater.view.sources import to_mermaid
 from headwater.view.svg import to_svg
 
 ALL = tuple(InfluenceClass)
+SCRATCH = ("query", "memory")  # kinds of datasets that nothing is expected to read
 _INSIDE = re.compile(r"[.\[]")  # what follows is inside a column
 
 
@@ -285,11 +287,17 @@ class LineageGraph:
         return marks_of(self, sorted(Node(*name) for name in names))
 
     def unused(self, like: str | None = None) -> list[Node]:
-        """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern."""
+        """Columns that are made and that nothing reads. With a pattern, those like it, also of tables that are only
+        read, of results of queries, and of the tables of the graph itself."""
         read = {self.index.node(int(id)) for id in np.unique(self.index.sources)}
         whole = {dataset for dataset, column in read if column == WHOLE}
         known = self._names(COLUMNS) | {self.index.node(int(id)) for id in np.unique(self.index.targets)}
         roots = {(dataset, root_column(column)) for dataset, column in read}
+        if like is None:
+            kinds = self.state.read(DATASETS, ["dataset", "kind"])
+            scratch = {name for name, kind in zip(*(each.to_pylist() for each in kinds.columns)) if kind in SCRATCH}
+            made = {self.index.node(int(id))[0] for id in np.unique(self.index.targets)}
+            known = {node for node in known if node[0] in made - scratch and not is_own(node[0])}
         return sorted(
             Node(dataset, column)
             for dataset, column in known

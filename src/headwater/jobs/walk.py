@@ -16,9 +16,9 @@ from pyspark.sql import functions as f
 
 from headwater.errors import MemoryLimitError, NotFoundError
 from headwater.graph.index import Direction, EdgeIndex
-from headwater.graph.questions import ALL, Answer, Node, Step, marked, step_of
+from headwater.graph.questions import ALL, SCRATCH, Answer, Node, Step, marked, step_of
 from headwater.graph.store import GraphState, arrow_schema
-from headwater.graph.tables import COLUMNS, EDGES, WHOLE, TableSpec
+from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, EDGES, WHOLE, TableSpec
 from headwater.model.edges import InfluenceClass, Kind
 
 MOST_ROWS = 200_000
@@ -91,13 +91,17 @@ class SparkGraph:
         return _steps(_leaving(_of_kinds(self._edges, (InfluenceClass.VALUE,)), ends, Direction.UPSTREAM))
 
     def unused(self, like: str | None = None) -> list[Node]:
-        """Columns that are made, or known to be there, and that nothing reads; of those the ones like a pattern.
+        """Columns that are made and that nothing reads, or those like a pattern, as `LineageGraph.unused` says.
 
         RAISES: MemoryLimitError when there are too many to be shown.
         """
         read, made = (_ends(self._walked, end) for end in ("source", "target"))
         known = self._read(COLUMNS, _NODE).unionAll(made).where(f.col("column") != WHOLE)
-        if like is not None:
+        if like is None:
+            scratch = self._read(DATASETS, ["dataset", "kind"]).where(f.col("kind").isin(*SCRATCH)).select("dataset")
+            wanted = made.select("dataset").distinct().join(scratch, ["dataset"], "left_anti")
+            known = known.join(wanted.where(~f.col("dataset").startswith(f"{DATABASE}.")), ["dataset"], "left_semi")
+        else:
             whole = f.concat_ws(".", "dataset", "column")
             known = known.where(whole.rlike(_regex(like)) | f.col("dataset").rlike(_regex(like)))
         root = f.regexp_extract("column", r"^[^.\[]*", 0)

@@ -52,7 +52,10 @@ class GraphView {
     this.minimap = new Minimap(this.canvas);
     add(this.stage, this.minimap.element);
     this.resized = new ResizeObserver(() => {
-      if (this.picture && !this.canvas.moved) this.settle();
+      if (this.picture && !this.canvas.moved) {
+        this.settle();
+        this.revealLocked();
+      }
       this.minimap.place();
     });
     this.resized.observe(this.stage);
@@ -177,7 +180,13 @@ class GraphView {
       this.panel.close();
       return;
     }
-    const box = this.picture.boxes.get(to ?? table ?? (lock !== null ? this.picture.named(lock)?.box ?? "" : ""));
+    this.revealLocked();
+  }
+
+  /** Bring what is locked into sight. */
+  revealLocked() {
+    const [to, lock, table] = ["to", "lock", "table"].map((name) => query().get(name));
+    const box = this.picture?.boxes.get(to ?? table ?? (lock !== null ? this.picture.named(lock)?.box ?? "" : ""));
     const sheet = window.matchMedia("(max-width: 760px)").matches; // there the panel lies over the picture
     if (box) this.canvas.reveal(box, { covered: sheet ? this.stage.clientHeight * 0.62 : 0 });
   }

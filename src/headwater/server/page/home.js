@@ -108,7 +108,7 @@ function attentionCard() {
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
     attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
       h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
-    attention("issues", "/issues?limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
+    attention("doubts", "/issues?limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
       h("a", { href: `/issues?code=${encodeURIComponent(code)}`, "data-link": "" }, `${count(Number(many))} × ${code}`))]),
   ];
   return h("section.card", {}, h("h2", {}, "Needs attention"), h("ul.attention", {}, rows));

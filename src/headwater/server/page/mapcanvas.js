@@ -84,9 +84,17 @@ export class MapCanvas extends MapPainter {
     return { ...whole, width: Math.min(whole.width, clientWidth / scale), height: Math.min(whole.height, clientHeight / scale) };
   }
 
+  /** All of it; where its names could not be read then, all of its width, from the top. */
+  whole() {
+    const { width, height } = this.ground.size;
+    const all = this.viewOf({ x: 0, y: 0, width, height });
+    const wide = Math.min(1, this.stage.clientWidth / width);
+    return all.scale >= 0.8 || wide <= all.scale ? all : { scale: wide, x: (this.stage.clientWidth - width * wide) / 2, y: 0 };
+  }
+
   fit() {
     this.moved = false;
-    Object.assign(this, this.viewOf({ x: 0, y: 0, ...this.ground.size }));
+    Object.assign(this, this.whole());
     this.place();
   }
 
@@ -97,7 +105,7 @@ export class MapCanvas extends MapPainter {
   travel(box) {
     cancelAnimationFrame(this.journey);
     const from = { x: this.x, y: this.y, scale: this.scale };
-    const to = this.viewOf(box ?? { x: 0, y: 0, ...this.ground.size });
+    const to = box ? this.viewOf(box) : this.whole();
     this.moved = box !== null;
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     const start = performance.now();
@@ -120,7 +128,7 @@ export class MapCanvas extends MapPainter {
    * @param {number} [y]
    */
   zoom(factor, x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2) {
-    const least = this.viewOf({ x: 0, y: 0, ...this.ground.size }).scale * 0.6;
+    const least = this.whole().scale * 0.4;
     const scale = Math.max(least, Math.min(60, this.scale * factor));
     this.x = x - (x - this.x) * (scale / this.scale);
     this.y = y - (y - this.y) * (scale / this.scale);

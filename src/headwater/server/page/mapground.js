@@ -2,6 +2,7 @@
 // the tables in the order in which they are made of each other. The same graph has the same map.
 
 const GUTTER = 12;
+const MARGIN = 24; // on the right, for lines between regions of the last strip
 const NARROWEST = 104; // strip
 const TITLE = 25; // room above the tables of a region
 
@@ -65,7 +66,7 @@ export class Ground {
       strips.push(order.slice(start, end));
       start = end;
     }
-    const widths = shares(strips.map((strip) => strip.reduce((sum, each) => sum + area(each), 0)), across - 2 * GUTTER - (strips.length - 1) * GUTTER * 2.5, NARROWEST);
+    const widths = shares(strips.map((strip) => strip.reduce((sum, each) => sum + area(each), 0)), across - 2 * GUTTER - MARGIN - (strips.length - 1) * GUTTER * 2.5, NARROWEST);
     let x = GUTTER;
     strips.forEach((strip, number) => {
       const heights = shares(strip.map(area), down - GUTTER * (strip.length + 1), TITLE);
@@ -77,7 +78,7 @@ export class Ground {
       x += widths[number] + GUTTER * 2.5;
     });
     const bottom = Math.max(...order.map((each) => each.y + each.height), 0) + GUTTER;
-    return { width: x - GUTTER * 1.5, height: Math.max(down, bottom) };
+    return { width: x - GUTTER * 1.5 + MARGIN, height: Math.max(down, bottom) };
   }
 
   /** @param {Region} region */

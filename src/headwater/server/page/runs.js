@@ -101,8 +101,8 @@ function stateMark(state) {
  */
 function took(seconds, longest) {
   if (seconds === null) return "";
-  const size = (/** @type {number} */ value) => Math.log10(1 + value * 1000); // short runs can be told apart too
-  const bar = h("progress", { max: String(size(longest)), value: String(size(seconds)), "aria-hidden": "true", title: "on a scale of tens" });
+  const size = (/** @type {number} */ value) => Math.cbrt(value); // so that short runs can be seen beside long ones
+  const bar = h("progress", { max: String(size(longest)), value: String(size(seconds)), "aria-hidden": "true", title: "cube root of the time" });
   return h("span.took", {}, bar, duration(seconds));
 }
 

@@ -44,11 +44,12 @@ export function tablesView() {
 
 /** @param {any[]} tables */
 function tableList(tables) {
-  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, h("h2.minor", {}, title),
+  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, title && h("h2.minor", {}, title),
     h("ul", {}, members.map((each) => h("li", {},
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
         h("span.name", {}, each.table), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
-  return [group("Tables", tables.filter((each) => !each.own)), group("The graph itself", tables.filter((each) => each.own))];
+  const own = (/** @type {any[]} */ members) => members.length > 0 && h("details.own", {}, h("summary", {}, "The graph itself"), group("", members));
+  return [group("Tables", tables.filter((each) => !each.own)), own(tables.filter((each) => each.own))];
 }
 
 /**
