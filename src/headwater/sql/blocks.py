@@ -24,8 +24,8 @@ from headwater.sql.control_flow import (
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import MICROSOFT
-from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.packages import body_at
+from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code, read_parameters
 from headwater.sql.split import Piece, split_inner
 from headwater.sql.tokens import as_query, group_end, token_like, word_at
@@ -101,7 +101,7 @@ class _Entry:
                 yield from self._read_head(piece, first)
 
     def _without_header(self, piece: Piece) -> Piece | None:
-        """A piece of a DECLARE section without the header of a routine that is declared there; None if that is all."""
+        """A piece of a DECLARE section without the header of a routine that begins there; None if nothing is left."""
         if not self._declaring or word_at(piece.tokens, 0) not in ("FUNCTION", "PROCEDURE"):
             return piece
         at = body_at(piece.tokens)
