@@ -14,15 +14,17 @@ from headwater.sql.branches import Branch
 from headwater.sql.frontend import SqlFrontEnd
 from headwater.sql.split import Piece as Statement
 from headwater.sql.split import split_inner
+from headwater.sql.tokens import as_query
 from headwater.zetasql.catalog import find_table
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.script import Piece
-from headwater.zetasql.scripting import ComputedText, ScriptState, Setting
+from headwater.zetasql.scripting import ComputedText, ScriptState, Setting, place_of
 from headwater.zetasql.tables import code_of, named_tables
 
-_CONDITIONS = frozenset({"IfStatement", "WhileStatement", "ForInStatement"})
+_CONDITIONS = {"IfStatement": "IF", "WhileStatement": "WHILE"}
+_VARIABLES = frozenset({"VariableDeclaration", "SingleAssignment", "AssignmentFromStruct"})
 
 
 def open_google_sql(dialect: str, *, fallback: bool, provider: TableProvider | None = None) -> GoogleSqlFrontEnd:
@@ -54,16 +56,17 @@ class ByName:
 
         RAISES: the failure, when it cannot be read that way either.
         """
-        if (not piece.kind.endswith("Statement") and piece.kind != "Broken") or piece.kind in _CONDITIONS:
-            raise failure
-        self._tell(state)
-        lowered = self._lower(piece, setting)
+        last = self._tell(state)
+        lowered = last if piece.kind in _VARIABLES else self._lower(piece, setting)
         if lowered is None or any(issue.severity is Severity.ERROR for issue in lowered.issues):
             raise failure
         if failure.reason is Reason.TYPES and _lacks_types(state, piece, setting):
             return lowered  # nobody said what the types are: names decide, and no name is in doubt
         if failure.reason is Reason.UNKNOWN_TABLE and _says(lowered, IssueCode.UNKNOWN_TABLE):
             return lowered  # names decide, as in every other dialect: what is in doubt is said column by column
+        unknown = re.match(r"Unrecognized name: (\w+)", failure.message)
+        if unknown is not None and unknown[1].lower() in self._front_end.program.variables:
+            return lowered  # a variable whose value ZetaSQL could not resolve
         if "EXTERNAL_QUERY" in failure.message.upper() and not _says(lowered, IssueCode.APPROXIMATE_LINEAGE):
             return lowered  # the query that it sends was read
         if failure.reason is Reason.UNKNOWN_FUNCTION:
@@ -85,31 +88,45 @@ class ByName:
             )
         return found
 
-    def _tell(self, state: ScriptState) -> None:
+    def _tell(self, state: ScriptState) -> Lowered | None:
+        """Take in the functions and variables that have been defined since; returns what the last of them reads."""
+        last = None
         if state.definitions is not self._definitions:  # another script
             self._front_end, self._definitions, self._told = SqlFrontEnd("bigquery"), state.definitions, 0
         for piece, setting in state.definitions[self._told :]:
-            self._lower(piece, setting)
+            last = self._lower(piece, setting)
             if setting.depth:  # a variable of a procedure, which may have the name of another one
                 words = re.findall(r"\w+", setting.text(piece.start, piece.end).lower())
                 self._front_end.program.forget_texts(words)
         self._told = len(state.definitions)
+        return last
 
     def _lower(self, piece: Piece, setting: Setting) -> Lowered | None:
         statement = self._statement(piece, setting)
         if statement is None:
             return None
         self._front_end.note(statement, setting.source)
-        return self._front_end.lower(
+        lowered = self._front_end.lower(
             statement, source=setting.source, resolver=setting.resolver, deadline=setting.deadline
         )
+        if statement.record is None:
+            return lowered
+        writes = tuple(dataclasses.replace(write, statement_type="FOR") for write in lowered.writes)
+        return dataclasses.replace(lowered, statement_type="FOR", writes=writes)
 
     def _statement(self, piece: Piece, setting: Setting) -> Statement | None:
         source = setting.source
-        start, end = source.character_at(piece.start), source.character_at(piece.end)
+        loops = piece.kind == "ForInStatement"
+        place = place_of(piece.node.query, piece, piece.node) if loops else (piece.start, piece.end)
+        start, end = map(source.character_at, place)
         statement = next(iter(split_inner(source, "bigquery", start=start, end=end)), None)
         if statement is None:
             return None
+        if piece.kind in _CONDITIONS:
+            tokens, condition = as_query(statement.tokens), _CONDITIONS[piece.kind]
+            statement = dataclasses.replace(statement, tokens=tokens, condition_of=condition)
+        record = piece.node.variable.id_string.lower() if loops else None
+        statement = dataclasses.replace(statement, record=record)
         branches = tuple(Branch(*each) for each in piece.branches)
         own = None if setting.exact else source  # places in an executed string are not places in the script
         return dataclasses.replace(statement, conditional=piece.conditional, branches=branches, source=own)

@@ -101,7 +101,7 @@ class _Entry:
                 yield from self._read_head(piece, first)
 
     def _without_header(self, piece: Piece) -> Piece | None:
-        """A piece of a DECLARE section without the header of a routine that is declared there; None if it is all."""
+        """A piece of a DECLARE section without the header of a routine that begins there; None if nothing is left."""
         if not self._declaring or word_at(piece.tokens, 0) not in ("FUNCTION", "PROCEDURE"):
             return piece
         at = body_at(piece.tokens)

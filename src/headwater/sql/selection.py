@@ -52,7 +52,7 @@ def _lower_item(lowering: Lowering, item: Node, position: int, *, scope: Scope, 
         span = lowering.span(item.this)
         expression = lowering.expression(item, scope)
         column = Column(item.name, lowering.key(item.this), expression, span)
-        selected.columns.append(_output(lowering, column, selected))
+        selected.columns.append(_output(lowering, column, item, selected))
     elif isinstance(item, exp.Aliases):
         _lower_aliases(lowering, item, scope, selected)
     elif isinstance(item, exp.Dot) and isinstance(item.expression, exp.Star):
@@ -74,7 +74,7 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
         name_span = lowering.span(alias)
         expression = lowering.expression(value, scope)
         column = Column(alias.name, lowering.key(alias), expression, name_span)
-        selected.columns.append(_output(lowering, column, selected))
+        selected.columns.append(_output(lowering, column, value, selected))
         return
     name_span = lowering.span(alias) if alias is not None else None
     start = alias._meta.get("start") if alias is not None and alias._meta else lowering.first_position(value)
@@ -89,11 +89,12 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     selected.columns.append(Column(name, key, Ref(made.attribute.id), name_span or span, _type_of(value)))
 
 
-def _output(lowering: Lowering, column: Column, selected: SelectList) -> Column:
+def _output(lowering: Lowering, column: Column, written: Node, selected: SelectList) -> Column:
     """A column that is selected by name: it stays what it is, under the name it gets here."""
     if isinstance(column.expression, Ref):
         return column
-    made = Computed(Attribute(lowering.new_id(), column.name, column.span), column.expression, column.span)
+    span = lowering.cover(written.parts[0], written.parts[-1])
+    made = Computed(Attribute(lowering.new_id(), column.name, column.span), column.expression, span)
     selected.computed.append(made)
     return Column(column.name, column.key, Ref(made.attribute.id), column.span)
 

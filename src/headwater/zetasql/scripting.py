@@ -213,9 +213,13 @@ def understand_set(state: ScriptState, piece: Piece, setting: Setting) -> Lowere
 @handles("AssignmentFromStruct")
 def understand_set_several(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     """`SET (a, b) = (SELECT AS STRUCT …)`: each variable gets the field in its place."""
-    whole, kind, issues = value_of(state, piece.node.struct_expression, piece, setting)
-    fields = types.TypeProto.FromString(kind or b"").struct_type.field
     names = [identifier.id_string for identifier in piece.node.variables.identifier_list]
+    try:
+        whole, kind, issues = value_of(state, piece.node.struct_expression, piece, setting)
+    except CannotResolve:
+        give_up_variables(state, names)
+        raise
+    fields = types.TypeProto.FromString(kind or b"").struct_type.field
     values: list[rel.Expression] = []
     for at, name in enumerate(names):
         inner = fields[at].field_name if at < len(fields) and fields[at].field_name else f"_field_{at + 1}"

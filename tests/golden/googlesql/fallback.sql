@@ -76,10 +76,9 @@ SELECT * FROM ML.PREDICT(MODEL d.m, (SELECT a, b FROM t));
 -- case: unknown table in a variable
 DECLARE m INT64 DEFAULT (SELECT MAX(k) FROM missing);
 SELECT a + m AS r FROM t;
---> <result> <- missing
+--> m <- missing.k AGGREGATION
 --! UNKNOWN_TABLE
 --> r <- t.a TRANSFORMATION, missing.k AGGREGATION
---! UNKNOWN_COLUMN
 --! UNKNOWN_TABLE
 
 -- case: unknown table in a procedure
@@ -96,10 +95,50 @@ SELECT p, q FROM d.x;
 -- case: a variable of an unknown table is no column of another one
 DECLARE since TIMESTAMP DEFAULT (SELECT MAX(m.seen) FROM missing AS m);
 SELECT o.k, since AS s, x > since AS is_new FROM other AS o;
---> <result> <- missing
+--> since <- missing.seen AGGREGATION
 --! UNKNOWN_TABLE
 --> k <- other.k IDENTITY
 --> s <- missing.seen AGGREGATION
 --> is_new <- other.x TRANSFORMATION, missing.seen AGGREGATION
 --! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+
+-- case: a default and an assignment that read tables nobody knows
+DECLARE since DATE DEFAULT (SELECT max(day) FROM strange.days WHERE ok);
+DECLARE n INT64;
+SET n = (SELECT min(k) FROM strange.keys);
+CREATE TABLE recent AS SELECT since AS y, n + 1 AS z FROM strange.rows WHERE day > since;
+--> since <- strange.days.day AGGREGATION | strange.days.ok FILTER
+--! UNKNOWN_TABLE
+--> n <- strange.keys.k AGGREGATION
+--! UNKNOWN_TABLE
+--> recent.y <- strange.days.day AGGREGATION | strange.days.ok FILTER
+--> recent.z <- strange.keys.k AGGREGATION
+--> recent.* | strange.rows.day FILTER, strange.days.day FILTER, strange.days.ok FILTER
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+
+-- case: several variables from a table nobody knows
+DECLARE a, b INT64;
+SET (a, b) = (SELECT AS STRUCT x, y FROM strange.pairs);
+SELECT a AS one, b AS two;
+--> a <- strange.pairs.x IDENTITY
+--> b <- strange.pairs.y IDENTITY
+--! UNKNOWN_TABLE
+--> one <- strange.pairs.x IDENTITY
+--> two <- strange.pairs.y IDENTITY
+--! UNKNOWN_TABLE
+
+-- case: conditions and loops over tables nobody knows
+IF (SELECT max(q) FROM strange.flags) > 1 THEN DELETE FROM strange.rows WHERE k = 1; END IF;
+FOR r IN (SELECT a, b FROM strange.pairs) DO INSERT INTO strange.copies (c) VALUES (r.a); END FOR;
+--> condition <- strange.flags.q AGGREGATION
+--! UNKNOWN_TABLE
+--> strange.rows.* | strange.rows.k FILTER
+--! UNKNOWN_TABLE
+--> a <- strange.pairs.a IDENTITY
+--> b <- strange.pairs.b IDENTITY
+--! UNKNOWN_TABLE
+--> strange.copies.c <- strange.pairs.a IDENTITY
 --! UNKNOWN_TABLE
