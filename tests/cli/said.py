@@ -20,6 +20,7 @@ TEXTS = {
     "schema.sql": "CREATE TABLE raw.orders (id INT, amount INT); CREATE TABLE raw.customers (email TEXT, phone INT);",
     "etl.sql": "INSERT INTO d SELECT a + b AS c FROM t",
     "load.sql": "SELECT count(*) FROM sales.orders",
+    "checks.toml": '[tables."sales.orders".columns]\nid = { not_null = true, unique = true }\n',
     "orders.csv": "id,amount\n1,2.50\n2,3.00\n",
 }
 SCHEMA = {"raw.orders": {"id": "INT64", "amount": "INT64"}, "raw.customers": {"email": "STRING", "phone": "INT64"}}

@@ -41,6 +41,13 @@ def edge(source, target, kind=Kind.IDENTITY, **more):
     return Edge(ColumnRef(TableName.of(a), b), ColumnRef(TableName.of(c), d), kind, **more)
 
 
+def assertions(*outcomes):
+    """The facet of a check of `cents`, with one assertion for each outcome."""
+    return f.DataQualityAssertionsFacet(
+        assertions=tuple(f.Assertion(assertion=name, success=success, column="cents") for name, success in outcomes)
+    )
+
+
 def event(type, time, run=RUN, edges=(), **more):
     lineage = column_lineage(edges, lambda table: DatasetName(LAKE, str(table)))
     version = f.VersionFacet(dataset_version=more.pop("version", "7"))
@@ -51,7 +58,14 @@ def event(type, time, run=RUN, edges=(), **more):
             run_id=run, facets=by_key(more.pop("error", None), f.ProcessingEngineFacet(version="4.3", name="spark"))
         ),
         job=Job(namespace="etl", name="nightly"),
-        inputs=(InputDataset(namespace=LAKE, name="stg.orders", facets=by_key(version)),),
+        inputs=(
+            InputDataset(
+                namespace=LAKE,
+                name="stg.orders",
+                facets=by_key(version),
+                input_facets=by_key(assertions(("not_null", time > 5))),
+            ),
+        ),
         outputs=(
             OutputDataset(
                 namespace=LAKE,
@@ -131,6 +145,27 @@ def test_replaying_commits_nothing(seen):
         if (snapshot := store.table(spec).snapshot())
     }
     assert after == before
+
+
+def test_checks_of_a_run_count_as_it_said_last(seen):
+    for order in ([START, END], [END, START]):
+        [row] = rows(seen(order))["checks"]
+        found = (row["dataset"], row["column"], row["check"], row["outcome"], row["version"], row["run"])
+        assert found == ("stg.orders", "cents", "not_null", "pass", "7", RUN)
+
+
+def test_checks_without_a_run(seen):
+    facets = by_key(assertions(("unique", False), ("not_null", True)))
+    store = seen(
+        [
+            DatasetEvent(event_time=moment, dataset=Dataset(namespace="n", name="t", facets=facets))
+            for moment in ("2026-11-15T10:00:00Z", "2026-11-16T10:00:00Z")
+        ]
+    )
+    assert [(row["check"], row["outcome"]) for row in rows(store)["checks"]] == [
+        ("not_null", "pass"),
+        ("unique", "fail"),
+    ] * 2
 
 
 def test_failures_are_kept(seen):

@@ -40,6 +40,10 @@ def write_events(file, seed, count=300):
         fields = [{"name": column, "type": chance.choice(["int", None]), "description": chance.choice(["d", None])}]
         output = {"namespace": "headwater:/lake", "name": f"mart.{table}"}
         output["facets"] = {"columnLineage": {"fields": made}, "schema": {"fields": fields}}
+        if not chance.randrange(3):
+            passed = {"assertion": "not_null", "success": bool(chance.randrange(2)), "column": column}
+            output["facets"]["dataQualityAssertions"] = {"assertions": [passed]}
+            output["outputFacets"] = {"dataQualityMetrics": {"rowCount": 3, "columnMetrics": {column: {"sum": 1.5}}}}
         event = {"eventTime": f"2026-11-{chance.randrange(1, 28):02}T10:00:00Z", "producer": "https://p"}
         event |= {"job": {"namespace": "etl", "name": f"job{chance.randrange(3)}"}, "outputs": [output]}
         if chance.randrange(4):

@@ -1,6 +1,7 @@
 """Questions on Spark give the answers of questions in memory."""
 
 import random
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
@@ -9,7 +10,7 @@ from headwater.cli.main import run
 from headwater.errors import MemoryLimitError, NotFoundError
 from headwater.graph import Change, GraphStore, LineageGraph
 from headwater.graph.store import arrow_schema
-from headwater.graph.tables import COLUMNS, EDGES
+from headwater.graph.tables import CHECKS, COLUMNS, EDGES
 from headwater.jobs import walk
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
 from headwater.jobs.walk import SparkGraph
@@ -62,7 +63,7 @@ PARTS = ("a", "b", "a.x", "a.x.y", "a[].z", "ab", "*")
 
 
 def random_graph(folder, seed):
-    """A graph with cycles, fields inside fields, edges between whole tables, and columns that nothing names."""
+    """A graph with cycles, fields inside fields, edges between whole tables, columns that nothing names, and checks."""
     chance = random.Random(seed)
     ends = [(f"d.t{table}", column) for table in range(8) for column in PARTS]
     edges = {}
@@ -74,7 +75,14 @@ def random_graph(folder, seed):
         row |= {"masking": False, "observed": False, "line": chance.randrange(99), "expression": source_column}
         edges[tuple(row[name] for name in EDGES.key)] = row
     columns = [dict.fromkeys(COLUMNS.names) | {"dataset": d, "column": c} for d, c in ends if c != "*"]
+    checks = [
+        dict.fromkeys(CHECKS.names)
+        | {"run": "r", "dataset": dataset, "column": column, "check": "c", "outcome": chance.choice(["pass", "fail"])}
+        | {"time": datetime(2026, 11, chance.randrange(1, 20), tzinfo=UTC)}
+        for dataset, column in chance.sample(ends, 6)
+    ]
     rows = {
+        "checks": pa.Table.from_pylist(checks, arrow_schema(CHECKS)),
         "edges": pa.Table.from_pylist(list(edges.values()), arrow_schema(EDGES)),
         "columns": pa.Table.from_pylist(columns, arrow_schema(COLUMNS)),
     }

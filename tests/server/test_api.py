@@ -3,6 +3,14 @@
 import re
 from xml.etree import ElementTree
 
+from tests.server.conftest import client_of, make_estate
+
+from headwater.graph import GraphStore
+from headwater.graph.check_data import check_tables, declare
+from headwater.graph.observed import ingest
+from headwater.lake.tables import Warehouse
+from headwater.server.options import Limits
+
 
 def test_datasets_are_listed_with_their_neighbours(ask):
     found = ask("/datasets", like="STG")
@@ -53,6 +61,34 @@ def test_an_edge_tells_where_it_is_written(ask):
     sql = edge["sql"]
     assert (edge["file"], edge["line"], edge["expression"]) == ("staging.sql", 2, "amount * 100")
     assert sql["text"][sql["start"] : sql["end"]] == "amount"
+
+
+def test_checks_and_marks(tmp_path):
+    with client_of(make_estate(tmp_path / "lake"), limits=Limits(reads=1e6)) as client:
+
+        def get(path, **query):
+            return client.get(f"/api/v1{path}", params=query).json()
+
+        assert get("/checks") == {"checks": [], "marks": []}
+        declared = {
+            "raw.orders": declare({"columns": {"note": {"not_null": True}, "amount": {"range": {"min": 11}}}})
+        }
+        lake = Warehouse(tmp_path / "lake")
+        ingest(GraphStore(lake), [check_tables(lake, declared)])
+        found = get("/checks", name="raw.orders")
+        failed = [(row["column"], row["check"]) for row in found["checks"] if row["outcome"] == "fail"]
+        assert failed == [("amount", "range"), ("note", "not_null")]
+        assert [node["column"] for node in found["marks"]] == ["amount", "note"]
+        marked = {each["name"]: len(each["marks"]) for each in get("/columns", name="raw.orders")["columns"]}
+        assert marked == {"id": 0, "customer_id": 0, "amount": 1, "status": 0, "note": 1}
+        columns = get("/table", table="raw.orders")["schema"]["columns"]
+        assert [each["name"] for each in columns if each["marks"]] == ["amount", "note"]
+        walked = get("/impact", name="raw.orders.amount")["nodes"]
+        assert [(node["column"], node["marks"][0]["check"]) for node in walked if "marks" in node] == [
+            ("amount", "range"),
+            ("cents", "range"),
+            ("total", "range"),
+        ]
 
 
 # ------------------------------------------------------------------------------------------------- pictures

@@ -5,9 +5,15 @@ import re
 from urllib.parse import quote
 
 import pytest
-from tests.graph.conftest import harvested
+from tests.graph.conftest import STAGING, harvested
 from tests.server.browsing import drawn, graph, wait
 from tests.server.conftest import serving
+
+from headwater.graph import GraphStore
+from headwater.graph.check_data import check_tables, declare
+from headwater.graph.observed import ingest
+from headwater.lake.tables import Warehouse
+from headwater.query import connect
 
 pytestmark = pytest.mark.ui
 
@@ -33,6 +39,23 @@ def test_the_warehouse_can_be_browsed(page):
     page.click("text=rows as of then >> nth=2")
     page.wait_for_selector("text=As of snapshot 1")
     assert page.locator("text=cancelled").count() == 0
+
+
+def test_failed_checks_are_shown_on_columns(page, tmp_path):
+    lake = Warehouse(tmp_path / "lake")
+    harvested(GraphStore(lake), ("staging.sql", STAGING))
+    with connect(lake) as session:
+        session.sql("CREATE DATABASE raw; CREATE TABLE raw.orders (id BIGINT, amount BIGINT)")
+        session.sql("INSERT INTO raw.orders VALUES (1, NULL)")
+    checks = {"raw.orders": declare({"columns": {"amount": {"not_null": True}}})}
+    ingest(GraphStore(lake), [check_tables(lake, checks)])
+    with serving(tmp_path / "lake") as (_, base):
+        page.goto(f"{base}tables?table=raw.orders")
+        page.wait_for_selector("text=✗ not_null failed on raw.orders.amount@1: 1 null")
+        assert page.locator(".failed").count() == 1
+        page.goto(f"{base}graph?select={quote('1+stg.orders')}&table=stg.orders")
+        page.wait_for_selector(".panel .failed")
+        assert "cents" in page.inner_text(".panel li:has(.failed)")
 
 
 def test_runs_have_states_and_durations(page):

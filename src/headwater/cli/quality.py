@@ -23,9 +23,9 @@ _SHOWN = ("dataset", "column", "check", "outcome", "version", "expected", "actua
 @command(
     "check-data",
     examples=(
-        "headwater check-data shop.orders --not-null id --unique id --row-count 1..",
-        "headwater check-data shop.orders@-1 --range amount=0..1000 --accept status=paid,open --fresh loaded_at=24h",
-        "headwater check-data --checks checks.toml --events file:events.ndjson",
+        "headwater check-data sales.orders --not-null id --unique id --row-count 1..",
+        "headwater check-data sales.orders@-1 --range amount=0..1000 --fresh 24h",
+        "headwater check-data --checks checks.toml --events file:checked.ndjson",
     ),
 )
 @click.argument("table", required=False, metavar="[TABLE[@MOMENT]]")

@@ -188,9 +188,11 @@ def _column_checks(name: str, sql: str, declared: ColumnChecks) -> Iterator[_Che
 
 def _freshness(declared: Freshness, snapshot: Snapshot | None, sql: Callable[[str], str]) -> _Check:
     now = time.time()
-    oldest = parse_at(f"{declared.max_age} ago", now=now)
-    if not isinstance(oldest, ByTime):
-        raise UsageError(f"`{declared.max_age}` is not an age", hint="for example `24h` or `2 days`")
+    try:
+        oldest = parse_at(f"{declared.max_age} ago", now=now)
+    except UsageError as err:
+        raise UsageError(f"`{declared.max_age}` is not an age", hint="for example `24h` or `2 days`") from err
+    assert isinstance(oldest, ByTime)
     written = snapshot.timestamp / 1000 if snapshot is not None else None
 
     def judge(seconds: float | None) -> tuple[bool, str]:

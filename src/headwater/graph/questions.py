@@ -205,9 +205,10 @@ class LineageGraph:
 
     def entering(self, nodes: Iterable[Node]) -> Iterator[Step]:
         """The edges into some columns along which values flow."""
-        ids = (self.index.id_of(node.dataset, node.column) for node in nodes)
-        known = [id for id in ids if id is not None]
-        return self.steps(self.index.walk(known, Direction.UPSTREAM, depth=1, influences=_VALUES).edges)
+        index = self.index
+        near = ((id, node.column) for node in nodes for id in index.datasets.get(node.dataset, ()))
+        ids = [id for id, column in near if root_column(index.node(id)[1]) in (column, WHOLE)]
+        return self.steps(index.walk(ids, Direction.UPSTREAM, depth=1, influences=_VALUES).edges)
 
     @classmethod
     def open(cls, warehouse: str, at: At | None = None) -> "LineageGraph":
