@@ -131,10 +131,10 @@ def test_a_column_that_was_renamed_since(lake):
 
 
 def test_what_cannot_be_checked_says_why(lake):
-    with pytest.raises(NotFoundError, match="`prise` is not a column of shop.orders") as told:
+    with pytest.raises(NotFoundError, match=r"`prise` is not a column of shop.orders") as told:
         results(lake, {"columns": {"prise": {"not_null": True}}})
     assert told.value.hint == "did you mean `price`?"
-    with pytest.raises(UsageError, match="the checks of shop.orders cannot be run: Could not convert"):
+    with pytest.raises(UsageError, match=r"the checks of shop.orders cannot be run: Could not convert"):
         results(lake, {"columns": {"id": {"range": {"min": "much"}}}})
     with pytest.raises(UsageError, match="`often` is not an age"):
         results(lake, {"freshness": {"max_age": "often"}})
