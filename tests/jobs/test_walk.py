@@ -63,7 +63,7 @@ PARTS = ("a", "b", "a.x", "a.x.y", "a[].z", "ab", "*")
 
 
 def random_graph(folder, seed):
-    """A graph with cycles, fields inside fields, edges between whole tables, columns that nothing names, and checks."""
+    """A graph with cycles, fields inside fields, edges between whole tables, columns that nothing names, checks."""
     chance = random.Random(seed)
     ends = [(f"d.t{table}", column) for table in range(8) for column in PARTS]
     edges = {}
