@@ -38,7 +38,14 @@ def checkout(tmp_path):
     for name in ("tests/spark/test_a.py", "tests/jobs/test_b.py", "tests/server/test_c.py", "tests/test_d.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("def test_nothing():\n    pass\n")
-    for name in ("pyproject.toml", ".venv/bin/python", ".venv/.installed", ".venv/.warm", ".venv-paimon/.installed"):
+    for name in (
+        "pyproject.toml",
+        "constraints.txt",
+        ".venv/bin/python",
+        ".venv/.installed",
+        ".venv/.warm",
+        ".venv-paimon/.installed",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     (folder / ".venv/bin/python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')

@@ -23,6 +23,7 @@ from headwater.lake.metadata.leases import Leases
 from headwater.lake.metadata.manifest import ManifestFile, Manifests
 from headwater.lake.metadata.schemas import decode_schema
 from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot
+from headwater.lake.metadata.tags import Tags
 from headwater.lake.tables.shape import shape_of
 from headwater.lake.tables.views import Views
 from headwater.model.schema import check_schema
@@ -260,7 +261,7 @@ def entries() -> tuple[Make, Take]:
         elif kind == 2:
             read_metadata(files, paths)
         elif kind == 3:
-            Leases(files, paths).held(0.0)
+            Leases(files, paths, Tags(files, paths)).held(0.0)
         elif kind == 4:
             from headwater.lake.tables.names import TableName
 

@@ -1,6 +1,5 @@
 """The judge of the proof can fail: with an edge or a rule of the lineage taken out, it must find the hole."""
 
-from collections import Counter
 from random import Random
 
 import pytest
@@ -159,7 +158,7 @@ def test_a_query_that_depends_on_the_order_of_stored_rows_proves_nothing(monkeyp
 
 def test_an_edge_without_effect_is_not_witnessed():
     account = proof("SELECT COALESCE(a * 0, 0) + b AS c FROM t")
-    assert Counter(key[0] for _, key in account.unwitnessed) == {"t.a": 1}
+    assert {key[0] for _, key in account.unwitnessed} == {"t.a"}
 
 
 @pytest.mark.parametrize(

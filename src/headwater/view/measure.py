@@ -37,7 +37,7 @@ def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str
 
     >>> shortened("a_very_long_column_name_indeed", 10, 80)
     'a_very_…indeed'
-    >>> shortened("/home/me/shop/raw/2026-03-01/customers.csv", 10, 160)
+    >>> shortened("/home/me/shop/raw/2026-03-01/customers.csv", 10, 180)
     '…/2026-03-01/customers.csv'
     """
     if text_width(text, size, bold=bold) <= room + _ROUNDING:

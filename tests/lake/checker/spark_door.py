@@ -17,6 +17,7 @@ from headwater.lake.metadata.evolution import (
 from headwater.lake.tables import Table
 from headwater.model.schema import Field
 from headwater.model.types import BIGINT, DOUBLE, INT, SMALLINT, Array, DataType, Map, Struct
+from headwater.spark.source.due import start_compactor
 
 DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
 
@@ -56,6 +57,12 @@ class SparkDoor:
     def table(self) -> Table:
         return self.python.table
 
+    def _run(self, text: str) -> Any:
+        """Carry out a statement, and wait for the compactions that it made due: they make snapshots, too."""
+        found = self.lake.sql(text)
+        start_compactor(self.lake.spark.sparkContext).wait()
+        return found
+
     def given(self, fields: tuple[Field, ...], rows: Rows, name: str = "given") -> None:
         """Make rows a view."""
         frame = self.lake.spark.createDataFrame(to_arrow(fields, rows))
@@ -63,7 +70,7 @@ class SparkDoor:
 
     def insert(self, rows: Rows) -> None:
         self.given(self.table.schema.fields, rows)
-        self.lake.sql("INSERT INTO default.t SELECT * FROM given")
+        self._run("INSERT INTO default.t SELECT * FROM given")
 
     def merge(self, rows: Rows, gone: list[tuple[Any, ...]]) -> None:
         table = self.table
@@ -76,7 +83,7 @@ class SparkDoor:
         match = " AND ".join(f"t.{quoted(each.name)} = s.{quoted(each.name)}" for each in keys)
         sets = ", ".join(f"{quoted(each.name)} = s.{quoted(each.name)}" for each in fields)
         values = ", ".join(f"s.{quoted(each.name)}" for each in fields)
-        self.lake.sql(
+        self._run(
             f"MERGE INTO default.t AS t USING (SELECT false AS gone, {names} FROM given"
             f" UNION ALL SELECT true, {empty} FROM leaving) AS s ON {match}"
             f" WHEN MATCHED AND s.gone THEN DELETE WHEN MATCHED THEN UPDATE SET {sets}"
@@ -87,23 +94,23 @@ class SparkDoor:
         fields = key_fields(self.table)
         rows = (zip(fields, key) for key in keys)
         texts = (" AND ".join(f"{quoted(f.name)} = {spark_text(cell, f.type)}" for f, cell in row) for row in rows)
-        self.lake.sql(f"DELETE FROM default.t WHERE {' OR '.join(f'({text})' for text in texts)}")
+        self._run(f"DELETE FROM default.t WHERE {' OR '.join(f'({text})' for text in texts)}")
 
     def delete_where(self, column: Field, op: str, cell: Any) -> None:
-        self.lake.sql(f"DELETE FROM default.t WHERE {quoted(column.name)} {op} {spark_text(cell, column.type)}")
+        self._run(f"DELETE FROM default.t WHERE {quoted(column.name)} {op} {spark_text(cell, column.type)}")
 
     def update_where(self, condition: tuple[Field, str, Any], column: Field, cell: Any) -> None:
         if isinstance(column.type, Array | Map | Struct):
             self.python.update_where(condition, column, cell)
             return
         where = f"{quoted(condition[0].name)} {condition[1]} {spark_text(condition[2], condition[0].type)}"
-        self.lake.sql(f"UPDATE default.t SET {quoted(column.name)} = {spark_text(cell, column.type)} WHERE {where}")
+        self._run(f"UPDATE default.t SET {quoted(column.name)} = {spark_text(cell, column.type)} WHERE {where}")
 
     def overwrite(self, rows: Rows) -> None:
         self.given(self.table.schema.fields, rows)
         self.lake.spark.conf.set(DYNAMIC, "dynamic")
         try:
-            self.lake.sql("INSERT OVERWRITE default.t SELECT * FROM given")
+            self._run("INSERT OVERWRITE default.t SELECT * FROM given")
         finally:
             self.lake.spark.conf.unset(DYNAMIC)
 
@@ -112,7 +119,7 @@ class SparkDoor:
         if text is None:
             self.python.alter(change)
         else:
-            self.lake.sql(f"ALTER TABLE default.t {text}")
+            self._run(f"ALTER TABLE default.t {text}")
 
     def change_text(self, change: SchemaChange) -> str | None:
         match change:
@@ -131,4 +138,4 @@ class SparkDoor:
 
     def read(self, at: int | str | None = None) -> pa.Table:
         version = "" if at is None else f" VERSION AS OF {at!r}"
-        return self.lake.sql(f"SELECT * FROM default.t{version}").toArrow()
+        return self._run(f"SELECT * FROM default.t{version}").toArrow()
