@@ -11,14 +11,11 @@ from sqlglot import TokenType
 
 from headwater.sql.branches import Branches
 from headwater.sql.control_flow import (
-    HEAD_ENDS,
     STATEMENTS,
-    TRANSACTION,
     Head,
-    head_end,
     is_routine,
     label_size,
-    read_heads,
+    read_control,
     routine_at,
 )
 from headwater.sql.cursors import read_fetch
@@ -28,7 +25,7 @@ from headwater.sql.packages import body_at
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code, read_parameters
 from headwater.sql.split import Piece, split_inner
-from headwater.sql.tokens import as_query, group_end, token_like, word_at
+from headwater.sql.tokens import as_query, token_like, word_at
 from headwater.text import Source
 
 _JUMPS = (
@@ -48,7 +45,7 @@ _VERBS = frozenset(
 """Words that begin no declaration: where one of them comes before BEGIN, there is no block."""
 
 _WRITING = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"})
-_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
+_TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
 _QUOTED = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _DECLARING = frozenset({"oracle", "snowflake", "postgres", "redshift"})  # DECLARE a …; b …; BEGIN
 
@@ -84,7 +81,9 @@ class _Entry:
     def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The statements of the code, in order."""
         for piece in pieces:
-            entered = self._without_header(_without_label(piece, self._source))
+            size = label_size(piece.tokens)
+            piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
+            entered = self._without_header(piece)
             if entered is None:
                 continue
             piece = self._placed(entered)
@@ -184,8 +183,9 @@ class _Entry:
 
     def _read_controlled(self, piece: Piece) -> Iterator[Piece]:
         """The conditions and queries of control words, and the statement or the declaration behind them."""
-        for head in read_heads(piece.tokens, every=self._dialect == "bigquery"):
-            yield _cut_head(piece, head, self._source)
+        for head in read_control(piece.tokens)[0]:
+            if (cut := self._cut_head(piece, head)) is not None:
+                yield cut
         tokens, self._declaring = _unwrap(piece.tokens, self._dialect)
         if tokens and len(tokens) < len(piece.tokens):
             piece = piece.cut(tokens, self._source)
@@ -199,20 +199,30 @@ class _Entry:
             piece = _as_insert(piece) if is_replace else piece
             yield from read_statement(piece, self._source, self._dialect, self._code)
 
+    def _cut_head(self, piece: Piece, head: Head) -> Piece | None:
+        """The condition of an IF or the query of a loop as a statement of its own; None when it reads nothing.
+        Outside GoogleSQL, only conditions with a query in them: many others are no expressions."""
+        inside = head.tokens[1:]
+        if head.word in _TESTING and inside:
+            if self._dialect != "bigquery" and all(token.token_type is not TokenType.SELECT for token in inside):
+                return None
+            cut = piece.cut(inside, self._source)
+            return dataclasses.replace(cut, tokens=as_query(inside), condition_of=_TESTING[head.word])
+        if head.word != "FOR" or word_at(inside, 1) != "IN" or len(inside) < 3:
+            return None
+        query = inside[2:]
+        if {TokenType.SELECT, TokenType.WITH} & {token.token_type for token in query[:2]} or (
+            word_at(query, 0) == "EXECUTE"
+        ):
+            return dataclasses.replace(piece.cut(query, self._source), record=inside[0].text.lower())
+        if query[0].token_type is TokenType.VAR and word_at(query, 1) in ("", "("):  # FOR r IN c: a row of the cursor
+            gives = token_like(inside[0], TokenType.COLON_EQ, ":=")
+            return piece.cut((inside[0], gives, query[0]), self._source)
+        return None
+
 
 def _loop_variables(tokens: Sequence[Any]) -> set[str]:
     return {tokens[at + 1].text.lower() for at in range(3) if word_at(tokens[:-1], at) in ("FOR", "FORALL")}
-
-
-def _without_label(piece: Piece, source: Source) -> Piece:
-    """A block or loop without the name before it: `name: LOOP`, `<<name>> FOR …`."""
-    words = [word_at(piece.tokens, at) for at in range(6)]
-    if words[1] == ":" and words[2] in _LABELLED:
-        return piece.cut(piece.tokens[2:], source)
-    size = label_size(piece.tokens)
-    if 0 < size < len(piece.tokens):
-        return piece.cut(piece.tokens[size:], source)
-    return piece
 
 
 def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
@@ -231,27 +241,14 @@ def _as_insert(piece: Piece) -> Piece:
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
     """A statement without the control words before and after it; True if declarations follow instead of one."""
     while tokens:
-        first, second = word_at(tokens, 0), word_at(tokens, 1)
-        if second == ":" and word_at(tokens, 2) in _LABELLED:
-            tokens = tokens[2:]
-        elif (size := label_size(tokens)) > 0:
-            tokens = tokens[size:]
-        elif first == "BEGIN":
-            if second in TRANSACTION or len(tokens) == 1:
-                return (tokens, False) if second in TRANSACTION else ((), False)
-            skipped = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
-            if second == "ATOMIC" and word_at(tokens, 2) == "WITH":
-                skipped = group_end(tokens, 3) or len(tokens)
-            tokens = tokens[skipped:]
-        elif first in ("END", "GO"):
+        if not is_routine(tokens):
+            tokens = read_control(tokens)[1]
+        if is_routine(tokens):
+            return _body(tokens, dialect)
+        first = word_at(tokens, 0)
+        if first in ("END", "GO"):
             tokens = _after_end(tokens)
-        elif first in ("ELSE", "LOOP", "REPEAT"):
-            tokens = tokens[1:]
-        elif first == "CASE":
-            tokens = _after_condition(tokens[1:]) if second == "WHEN" else _after_condition(tokens)
-        elif first in ("IF", "ELSEIF", "ELSIF", "WHEN", "EXCEPTION", "WHILE", "FOR", "UNTIL"):
-            tokens = _after_condition(tokens)
-        elif first == "OPEN":
+        elif first in ("OPEN", "BEGIN"):  # of a cursor, of a transaction
             return tokens, False
         elif first == "FETCH":
             return (tokens if read_fetch(tokens) is not None else ()), False
@@ -261,9 +258,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
             at = next((at for at, token in enumerate(tokens) if token.text.upper() in _WRITING), len(tokens))
             return tokens[at:], False
         elif first == "RETURN":
-            return (tokens[2:], False) if second == "QUERY" else ((), False)
-        elif is_routine(tokens):
-            return _body(tokens, dialect)
+            return (tokens[2:], False) if word_at(tokens, 1) == "QUERY" else ((), False)
         else:
             break
     return _without_tail(tokens), False
@@ -277,12 +272,6 @@ def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
             break
         at += 1
     return tokens[at:]
-
-
-def _after_condition(tokens: Sequence[Any]) -> Sequence[Any]:
-    """What follows IF … THEN, WHILE … DO, FOR … LOOP, or (T-SQL) the condition of IF and WHILE."""
-    end = head_end(tokens)
-    return tokens[end + 1 :] if word_at(tokens, end) in HEAD_ENDS else tokens[end:]
 
 
 def _body(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
@@ -365,14 +354,6 @@ def _executed(piece: Piece) -> tuple[int, int] | None:
         return None
     quote = len(text) - len(text.lstrip(text[0])) if text[0] != "$" else text.find("$", 1) + 1
     return piece.offset + token.start + quote, piece.offset + token.end + 1 - quote
-
-
-def _cut_head(piece: Piece, head: Head, source: Source) -> Piece:
-    """A condition or the query of a loop as a statement of its own."""
-    tokens = head.tokens if head.condition_of is None else as_query(head.tokens)
-    return dataclasses.replace(
-        piece.cut(head.tokens, source), tokens=tuple(tokens), record=head.record, condition_of=head.condition_of
-    )
 
 
 def _words(tokens: Sequence[Any]) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.sql.control_flow import TRANSACTION, head_end, is_routine, label_size
+from headwater.sql.control_flow import TRANSACTION, read_control
 from headwater.sql.tokens import word_at
 
 _NUMBERS = itertools.count()
@@ -73,43 +73,13 @@ class Branches:
             if self._open and second not in TRANSACTION:
                 self._open.pop()
             return
-        for word in _openings(tokens):
-            if word == "BEGIN":
+        if first == "DECLARE" and "HANDLER" in [token.text.upper() for token in tokens[:4]]:
+            tokens = tokens[next((at for at in range(len(tokens)) if word_at(tokens, at) == "BEGIN"), len(tokens)) :]
+        for head in read_control(tokens)[0]:
+            if head.word == "BEGIN":
                 self._open.append(None)
-            elif word not in _ARMS:
-                self._open.append(new_branch(word))
-            elif self._open and (before := self._open[-1]) is not None:
-                self._open[-1] = next_arm(before, word)
-
-
-def _openings(tokens: Sequence[Any]) -> list[str]:
-    """The control words before the first statement of a piece that open a block, a branch or a loop."""
-    if is_routine(tokens) or word_at(tokens, 0) in ("FUNCTION", "PROCEDURE"):
-        at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
-        tokens = tokens[at:]
-    found: list[str] = []
-    while tokens:
-        word, second = word_at(tokens, 0), word_at(tokens, 1)
-        if second == ":" and word_at(tokens, 2) in ("BEGIN", *_LOOPS):
-            tokens = tokens[2:]
-        elif (size := label_size(tokens)) > 0:
-            tokens = tokens[size:]
-        elif word == "BEGIN" and second not in TRANSACTION:
-            found.append(word)
-            tokens = tokens[1:]
-        elif word in ("ELSE", "LOOP", "EXCEPTION", "ATOMIC") or (word == "REPEAT" and second != "("):
-            found += [word] if word in ("ELSE", "LOOP", "REPEAT") else []
-            tokens = tokens[1:]
-        elif word == "DECLARE" and "HANDLER" in [token.text.upper() for token in tokens[:4]]:
-            at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
-            tokens = tokens[at:]
-        elif word == "CASE":
-            found.append(word)
-            at = next((at for at, token in enumerate(tokens) if token.text.upper() == "WHEN"), len(tokens))
-            tokens = tokens[at:]
-        elif word in ("IF", "ELSIF", "ELSEIF", "WHEN", "WHILE", "FOR"):
-            found.append(word)
-            tokens = tokens[head_end(tokens) + 1 :]
-        else:
-            break
-    return found
+            elif head.word in _ARMS:
+                if self._open and (before := self._open[-1]) is not None:
+                    self._open[-1] = next_arm(before, head.word)
+            elif head.word not in ("EXCEPTION", "UNTIL"):
+                self._open.append(new_branch(head.word))

@@ -1,17 +1,17 @@
-"""What the control words of procedural code declare and read: variables, conditions, loops over queries."""
+"""The control words of procedural code, the conditions and queries in them, and the headers of routines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import TokenType
 
-from headwater.sql.tokens import token_like, word_at
+from headwater.sql.tokens import group_end, word_at
 
 _ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
-_OPENING = frozenset({"BEGIN", "ELSE", "LOOP", "THEN"})
-_TESTING = {"IF": "IF", "ELSEIF": "IF", "ELSIF": "IF", "WHILE": "WHILE"}
+_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
+_DECIDING = frozenset({"IF", "ELSEIF", "ELSIF", "WHEN", "WHILE", "FOR", "UNTIL"})
 HEAD_ENDS = frozenset({"THEN", "DO", "LOOP"})
 STATEMENTS = frozenset(
     {
@@ -27,11 +27,10 @@ _FUNCTIONS = frozenset({"UPDATE", "REPLACE", "TRUNCATE", "INSERT"})  # with brac
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A part of a control word's line that reads tables: a condition, or the query of a loop and its variable."""
+    """A control word before a statement, and its tokens: with the condition of an IF, the query of a loop."""
 
+    word: str
     tokens: Sequence[Any]
-    record: str | None = None
-    condition_of: str | None = None
 
 
 def routine_at(tokens: Sequence[Any]) -> int | None:
@@ -56,42 +55,43 @@ def is_routine(tokens: Sequence[Any]) -> bool:
 
 
 def label_size(tokens: Sequence[Any]) -> int:
-    """How many tokens the label `<<name>>` before a block or loop takes; 0 when there is none."""
+    """How many tokens the label `<<name>>` or `name:` before a block or loop takes; 0 when there is none."""
     words = [str(token.text) for token in tokens[:5]]
+    if words[1:2] == [":"] and word_at(tokens, 2) in _LABELLED:
+        return 2
     if words[:1] == ["<<"] and words[2:3] == [">>"]:
         return 3
     return 5 if words[:2] == ["<", "<"] and words[3:] == [">", ">"] else 0
 
 
-def read_heads(tokens: Sequence[Any], *, every: bool) -> Iterator[Head]:
-    """The conditions and loop queries that stand before the first statement of a piece, in order.
-    Unless `every` is asked for, only conditions with a query in them: outside GoogleSQL many are no expressions."""
-    if is_routine(tokens):
+def read_control(tokens: Sequence[Any]) -> tuple[list[Head], Sequence[Any]]:
+    """The control words before the first statement of a piece, and the piece without them.
+    Of a routine, those of its body."""
+    heads: list[Head] = []
+    if is_routine(tokens) or word_at(tokens, 0) in ("FUNCTION", "PROCEDURE"):
         at = next((at for at, token in enumerate(tokens) if token.text.upper() == "BEGIN"), len(tokens))
         tokens = tokens[at:]
     while tokens:
-        word = tokens[0].text.upper()
-        if word in _OPENING:
-            tokens = tokens[1:]
-        elif (size := label_size(tokens)) > 0:
-            tokens = tokens[size:]
-        elif word in _TESTING:
-            end = head_end(tokens)
-            if end > 1 and (every or any(token.token_type is TokenType.SELECT for token in tokens[1:end])):
-                yield Head(tokens[1:end], condition_of=_TESTING[word])
+        first, second = word_at(tokens, 0), word_at(tokens, 1)
+        end = label_size(tokens)
+        if end:
             tokens = tokens[end:]
-        elif word == "FOR" and len(tokens) > 3 and tokens[2].text.upper() == "IN":
+            continue
+        if first == "BEGIN" and second not in TRANSACTION:
+            end = 3 if second == "NOT" else 2 if second in ("TRY", "CATCH", "ATOMIC") else 1
+            if second == "ATOMIC" and word_at(tokens, 2) == "WITH":
+                end = group_end(tokens, 3) or len(tokens)
+        elif first in ("ELSE", "LOOP", "EXCEPTION") or (first == "REPEAT" and second != "("):
+            end = 1
+        elif first == "CASE":
+            end = next((at for at in range(len(tokens)) if word_at(tokens, at) == "WHEN"), len(tokens))
+        elif first in _DECIDING:
             end = head_end(tokens)
-            query = tokens[3:end]
-            reads = any(token.token_type in (TokenType.SELECT, TokenType.WITH) for token in query[:2])
-            if reads or word_at(query, 0) == "EXECUTE":
-                yield Head(query, record=tokens[1].text.lower())
-            elif query and query[0].token_type is TokenType.VAR and word_at(query, 1) in ("", "("):
-                gives = token_like(tokens[1], TokenType.COLON_EQ, ":=")  # FOR r IN c: a row of the cursor
-                yield Head((tokens[1], gives, query[0]))
-            tokens = tokens[end:]
         else:
-            return
+            break
+        heads.append(Head(first, tokens[:end]))
+        tokens = tokens[end + (first in _DECIDING and word_at(tokens, end) in HEAD_ENDS) :]
+    return heads, tokens
 
 
 def head_end(tokens: Sequence[Any]) -> int:
