@@ -162,7 +162,7 @@ def checks(flags: Flags, name: str | None, history: bool, forget: str | None, at
         return 1 if marks else 0
     if rows:
         _say_checks(flags, [row for row in rows if history or row["outcome"] != MEASURED])
-    elif not flags.quiet:
+    elif not flags.quiet and not marks:
         click.echo("there are no checks" if name is None else f"there are no checks of {name}", err=True)
     for node, each in marks.items():
         click.echo(f"✗ {node}: {'; '.join(map(str, each))}")
