@@ -27,6 +27,7 @@ EXAMPLES = {
         "hw.db.table",
         "p.ds.t",
         "s.x",
+        "shop.gold.status",
         "shop.orders",
         "t.b",
         "us.crm.public.people",
