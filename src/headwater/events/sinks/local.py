@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -101,8 +100,7 @@ class CompositeSink:
                 log.exception("A sink raised; the others go on.")
 
     def flush(self, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        done = [sink.flush(max(0.0, deadline - time.monotonic())) for sink in self.sinks]
+        done = [sink.flush(timeout) for sink in self.sinks]
         return all(done)
 
     def close(self) -> Delivery:

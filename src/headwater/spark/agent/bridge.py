@@ -5,22 +5,18 @@ happened; Python asks for it when it has time. No Python runs on Spark's threads
 job up, and no callback server is needed. A happening is a JSON object:
 
     {"kind": "start", "id": 7, "root": 5, "time": ms, "key": 12, "run": of a stream}     an execution began
-    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13,        it ended
-     "name": "collect", "jobs": 2, "rows": 7, "bytes": 750, "job": {…}}                  … its action and tasks
+    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13, "job": {…}}  it ended
     {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
     {"kind": "stream", "run": uuid, "name": text} · "stream end"                         a streaming query
     {"kind": "stop"}                                                                     the application ends
 
-`key` fetches the object that came with it: the QueryExecution, the job. An execution has none when there is no plan
-to read: its analysis failed, or it hands out the result of a command that has run before. `rows` and `bytes` are what
-its tasks say they have written.
+`key` fetches the object that came with it: the QueryExecution, the job.
 
 Where Spark cannot compile (`PythonBridge`), a Python object listens over Py4J: every event of Spark then costs a call
 into Python, so jobs of very many tasks feel it.
 """
 
 import dataclasses
-import os
 import queue
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -50,9 +46,6 @@ class Happening:
     error: str | None = None
     trace: str | None = None
     job: dict[str, str | int] | None = None  # the first job of an execution
-    jobs: int | None = None
-    rows: int = 0
-    bytes: int = 0
 
 
 _DECODER = msgspec.json.Decoder(Happening)
@@ -77,7 +70,7 @@ class JvmBridge:
     def __init__(self, context: SparkContext, capacity: int, patience: float) -> None:
         source = java_source(__package__, "Bridge")
         self._listener = new_instance(load_class(context, source, "headwater.agent.Bridge"), context)
-        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000), os.getpid())
+        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000))
         self._bus = listener_bus(context)
         self._bus.addToQueue(self._listener, QUEUE)
 
@@ -139,11 +132,12 @@ class PythonBridge:
                 root = option(event.rootExecutionId())
                 id = int(event.executionId())
                 started = Happening("start", id, id if root is None else int(root), int(event.time()))
-                self._offer(started, _readable(self._executions.getQueryExecution(id)))
+                self._offer(started, self._executions.getQueryExecution(id))
             case "SparkListenerSQLExecutionEnd":
                 error = option(event.errorMessage()) or None
-                ended = Happening("end", int(event.executionId()), time=int(event.time()), error=error)
-                self._offer(ended, _readable(event.qe()))
+                self._offer(
+                    Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe()
+                )
 
     def onApplicationEnd(self, event: Any) -> None:  # noqa: N802
         self._offer(Happening("stop", time=int(event.time())), None)
@@ -182,14 +176,6 @@ class PythonBridge:
 
     def detach(self) -> None:
         self._bus.removeListener(self)
-
-
-def _readable(execution: Any) -> Any:
-    """An execution that has a plan to read, else None."""
-    try:
-        return None if class_name(execution.commandExecuted()) == "CommandResult" else execution
-    except Exception:  # there is none, or its analysis failed
-        return None
 
 
 Bridge: TypeAlias = JvmBridge | PythonBridge
