@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from headwater.analysis.described_tables import find_tables
+from headwater.analysis.engines import open_front_end
 from headwater.analysis.texts import SQL_SUFFIXES, read_sql, read_text
 from headwater.errors import HeadwaterError, InputError, SchemaError, Severity
 from headwater.lineage.imports import is_wire_schema, schema_of_csv, schema_of_rows, schema_of_value
@@ -159,7 +160,8 @@ def schema_of_ddl(sources: Sequence[Source], dialect: str | None = None, warn: W
     RAISES: SchemaError at the first statement that cannot be read, unless there is a `warn` to tell."""
     resolver = SchemaResolver(dialect=dialect)
     for source in sources:
-        for statement in analyze_script(source, SqlFrontEnd(dialect), resolver):
+        front_end = open_front_end(dialect)[0] if dialect == "spanner" else SqlFrontEnd(dialect)
+        for statement in analyze_script(source, front_end, resolver):
             for issue in statement.issues:
                 if issue.severity is Severity.ERROR:
                     if warn is None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--engine", type=click.Choice(["auto", "zetasql", "sqlglot"]), default="auto", help="Who reads GoogleSQL."
 )
+@click.option("--ask-bigquery", is_flag=True, help="Ask BigQuery for tables that the schema does not have.")
 @click.option("--master", metavar="URL", help="Run on this Spark. Default: local[*], and only if it is worth it.")
 @click.option("--no-spark", is_flag=True, help="Stay in this process, however much there is to do.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Use so many cores of this machine; 1 is --no-spark.")
@@ -64,6 +65,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     from headwater.jobs.harvest.harvest import HarvestOptions
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns
+    from headwater.zetasql.warehouse import BigQueryTables
 
     master, spark = _place(**{name: options.pop(name) for name in ("master", "no_spark", "jobs")})
     settings = flags.settings
@@ -81,6 +83,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     wish = HarvestOptions(
         schema=options["schema"] or flags.settings.schema,
         engine=options["engine"],
+        tables=BigQueryTables() if options["ask_bigquery"] else None,
         template=TemplateOptions(rules.variables),
         master=master,
         spark=spark,

@@ -1,4 +1,4 @@
-"""What BigQuery has and ZetaSQL does not: type names, functions, procedures, pseudo-columns, INFORMATION_SCHEMA."""
+"""What BigQuery and Spanner have and ZetaSQL does not: type names, functions, procedures, pseudo-columns, INFORMATION_SCHEMA."""
 
 from functools import cache
 from typing import Any
@@ -17,13 +17,22 @@ _ALIASES = {
     "BIGDECIMAL": types.TYPE_BIGNUMERIC,
 }
 
-# name → result, for functions that take anything, in any number
+# by dialect: name → result, for functions that take anything, in any number
 _FUNCTIONS = {
-    "SEARCH": types.TYPE_BOOL,
-    "CONTAINS_SUBSTR": types.TYPE_BOOL,
-    "NORMALIZE_TEXT": types.TYPE_STRING,
-    "EXTERNAL_OBJECT_TRANSFORM": types.TYPE_STRING,
-    "APPENDS_VERSION": types.TYPE_INT64,
+    "bigquery": {
+        "SEARCH": types.TYPE_BOOL,
+        "CONTAINS_SUBSTR": types.TYPE_BOOL,
+        "NORMALIZE_TEXT": types.TYPE_STRING,
+        "EXTERNAL_OBJECT_TRANSFORM": types.TYPE_STRING,
+        "APPENDS_VERSION": types.TYPE_INT64,
+    },
+    "spanner": {
+        "PENDING_COMMIT_TIMESTAMP": types.TYPE_TIMESTAMP,
+        "SEARCH": types.TYPE_BOOL,
+        "SEARCH_SUBSTRING": types.TYPE_BOOL,
+        "SCORE": types.TYPE_DOUBLE,
+        "BIT_REVERSE": types.TYPE_INT64,
+    },
 }
 
 _BY = ("MAX_BY", "MIN_BY")  # the value of the row in which another value is greatest, or least
@@ -108,18 +117,17 @@ def base_catalog(dialect: str) -> bytes:
     content.builtin_function_options.language_options.CopyFrom(language_options(dialect))
     for name, kind in _ALIASES.items():
         content.named_type.add(name=name).type.type_kind = kind
-    if dialect == "bigquery":
-        for name, kind in _FUNCTIONS.items():
-            function = content.custom_function.add(name_path=[name], group="BigQuery")
-            function.mode = function_enums.FunctionEnums.SCALAR
-            signature = function.signature.add()
-            signature.return_type.kind = function_enums.ARG_TYPE_FIXED
-            signature.return_type.type.type_kind = kind
-            signature.return_type.num_occurrences = 1
-            argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=-1)
-            argument.options.cardinality = function_enums.FunctionEnums.REPEATED
-        for name in _BY:
-            _add_by(content.custom_function.add(name_path=[name], group="BigQuery"))
+    for name, kind in _FUNCTIONS.get(dialect, {}).items():
+        function = content.custom_function.add(name_path=[name], group="BigQuery")
+        function.mode = function_enums.FunctionEnums.SCALAR
+        signature = function.signature.add()
+        signature.return_type.kind = function_enums.ARG_TYPE_FIXED
+        signature.return_type.type.type_kind = kind
+        signature.return_type.num_occurrences = 1
+        argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY, num_occurrences=-1)
+        argument.options.cardinality = function_enums.FunctionEnums.REPEATED
+    for name in _BY if dialect == "bigquery" else ():
+        _add_by(content.custom_function.add(name_path=[name], group="BigQuery"))
     return bytes(content.SerializeToString())
 
 

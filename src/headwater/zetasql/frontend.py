@@ -18,6 +18,7 @@ from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.script import Piece, split_script
 from headwater.zetasql.scripting import Computes, Fallback, ScriptState, Setting, understand_anyhow
+from headwater.zetasql.spanner import respell, type_without_rows
 from headwater.zetasql.tables import tables_only
 
 
@@ -62,6 +63,7 @@ class GoogleSqlFrontEnd:
         provider: TableProvider | None = None,
     ) -> None:
         self.dialect = dialect
+        self._read: tuple[Source, Source] | None = None  # a script of Spanner, and how it is spelled for ZetaSQL
         self.state = ScriptState(Reader(engine or default_engine(), dialect, provider), fallback=fallback)
         self.state.computes = computes
 
@@ -94,13 +96,25 @@ class GoogleSqlFrontEnd:
 
     def split(self, source: Source) -> list[Piece]:
         """Cut a script into statements, also those inside its blocks."""
+        source = self._spelled(source)
         self.state.begin()
         self.state.reader.begin(source.text)
         return split_script(source, self.state.reader.engine, self.dialect)
 
+    def _spelled(self, source: Source) -> Source:
+        """The script as ZetaSQL reads it, with the same places."""
+        if self.dialect != "spanner":
+            return source
+        if self._read is None or self._read[0] is not source:
+            self._read = source, Source(respell(source.text), source.name)
+        return self._read[1]
+
     def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement, with the schema as it is at this point of the script."""
-        setting = Setting(source, resolver, deadline=deadline)
+        setting = Setting(self._spelled(source), resolver, deadline=deadline)
+        apart = type_without_rows(setting.text(statement.start, statement.end)) if self.dialect == "spanner" else None
+        if apart is not None:
+            return Lowered(apart)
         try:
             lowered = understand_anyhow(self.state, statement, setting)
         except CannotResolve as failure:

@@ -1,7 +1,7 @@
 """The harvest: scripts in, one change of the graph out."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,13 +19,15 @@ from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
 from headwater.jobs.harvest import records
 from headwater.jobs.harvest.analysis import GOOGLE, Outcome, Setting
-from headwater.jobs.harvest.order import in_order
+from headwater.jobs.harvest.order import in_order, tables_read
 from headwater.jobs.harvest.origins import origin_of
 from headwater.jobs.harvest.runner import Place, Runner, work_of
 from headwater.jobs.harvest.sources import Estate
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
 from headwater.jobs.harvest.waves import settle as settle_waves
+from headwater.lineage.schema import SchemaMetadata, SchemaTable
+from headwater.zetasql.provider import TableProvider
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class HarvestOptions:
 
     schema: SchemaLike = None
     engine: Engine = "auto"
+    tables: TableProvider | None = None  # asked for tables of GoogleSQL that the schema does not have
     template: TemplateOptions = field(default_factory=TemplateOptions)
     master: str | None = None  # of Spark; None: as is best
     spark: bool = True  # False: this process does everything
@@ -139,7 +142,22 @@ def _runner(estate: Estate, options: HarvestOptions) -> Runner:
     dialects = dict.fromkeys(script.dialect for script in estate.scripts) or dict.fromkeys(estate.dialects)
     given = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
     schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
+    for dialect in set(schemas) & set(GOOGLE):
+        schemas[dialect] = with_tables(schemas[dialect], _asked(estate, dialect, schemas[dialect], options.tables))
     return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
+
+
+def _asked(
+    estate: Estate, dialect: str | None, schema: SchemaMetadata, tables: TableProvider | None
+) -> Iterator[SchemaTable]:
+    """The tables that scripts read and the schema does not have, as whoever is asked knows them."""
+    if tables is None:
+        return
+    known = {tuple(map(str.lower, table.parts)) for table in schema.tables}
+    for name in tables_read([script for script in estate.scripts if script.dialect == dialect]):
+        found = tables.table(name) if tuple(map(str.lower, name.parts)) not in known else None
+        if found is not None:
+            yield found
 
 
 def settle(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Container, Sequence
 
 from headwater.jobs.harvest.units import ROUTINE, Script, last_part, may_mean, plain_name
+from headwater.model.names import TableName
 
 _READS = re.compile(
     r"""\b(?:FROM|JOIN|USING)\s+(?:ONLY\s+|LATERAL\s+)?((?:[`"\[]?[\w$-]+[`"\]]?\s*\.\s*)*[`"\[]?[\w$.-]+[`"\]]?)
@@ -56,6 +57,19 @@ def in_order(scripts: Sequence[Script]) -> list[Script]:
             elif later:
                 before[at].add(later[0])
     return [scripts[at] for at in _sorted(before)]
+
+
+def tables_read(scripts: Sequence[Script]) -> list[TableName]:
+    """The tables that scripts read and none of them makes, as they are written; each once."""
+    made = {name for script in scripts for name in _made(script)}
+    found: dict[TableName, None] = {}
+    for script in scripts:
+        others = made | {plain_name(match[1]) for match in _CTES.finditer(script.text)}
+        read = script.reads or [match[1] for match in _READS.finditer(script.text) if match[1]]
+        for name in read:
+            if plain_name(name) not in others:
+                found[TableName(tuple(re.sub(r"[`\"\[\]\s]", "", name).split(".")))] = None
+    return list(found)
 
 
 def _sorted(before: list[set[int]]) -> list[int]:
