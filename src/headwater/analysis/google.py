@@ -62,7 +62,8 @@ class ByName:
             raise failure
         if failure.reason is Reason.TYPES and _lacks_types(state, piece, setting):
             return lowered  # nobody said what the types are: names decide, and no name is in doubt
-        if failure.reason is Reason.UNKNOWN_TABLE and _says(lowered, IssueCode.UNKNOWN_TABLE):
+        is_unknown = failure.reason is Reason.UNKNOWN_TABLE and _says(lowered, IssueCode.UNKNOWN_TABLE)
+        if is_unknown or failure.reason is Reason.OPEN_TABLE:
             return lowered  # names decide, as in every other dialect: what is in doubt is said column by column
         unknown = re.match(r"Unrecognized name: (\w+)", failure.message)
         if unknown is not None and unknown[1].lower() in self._front_end.program.variables:

@@ -72,8 +72,20 @@ def _column(column: ColumnDefinition) -> _Column:
     return column.name, column.type, column.primary_key, column.references, column.quoted
 
 
+_here: dict[int, tuple[TableForm, KnownTable]] = {}  # by the id of a form, which is held
+
+
 def table_of(form: TableForm) -> KnownTable:
-    """A table that has travelled."""
+    """A table that has travelled, or that was put into a slice in this process: then it is made once."""
+    known = _here.get(id(form))
+    if known is None:
+        if len(_here) >= _MOST_FORMS:
+            _here.clear()
+        known = _here[id(form)] = form, _table_of(form)
+    return known[1]
+
+
+def _table_of(form: TableForm) -> KnownTable:
     return KnownTable(
         TableName(form.name),
         tuple(ColumnDefinition(*column) for column in form.columns),
@@ -87,7 +99,7 @@ def table_of(form: TableForm) -> KnownTable:
 
 
 _NO_TABLE, _MOVED = "", "-"
-_MOST_KEPT = 100_000
+_MOST_KEPT, _MOST_FORMS = 100_000, 2_000
 
 
 class Hashes:
@@ -96,6 +108,7 @@ class Hashes:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], tuple[KnownTable, str]] = {}
+        self._forms: dict[int, tuple[KnownTable, TableForm]] = {}
         self._imported: tuple[Any, str] | None = None
 
     def of(self, table: KnownTable | Absent | None) -> str:
@@ -111,6 +124,15 @@ class Hashes:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
             kept = self._kept[key] = table, digest(msgspec.msgpack.encode(form_of(table)))
+        return kept[1]
+
+    def form_of(self, table: KnownTable) -> TableForm:
+        """A table as it travels; the same object for the same table, as long as it is wanted often."""
+        kept = self._forms.get(id(table))
+        if kept is None:
+            if len(self._forms) >= _MOST_FORMS:
+                self._forms.clear()
+            kept = self._forms[id(table)] = table, form_of(table)
         return kept[1]
 
     def of_all(self, layer: Layer[Any], name: str) -> str:
@@ -265,7 +287,7 @@ class ReplayedResolver(SchemaResolver):
                 return None
             if id(table) not in numbers:
                 numbers[id(table)] = len(tables)
-                tables.append(form_of(table))
+                tables.append(self._hashes.form_of(table))
             return numbers[id(table)]
 
         layers = []

@@ -19,7 +19,7 @@ from headwater.zetasql.instance import Backend, Clock, WasmBackend
 from headwater.zetasql.messages import service
 
 _REGISTERED_AT_ONCE = 8  # catalogs a session keeps; each holds all builtin functions, about half a megabyte
-_NAMED_AT_ONCE = 256  # texts whose tables are remembered
+_NAMED_AT_ONCE = 4_096  # texts whose tables are remembered
 _Answer = TypeVar("_Answer")
 
 

@@ -12,6 +12,7 @@ class Reason(Enum):
 
     SYNTAX = "syntax"  # the text is not GoogleSQL
     UNKNOWN_TABLE = "unknown table"
+    OPEN_TABLE = "open table"  # some of its columns are known, and there may be others
     UNKNOWN_COLUMN = "unknown column"
     UNKNOWN_FUNCTION = "unknown function"
     TYPES = "types"  # any other rule of the language

@@ -16,7 +16,7 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName, parse_parts
 from headwater.model.relation import Resolution
 from headwater.text import Source
-from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry, split_path
+from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry, find_table, split_path
 from headwater.zetasql.engine import Catalog, Engine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
@@ -145,6 +145,18 @@ class Reader:
         except (ServiceError, EngineCrashError, TimeLimitError):
             return True
 
+    def check_tables(self, text: str, resolver: SchemaResolver) -> None:
+        """Look for tables of a statement that are not known: ZetaSQL would refuse it as well, but not so soon.
+        RAISES: CannotResolve."""
+        if self.catalog.provider is not None or not _READS.match(text):
+            return
+        if self._unknown(self._tables_of(self._script), resolver):
+            for path in self._unknown(self.table_names(text), resolver):
+                raise _partly_known(CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}"), resolver)
+
+    def _unknown(self, paths: list[Path], resolver: SchemaResolver) -> list[Path]:
+        return [path for path in paths if find_table(path, resolver) is None]
+
     # ------------------------------------------------------------------------------------------ resolving
 
     def _resolve(self, request: Any, text: str, *, place: Place, resolver: SchemaResolver, inner: bool) -> Any:
@@ -263,6 +275,12 @@ class Reader:
         return CannotResolve(failure.reason, failure.message)
 
 
+_READS = re.compile(
+    r"\s*(?:\(|(?:SELECT|WITH|FROM|INSERT|UPDATE|DELETE|MERGE)\b|CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?"
+    r"(?:TABLE(?!\s+FUNCTION)|VIEW|MATERIALIZED\s+VIEW)\b)",
+    re.IGNORECASE,
+)
+"""Begins the statements of which ZetaSQL wants to know all tables that they name."""
 _PARAMETER = re.compile(r"Undeclared parameter '([^']+)' is used assuming different types \((.+?) vs (.+?)\)")
 
 
@@ -288,7 +306,7 @@ def _partly_known(failure: CannotResolve, resolver: SchemaResolver) -> CannotRes
     table = resolver.resolve(TableName(split_path((missing.group(1).replace("`", ""),))))
     if table.resolution is Resolution.UNKNOWN or table.complete:
         return failure
-    return CannotResolve(Reason.UNSUPPORTED, f"some columns of `{table.name}` are not known", failure.span)
+    return CannotResolve(Reason.OPEN_TABLE, f"some columns of `{table.name}` are not known", failure.span)
 
 
 def _may_name(text: str, path: list[str]) -> bool:

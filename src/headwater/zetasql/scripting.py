@@ -25,7 +25,7 @@ from headwater.zetasql.routines import Procedure
 from headwater.zetasql.script import Piece, location
 from headwater.zetasql.script import unwrap as syntax
 from headwater.zetasql.types import type_bytes
-from headwater.zetasql.unknown_functions import resolve_with_unknown_functions
+from headwater.zetasql.unknown_functions import resolve_with_unknown_functions, unknown_calls
 
 
 @dataclass(slots=True)
@@ -133,6 +133,9 @@ def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Low
 
 def understand_statement(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
     """A statement that ZetaSQL analyses."""
+    text = setting.text(piece.start, piece.end)
+    if state.fallback is not None and not any(unknown_calls(text, state.reader)):
+        state.reader.check_tables(text, setting.resolver)
     low, statement = resolve_statement(state, piece, setting)
     return lower_statement(low, statement)
 

@@ -44,7 +44,7 @@ def resolve_with_unknown_functions(
             if missing is not None and missing not in declared and len(declared) < _MOST:
                 if _found_without_project(missing, reader, routines):
                     continue
-                declared += dict.fromkeys([missing, *_other_calls(text, reader)])
+                declared += dict.fromkeys([missing, *unknown_calls(text, reader)])
             elif failure.reason is Reason.TYPES and declared:
                 kind = next(kinds)
             else:
@@ -78,8 +78,8 @@ def _same(path: Path, other: Path) -> bool:
     return tuple(map(str.lower, path)) == tuple(map(str.lower, other))
 
 
-def _other_calls(text: str, reader: Reader) -> Iterator[Path]:
-    """The other functions with dotted names that a text calls and nothing defines: one refusal names only one."""
+def unknown_calls(text: str, reader: Reader) -> Iterator[Path]:
+    """The functions with dotted names that a text calls and nothing defines: one refusal names only one."""
     known = {tuple(map(str.lower, path)) for path in reader.catalog.functions}
     for match in _CALLS.finditer(text):
         path = tuple(part.strip("` \t\n") for part in match[1].split("."))
