@@ -1,4 +1,4 @@
-"""What BigQuery and Spanner have and ZetaSQL does not: type names, functions, procedures, pseudo-columns, INFORMATION_SCHEMA."""
+"""What BigQuery and Spanner have and ZetaSQL does not: types, functions, procedures, pseudo-columns, INFORMATION_SCHEMA."""
 
 from functools import cache
 from typing import Any

@@ -152,7 +152,9 @@ class Reader:
             return
         if self._unknown(self._tables_of(self._script), resolver):
             for path in self._unknown(self.table_names(text), resolver):
-                raise _partly_known(CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}"), resolver)
+                raise _partly_known(
+                    CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}"), resolver
+                )
 
     def _unknown(self, paths: list[Path], resolver: SchemaResolver) -> list[Path]:
         return [path for path in paths if find_table(path, resolver) is None]
