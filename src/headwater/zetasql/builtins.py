@@ -1,4 +1,4 @@
-"""What BigQuery and Spanner have and ZetaSQL does not: types, functions, procedures, pseudo-columns, INFORMATION_SCHEMA."""
+"""What BigQuery and Spanner have and ZetaSQL does not: types, functions, procedures, pseudo-columns, system views."""
 
 from functools import cache
 from typing import Any
