@@ -21,10 +21,11 @@ from headwater.sql.control_flow import (
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import MICROSOFT
+from headwater.sql.loops import note_loops
 from headwater.sql.packages import body_at
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code, read_parameters
-from headwater.sql.split import Piece, split_inner
+from headwater.sql.split import LoopSet, Piece, split_inner
 from headwater.sql.tokens import as_query, token_like, word_at
 from headwater.text import Source
 
@@ -80,24 +81,31 @@ class _Entry:
 
     def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The statements of the code, in order."""
-        for piece in pieces:
-            size = label_size(piece.tokens)
-            piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
-            entered = self._without_header(piece)
-            if entered is None:
-                continue
-            piece = self._placed(entered)
-            first = word_at(piece.tokens, 0)
-            if self._declaring:
-                self._declaring = first != "BEGIN" and first not in _VERBS
-            if self._declaring and first == "END":  # of a routine among the declarations
-                continue
-            if self._declaring:
-                yield from read_declaration(piece, piece.tokens, self._source, self._code)
-            elif first not in _HEADS:
-                yield from read_statement(piece, self._source, self._dialect, self._code)
-            else:
-                yield from self._read_head(piece, first)
+        sets: tuple[LoopSet, ...] = ()
+        for piece in note_loops(pieces, self._dialect):
+            sets = piece.loop_sets or sets
+            for entered in self._enter_piece(dataclasses.replace(piece, loop_sets=()) if sets else piece):
+                yield dataclasses.replace(entered, loop_sets=sets) if sets else entered
+                sets = ()
+
+    def _enter_piece(self, piece: Piece) -> Iterator[Piece]:
+        size = label_size(piece.tokens)
+        piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
+        entered = self._without_header(piece)
+        if entered is None:
+            return
+        piece = self._placed(entered)
+        first = word_at(piece.tokens, 0)
+        if self._declaring:
+            self._declaring = first != "BEGIN" and first not in _VERBS
+        if self._declaring and first == "END":  # of a routine among the declarations
+            return
+        if self._declaring:
+            yield from read_declaration(piece, piece.tokens, self._source, self._code)
+        elif first not in _HEADS:
+            yield from read_statement(piece, self._source, self._dialect, self._code)
+        else:
+            yield from self._read_head(piece, first)
 
     def _without_header(self, piece: Piece) -> Piece | None:
         """A piece of a DECLARE section without the header of a routine that begins there; None if nothing is left."""

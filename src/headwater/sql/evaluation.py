@@ -76,7 +76,7 @@ class Evaluation:
         if any(isinstance(part, exp.Literal) and not part.is_string for part in parts):
             return None
         values = self.joined(parts)
-        return None if any(_NUMBER.match(each) for each in values) else values
+        return None if any(map(is_number, values)) else values
 
     def pipes(self, node: Node) -> Values:
         parts: list[Node] = []
@@ -261,6 +261,11 @@ _QUOTING: dict[str, Callable[[str], str]] = {
     "quote_literal": _quote_literal,
     "quote_nullable": _quote_nullable,
 }
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, so that `+` adds to it."""
+    return _NUMBER.match(text) is not None
 
 
 def _is_unsure(text: str) -> bool:

@@ -14,7 +14,7 @@ from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.declarations import read_command
 from headwater.sql.dialects import MICROSOFT, MYSQL
-from headwater.sql.evaluation import Evaluation
+from headwater.sql.evaluation import Evaluation, is_number
 from headwater.sql.executed import (
     Argument,
     Bound,
@@ -34,6 +34,7 @@ from headwater.sql.executed import (
     without_holes,
     worst_hole,
 )
+from headwater.sql.loops import set_by
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
@@ -73,6 +74,7 @@ class Program:
         self._codes: list[Code | None] = [self.code]  # of the texts that run; None for the body of a routine
         self._running: list[str] = []  # the routines that are being called, from the outermost
         self._called = 0
+        self._carried: set[str] = set()  # variables of a loop that it has not set yet, and sets by queries
         self._defined: frozenset[str] = frozenset()
 
     def pieces(self, source: Source) -> Iterator[Piece]:
@@ -149,6 +151,10 @@ class Program:
             first = piece.tokens[0].text.upper() if piece.tokens else ""
             if self._is_unbound(piece):
                 piece = dataclasses.replace(piece, doubt=_UNBOUND)
+            if piece.loop_sets:
+                self._enter_loop(piece)
+            if self._carried and any(branch.loops for branch in piece.branches):
+                piece = self._in_loop(piece)
             whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
@@ -170,6 +176,29 @@ class Program:
                 yield from self._run_texts(piece, texts, Executed((), read_bound(piece.tokens)))
                 continue
             yield from self._call(piece, whole, first)
+
+    def _enter_loop(self, piece: Piece) -> None:
+        """A variable that a loop sets may have any value where a round begins, but a text that only grows."""
+        anew = {each.name for each in piece.loop_sets if not each.grows}
+        for name in {each.name for each in piece.loop_sets if self.texts.knows(each.name)}:
+            if name in anew or any(is_number(text) for text in self.texts.of(name, piece.branches)):
+                self._forget(name, piece)
+        self._carried |= {each.name for each in piece.loop_sets if each.reads}
+
+    def _in_loop(self, piece: Piece) -> Piece:
+        """A statement of a loop, in doubt when it uses a variable that a later one has set in the round before."""
+        names = [str(token.text).lower() for token in piece.tokens]
+        used = [
+            name
+            for before, name in zip(("", *names), names)
+            if name in self._carried and (before == "@" or self.dialect not in MICROSOFT)
+        ]
+        set_here = {each.name for each in set_by(piece.tokens)}
+        self._carried -= set_here
+        if not used or (used[0] in set_here and used.count(used[0]) == 1):
+            return piece
+        doubt = f"`{used[0]}` may have the value that the loop gave it in the round before"
+        return dataclasses.replace(piece, doubt=piece.doubt or doubt)
 
     def _is_unbound(self, piece: Piece) -> bool:
         """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""

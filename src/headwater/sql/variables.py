@@ -19,7 +19,7 @@ from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
-from headwater.sql.texts import NULL, inlined, is_variable, variable_name
+from headwater.sql.texts import NULL, inlined, variable_name
 from headwater.sql.tokens import as_query, cut_list
 from headwater.sql.triggers import assign_row, row_column
 from headwater.sql.writes import lower_select, states
@@ -275,13 +275,10 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
 
 
 def _keep_text(lowering: Lowering, name: str, value: Node) -> None:
-    """A variable has the texts that an expression may give; one that grows in a loop may have any."""
+    """A variable has the texts that an expression may give."""
     texts, path = lowering.texts, lowering.branches
-    grows = any(branch.loops for branch in path) and any(
-        is_variable(part) and variable_name(part) == name for part in value.walk()
-    )
     evaluation = Evaluation(texts, lowering.variables, lowering.names, path, lowering.dialect)
-    texts.give(name, (texts.hole(None),) if grows else evaluation.values(value), path)
+    texts.give(name, evaluation.values(value), path)
 
 
 def _alone(query: Node, value: Node) -> Node:
