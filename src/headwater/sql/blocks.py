@@ -142,17 +142,23 @@ class _Entry:
         """A piece that begins with a control word, a declaration or the header of a routine."""
         piece = read_command(piece, self._dialect) if first == "DECLARE" else piece
         declares = first == "DECLARE" and self._dialect in _DECLARING
-        if declares and (self._inside or not _is_cursor(piece.tokens, self._dialect)):
+        cursor = word_at(piece.tokens, 1) != "CURSOR" and "CURSOR" in _words(piece.tokens)  # a statement of its own
+        if declares and (self._inside or not cursor or self._dialect in ("oracle", "snowflake")):
             self._declaring = word_at(piece.tokens, 1) != "BEGIN"
             if self._declaring:
                 yield from read_declaration(piece, piece.tokens[1:], self._source, self._code)
                 return
             piece = piece.cut(piece.tokens[1:], self._source)  # DECLARE BEGIN …: nothing is declared
             self._branches.read(piece.tokens)
-        self._code.names |= _loop_variables(piece.tokens)
+        loops = (at for at in range(3) if word_at(piece.tokens[:-1], at) in ("FOR", "FORALL"))
+        self._code.names |= {piece.tokens[at + 1].text.lower() for at in loops}
         whole, piece = piece, read_command(piece, self._dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
-            yield _as_insert(piece) if word_at(piece.tokens, 1) == "INTO" else whole
+            insert = (
+                token_like(piece.tokens[0], TokenType.INSERT, "INSERT"),
+                *piece.tokens[1:],
+            )  # it writes as INSERT does
+            yield dataclasses.replace(piece, tokens=insert) if word_at(piece.tokens, 1) == "INTO" else whole
             return
         if is_routine(piece.tokens) and self._begin_routine(piece):
             yield piece
@@ -225,23 +231,6 @@ class _Entry:
             gives = token_like(inside[0], TokenType.COLON_EQ, ":=")
             return piece.cut((inside[0], gives, query[0]), self._source)
         return None
-
-
-def _loop_variables(tokens: Sequence[Any]) -> set[str]:
-    return {tokens[at + 1].text.lower() for at in range(3) if word_at(tokens[:-1], at) in ("FOR", "FORALL")}
-
-
-def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
-    """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
-    if dialect in ("oracle", "snowflake"):
-        return False
-    return "CURSOR" in _words(tokens) and word_at(tokens, 1) != "CURSOR"
-
-
-def _as_insert(piece: Piece) -> Piece:
-    """REPLACE INTO writes as INSERT INTO does."""
-    insert = token_like(piece.tokens[0], TokenType.INSERT, "INSERT")
-    return dataclasses.replace(piece, tokens=(insert, *piece.tokens[1:]))
 
 
 def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:

@@ -234,10 +234,6 @@ class Evaluation:
         return tuple(map(_quote_literal, values)) if inner.name.upper() == "ENQUOTE_LITERAL" else values
 
 
-def _quote_name(text: str) -> str:
-    return text if text == NULL else "[" + text.replace("]", "]]") + "]"
-
-
 def _quote_ident(text: str) -> str:
     return text if text == NULL or _PLAIN_NAME.match(text) else '"' + text.replace('"', '""') + '"'
 
@@ -256,7 +252,7 @@ _QUOTES: dict[str, Callable[[str], str]] = {
     "L": _quote_nullable,
 }
 _QUOTING: dict[str, Callable[[str], str]] = {
-    "quotename": _quote_name,
+    "quotename": lambda text: text if text == NULL else "[" + text.replace("]", "]]") + "]",
     "quote_ident": _quote_ident,
     "quote_literal": _quote_literal,
     "quote_nullable": _quote_nullable,

@@ -7,7 +7,9 @@ from typing import Any
 from headwater.sql.branches import LOOPS, Branches
 from headwater.sql.control_flow import read_control
 from headwater.sql.dialects import MICROSOFT
+from headwater.sql.evaluation import is_number
 from headwater.sql.split import LoopSet, Piece
+from headwater.sql.texts import Texts
 from headwater.sql.tokens import cut_list, word_at
 
 _READING = frozenset({"SELECT", "FROM"})
@@ -56,3 +58,26 @@ def set_by(tokens: Sequence[Any]) -> Iterator[LoopSet]:
         end = next((at for at in range(into, len(words)) if words[at] in _ENDS), len(words))
         for part in cut_list(tokens[into + 1 : end]):
             yield LoopSet(str(part[-1].text).lower(), False, reads)
+
+
+def enter_loop(piece: Piece, texts: Texts) -> set[str]:
+    """Forget the texts of variables that a loop sets, but for texts that only grow; returns those set by queries."""
+    anew = {each.name for each in piece.loop_sets if not each.grows}
+    for name in {each.name for each in piece.loop_sets if texts.knows(each.name)}:
+        if name in anew or any(map(is_number, texts.of(name, piece.branches))):
+            texts.give(name, (texts.hole(None),), piece.branches)
+    return {each.name for each in piece.loop_sets if each.reads}
+
+
+def in_loop(piece: Piece, carried: set[str], dialect: str) -> Piece:
+    """A statement of a loop, in doubt when it uses a variable that a later one may have set in the round before.
+    `carried` are the variables that the loop sets and has not set yet; those that the statement sets leave it."""
+    names = [str(token.text).lower() for token in piece.tokens]
+    signs = ("@",) if dialect in MICROSOFT else ("", *names)
+    used = [name for before, name in zip(("", *names), names) if name in carried and before in signs]
+    set_here = {each.name for each in set_by(piece.tokens)}
+    carried -= set_here
+    if not used or (used[0] in set_here and used.count(used[0]) == 1):
+        return piece
+    doubt = f"`{used[0]}` may have the value that the loop gave it in the round before"
+    return dataclasses.replace(piece, doubt=piece.doubt or doubt)

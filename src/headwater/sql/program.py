@@ -14,7 +14,7 @@ from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.declarations import read_command
 from headwater.sql.dialects import MICROSOFT, MYSQL
-from headwater.sql.evaluation import Evaluation, is_number
+from headwater.sql.evaluation import Evaluation
 from headwater.sql.executed import (
     Argument,
     Bound,
@@ -34,7 +34,7 @@ from headwater.sql.executed import (
     without_holes,
     worst_hole,
 )
-from headwater.sql.loops import set_by
+from headwater.sql.loops import enter_loop, in_loop
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
@@ -102,8 +102,7 @@ class Program:
         lowering.variables = self.variables
         lowering.texts = self.texts
         lowering.cursors = self.cursors
-        code = self._codes[-1]
-        current = code.current if code is not None else None
+        current = self._routine
         lowering.trigger = current.trigger if current is not None else self._trigger
         if lowering.trigger is not None:
             self.variables |= {name: row_of(lowering.trigger, name) for name in lowering.trigger.rows}
@@ -117,9 +116,7 @@ class Program:
         """The variables that a query can name without a sign before them."""
         if self.dialect in _BARE_VARIABLES:
             return self.variables
-        code = self._codes[-1]
-        current = code.current if code is not None else None
-        if self.dialect == "snowflake" and (current is None or current.kind != "FUNCTION"):
+        if self.dialect == "snowflake" and (self._routine is None or self._routine.kind != "FUNCTION"):
             return {name for name in piece.names if name.startswith("headwater_")}  # arguments of a string
         return () if self.dialect in MICROSOFT else piece.names
 
@@ -143,18 +140,17 @@ class Program:
         for name in names:
             self.variables.pop(name, None)
 
-    # --------------------------------------------------------------------------------- executed statements
-
     def _follow(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The same pieces, with what they execute in the place of those that execute something."""
         for piece in pieces:
             first = piece.tokens[0].text.upper() if piece.tokens else ""
-            if self._is_unbound(piece):
+            rows = self._routine is not None and self._routine.for_triggers
+            if rows and any(token.text.lower() in ("new", "old") for token in piece.tokens):
                 piece = dataclasses.replace(piece, doubt=_UNBOUND)
             if piece.loop_sets:
-                self._enter_loop(piece)
+                self._carried |= enter_loop(piece, self.texts)
             if self._carried and any(branch.loops for branch in piece.branches):
-                piece = self._in_loop(piece)
+                piece = in_loop(piece, self._carried, self.dialect)
             whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
@@ -169,7 +165,10 @@ class Program:
                 continue
             executed = read_executed(piece.tokens, self.dialect, inside=bool(piece.names)) if first else None
             if executed is not None:
-                yield from self._execute(piece, executed)
+                if executed.elsewhere:
+                    yield _opaque(piece, "the string is executed on another server")
+                else:
+                    yield from self._run_texts(piece, self._texts_of(executed.string, piece), executed)
                 continue
             if first == "EXECUTE" and len(piece.tokens) > 1 and piece.tokens[1].text.lower() in self._prepared:
                 texts = self._prepared[piece.tokens[1].text.lower()]
@@ -177,42 +176,11 @@ class Program:
                 continue
             yield from self._call(piece, whole, first)
 
-    def _enter_loop(self, piece: Piece) -> None:
-        """A variable that a loop sets may have any value where a round begins, but a text that only grows."""
-        anew = {each.name for each in piece.loop_sets if not each.grows}
-        for name in {each.name for each in piece.loop_sets if self.texts.knows(each.name)}:
-            if name in anew or any(is_number(text) for text in self.texts.of(name, piece.branches)):
-                self._forget(name, piece)
-        self._carried |= {each.name for each in piece.loop_sets if each.reads}
-
-    def _in_loop(self, piece: Piece) -> Piece:
-        """A statement of a loop, in doubt when it uses a variable that a later one has set in the round before."""
-        names = [str(token.text).lower() for token in piece.tokens]
-        used = [
-            name
-            for before, name in zip(("", *names), names)
-            if name in self._carried and (before == "@" or self.dialect not in MICROSOFT)
-        ]
-        set_here = {each.name for each in set_by(piece.tokens)}
-        self._carried -= set_here
-        if not used or (used[0] in set_here and used.count(used[0]) == 1):
-            return piece
-        doubt = f"`{used[0]}` may have the value that the loop gave it in the round before"
-        return dataclasses.replace(piece, doubt=piece.doubt or doubt)
-
-    def _is_unbound(self, piece: Piece) -> bool:
-        """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""
+    @property
+    def _routine(self) -> Routine | None:
+        """The routine whose definition the current statement stands in."""
         code = self._codes[-1]
-        current = code.current if code is not None else None
-        if current is None or not current.for_triggers:
-            return False
-        return any(token.text.lower() in ("new", "old") for token in piece.tokens)
-
-    def _execute(self, piece: Piece, executed: Executed) -> Iterator[Piece]:
-        if executed.elsewhere:
-            yield _opaque(piece, "the string is executed on another server")
-            return
-        yield from self._run_texts(piece, self._texts_of(executed.string, piece), executed)
+        return code.current if code is not None else None
 
     def _run_texts(self, piece: Piece, texts: Sequence[str], executed: Executed) -> Iterator[Piece]:
         """The statements of a string, of each of the texts that it may be."""
@@ -278,8 +246,6 @@ class Program:
     def _shown(self, sign: str) -> str:
         text = self.texts.shown(sign, self.dialect)
         return f"`{text}`" if 0 < len(text) <= 60 else "a value that cannot be computed"
-
-    # ------------------------------------------------------------------------------------------- variables
 
     def executed_texts(self, piece: Piece) -> list[ExecutedText]:
         """The texts that an expression may give to be executed, for a front end that lowers them itself."""
@@ -347,8 +313,6 @@ class Program:
         for each, outside in back.items():
             self.variables[outside] = inner.get(each)
             self.texts.give(outside, (self.texts.hole(None),), ())
-
-    # -------------------------------------------------------------------------------------------- routines
 
     def _call(self, piece: Piece, whole: Piece, first: str) -> Iterator[Piece]:
         """The body of the procedure that a statement calls, or the `whole` when it calls none that is known."""

@@ -73,7 +73,8 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
     into = node.args.get("into")
     if isinstance(into, exp.Into):
         targets = into.expressions or [into.this]
-        if all(_takes_value(lowering, target) for target in targets):
+        known = lowering.dialect in _INTO_VARIABLES
+        if all(known or variable_name(each) in lowering.variables or row_column(lowering, each) for each in targets):
             if len(targets) == 1 and (len(node.expressions) > 1 or node.is_star):
                 # `SELECT * INTO r`: a variable that holds the whole row
                 target = targets[0]
@@ -141,15 +142,6 @@ def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
         lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
     message = f"what the statement gives is not followed into {', '.join(f'`{name}`' for name in names)}"
     lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
-
-
-def _takes_value(lowering: Lowering, target: Node | None) -> bool:
-    """Return whether the target of INTO is a variable rather than a new table."""
-    if target is None:
-        return False
-    if row_column(lowering, target) is not None:
-        return True
-    return lowering.dialect in _INTO_VARIABLES or variable_name(target) in lowering.variables
 
 
 def _assign_row(
@@ -270,15 +262,10 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
     if lowering.conditional and before is not None and value is not None and before != value:
         value = exp.Coalesce(this=before.copy(), expressions=[value])
     lowering.variables[name] = value
-    _keep_text(lowering, name, right)
-    return given
-
-
-def _keep_text(lowering: Lowering, name: str, value: Node) -> None:
-    """A variable has the texts that an expression may give."""
     texts, path = lowering.texts, lowering.branches
     evaluation = Evaluation(texts, lowering.variables, lowering.names, path, lowering.dialect)
-    texts.give(name, evaluation.values(value), path)
+    texts.give(name, evaluation.values(right), path)
+    return given
 
 
 def _alone(query: Node, value: Node) -> Node:
