@@ -89,7 +89,7 @@ class _Entry:
                 sets = ()
 
     def _enter_piece(self, piece: Piece) -> Iterator[Piece]:
-        size = label_size(piece.tokens)
+        size = 3 if self._inside and word_at(piece.tokens, 0) == "#" else label_size(piece.tokens)  # #option value
         piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
         entered = self._without_header(piece)
         if entered is None:
