@@ -24,6 +24,9 @@ from headwater.zetasql.scripting import ComputedText, ScriptState, Setting, plac
 from headwater.zetasql.tables import code_of, named_tables
 
 _CONDITIONS = {"IfStatement": "IF", "WhileStatement": "WHILE"}
+_SET_ANEW = re.compile(r"\bSET\s+(\w+)\s*=\s*(?!\1\s*\|\||CONCAT\s*\(\s*\1\b)", re.IGNORECASE)
+"""Assignments, but for those that add to a text."""
+
 _VARIABLES = frozenset({"VariableDeclaration", "SingleAssignment", "AssignmentFromStruct"})
 
 
@@ -129,6 +132,9 @@ class ByName:
         record = piece.node.variable.id_string.lower() if loops else None
         statement = dataclasses.replace(statement, record=record)
         branches = tuple(Branch(*each) for each in piece.branches)
+        if any(branch.loops for branch in branches):  # what comes later in the text may have been done before
+            later = _SET_ANEW.finditer(source.text, end)
+            self._front_end.program.forget_texts(found[1].lower() for found in later)
         own = None if setting.exact else source  # places in an executed string are not places in the script
         return dataclasses.replace(statement, conditional=piece.conditional, branches=branches, source=own)
 

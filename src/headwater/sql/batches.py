@@ -4,7 +4,7 @@ them: SELECT follows INSERT, UNION or the named queries of WITH; SET follows UPD
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlglot import TokenType
@@ -179,14 +179,6 @@ def _with(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> boo
     return after != "(" and (second == "(" or (second == "AS" and third == "("))
 
 
-def _grant(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
-    return after != "OPTION"
-
-
-def _fetch(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
-    return not ("OFFSET" in before.words and before.last in ("ROW", "ROWS"))
-
-
 def _throw(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
     """THROW is not reserved: it begins a statement at the end of one, or before the number of an error."""
     if at + 1 == len(tokens) or after in ("END", "@"):
@@ -194,11 +186,7 @@ def _throw(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bo
     return tokens[at + 1].token_type is TokenType.NUMBER
 
 
-def _if(before: _Statement, after: str, tokens: Sequence[Any], at: int) -> bool:
-    return not (after in ("EXISTS", "NOT") and before.last in _KINDS_OF_OBJECTS)
-
-
-_RULES = {
+_RULES: dict[str, Callable[[_Statement, str, Sequence[Any], int], bool]] = {
     "SELECT": _select,
     "INSERT": _write,
     "UPDATE": _write,
@@ -211,10 +199,10 @@ _RULES = {
     "EXEC": _execute,
     "EXECUTE": _execute,
     "WITH": _with,
-    "FETCH": _fetch,
+    "FETCH": lambda before, after, tokens, at: "OFFSET" not in before.words or before.last not in ("ROW", "ROWS"),
     "THROW": _throw,
-    "IF": _if,
-    "GRANT": _grant,
+    "IF": lambda before, after, tokens, at: after not in ("EXISTS", "NOT") or before.last not in _KINDS_OF_OBJECTS,
+    "GRANT": lambda before, after, tokens, at: after != "OPTION",
 }
 
 

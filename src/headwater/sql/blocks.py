@@ -21,10 +21,11 @@ from headwater.sql.control_flow import (
 from headwater.sql.cursors import read_fetch
 from headwater.sql.declarations import read_command, read_declaration, read_statement
 from headwater.sql.dialects import MICROSOFT
+from headwater.sql.loops import note_loops
 from headwater.sql.packages import body_at
 from headwater.sql.query_functions import is_expression, is_foreign
 from headwater.sql.routines import Code, read_parameters
-from headwater.sql.split import Piece, split_inner
+from headwater.sql.split import LoopSet, Piece, split_inner
 from headwater.sql.tokens import as_query, token_like, word_at
 from headwater.text import Source
 
@@ -80,24 +81,31 @@ class _Entry:
 
     def enter(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The statements of the code, in order."""
-        for piece in pieces:
-            size = label_size(piece.tokens)
-            piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
-            entered = self._without_header(piece)
-            if entered is None:
-                continue
-            piece = self._placed(entered)
-            first = word_at(piece.tokens, 0)
-            if self._declaring:
-                self._declaring = first != "BEGIN" and first not in _VERBS
-            if self._declaring and first == "END":  # of a routine among the declarations
-                continue
-            if self._declaring:
-                yield from read_declaration(piece, piece.tokens, self._source, self._code)
-            elif first not in _HEADS:
-                yield from read_statement(piece, self._source, self._dialect, self._code)
-            else:
-                yield from self._read_head(piece, first)
+        sets: tuple[LoopSet, ...] = ()
+        for piece in note_loops(pieces, self._dialect):
+            sets = piece.loop_sets or sets
+            for entered in self._enter_piece(dataclasses.replace(piece, loop_sets=()) if sets else piece):
+                yield dataclasses.replace(entered, loop_sets=sets) if sets else entered
+                sets = ()
+
+    def _enter_piece(self, piece: Piece) -> Iterator[Piece]:
+        size = 3 if self._inside and word_at(piece.tokens, 0) == "#" else label_size(piece.tokens)  # #option value
+        piece = piece.cut(piece.tokens[size:], self._source) if 0 < size < len(piece.tokens) else piece
+        entered = self._without_header(piece)
+        if entered is None:
+            return
+        piece = self._placed(entered)
+        first = word_at(piece.tokens, 0)
+        if self._declaring:
+            self._declaring = first != "BEGIN" and first not in _VERBS
+        if self._declaring and first == "END":  # of a routine among the declarations
+            return
+        if self._declaring:
+            yield from read_declaration(piece, piece.tokens, self._source, self._code)
+        elif first not in _HEADS:
+            yield from read_statement(piece, self._source, self._dialect, self._code)
+        else:
+            yield from self._read_head(piece, first)
 
     def _without_header(self, piece: Piece) -> Piece | None:
         """A piece of a DECLARE section without the header of a routine that begins there; None if nothing is left."""
@@ -134,14 +142,16 @@ class _Entry:
         """A piece that begins with a control word, a declaration or the header of a routine."""
         piece = read_command(piece, self._dialect) if first == "DECLARE" else piece
         declares = first == "DECLARE" and self._dialect in _DECLARING
-        if declares and (self._inside or not _is_cursor(piece.tokens, self._dialect)):
+        cursor = word_at(piece.tokens, 1) != "CURSOR" and "CURSOR" in _words(piece.tokens)  # a statement of its own
+        if declares and (self._inside or not cursor or self._dialect in ("oracle", "snowflake")):
             self._declaring = word_at(piece.tokens, 1) != "BEGIN"
             if self._declaring:
                 yield from read_declaration(piece, piece.tokens[1:], self._source, self._code)
                 return
             piece = piece.cut(piece.tokens[1:], self._source)  # DECLARE BEGIN …: nothing is declared
             self._branches.read(piece.tokens)
-        self._code.names |= _loop_variables(piece.tokens)
+        loops = (at for at in range(3) if word_at(piece.tokens[:-1], at) in ("FOR", "FORALL"))
+        self._code.names |= {piece.tokens[at + 1].text.lower() for at in loops}
         whole, piece = piece, read_command(piece, self._dialect)
         if first == "REPLACE" and not is_routine(piece.tokens):
             yield _as_insert(piece) if word_at(piece.tokens, 1) != "(" else whole
@@ -219,17 +229,6 @@ class _Entry:
             gives = token_like(inside[0], TokenType.COLON_EQ, ":=")
             return piece.cut((inside[0], gives, query[0]), self._source)
         return None
-
-
-def _loop_variables(tokens: Sequence[Any]) -> set[str]:
-    return {tokens[at + 1].text.lower() for at in range(3) if word_at(tokens[:-1], at) in ("FOR", "FORALL")}
-
-
-def _is_cursor(tokens: Sequence[Any], dialect: str) -> bool:
-    """Return whether DECLARE is the statement that makes a cursor, rather than the head of declarations."""
-    if dialect in ("oracle", "snowflake"):
-        return False
-    return "CURSOR" in _words(tokens) and word_at(tokens, 1) != "CURSOR"
 
 
 def _as_insert(piece: Piece) -> Piece:

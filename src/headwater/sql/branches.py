@@ -12,7 +12,7 @@ from headwater.sql.control_flow import TRANSACTION, read_control
 from headwater.sql.tokens import word_at
 
 _NUMBERS = itertools.count()
-_LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
+LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
 _ARMS = frozenset({"ELSE", "ELSIF", "ELSEIF", "WHEN"})
 
 
@@ -31,7 +31,7 @@ Path = tuple[Branch, ...]  # the branches around a statement, from the outermost
 
 def new_branch(word: str) -> Branch:
     """The first arm of an IF or CASE, or the body of a loop, by the word that begins it."""
-    return Branch(next(_NUMBERS), loops=word in _LOOPS)
+    return Branch(next(_NUMBERS), loops=word in LOOPS)
 
 
 def next_arm(branch: Branch, word: str) -> Branch:

@@ -46,9 +46,11 @@ def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowere
             Column(each.name, column.key, column.expression, lowering.span(identifier_of(each)), column.type)
             for each, column in zip(names, query.columns)
         ]
-    statement_type = _type_of_create(node, kind)
     target, name, span = _target(lowering, node, table)
     properties = node.args.get("properties")
+    materialized = properties is not None and properties.find(exp.MaterializedProperty) is not None
+    view = "CREATE_MATERIALIZED_VIEW" if materialized else "CREATE_VIEW"
+    statement_type = view if kind == "VIEW" else "CREATE_TABLE_AS_SELECT"
     to = properties.find(exp.ToTableProperty) if properties is not None else None
     if to is not None:  # a materialized view that writes into a table of its own (ClickHouse)
         target = lowering.resolver.resolve(lowering.table_name(to.this)[0]).name
@@ -56,14 +58,6 @@ def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowere
     keeps_existing = bool(node.args.get("exists"))
     effect = created(lowering, name, query, temporary=is_temporary(node), keeps_existing=keeps_existing)
     return Lowered(statement_type, (write,), (effect,))
-
-
-def _type_of_create(node: Node, kind: str) -> str:
-    if kind != "VIEW":
-        return "CREATE_TABLE_AS_SELECT"
-    properties = node.args.get("properties")
-    materialized = properties is not None and properties.find(exp.MaterializedProperty) is not None
-    return "CREATE_MATERIALIZED_VIEW" if materialized else "CREATE_VIEW"
 
 
 def _target(lowering: Lowering, node: Node, table: Node) -> tuple[TableName, TableName, Span | None]:

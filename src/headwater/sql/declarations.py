@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.control_flow import STATEMENTS
 from headwater.sql.cursors import Cursor, read_cursor
 from headwater.sql.dialects import MYSQL
 from headwater.sql.routines import Code
@@ -13,12 +14,7 @@ from headwater.sql.split import Piece, split_inner
 from headwater.sql.tokens import token_like, word_at
 from headwater.text import Source
 
-_STATEMENTS = frozenset(
-    {
-        *("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "WITH"),
-        *("BEGIN", "SET", "EXECUTE", "CALL", "IF", "LEAVE", "ROLLBACK", "COMMIT", "RESIGNAL", "EXIT"),
-    }
-)
+_HANDLING = STATEMENTS | {"LEAVE", "ROLLBACK", "COMMIT", "RESIGNAL", "EXIT"}
 _DECLARING_IN_CODE = MYSQL | {"teradata"}  # DECLARE a, b INT DEFAULT 1
 _OPENING_CURSORS = frozenset({"DECLARE", "LET", "OPEN", "SET"})
 
@@ -36,19 +32,15 @@ def read_statement(piece: Piece, source: Source, dialect: str, code: Code) -> It
     elif first == "OPEN":
         if word_at(piece.tokens, 2) == "FOR" and len(piece.tokens) > 3:  # OPEN c FOR text, OPEN c FOR EXECUTE text
             name = piece.tokens[1].text.lower()
-            executes = _as_execute(piece.tokens[3:])
+            executes = piece.tokens[3:]
+            if word_at(executes, 0) != "EXECUTE":
+                head = (token_like(executes[0], TokenType.VAR, word) for word in ("EXECUTE", "IMMEDIATE"))
+                executes = (*head, *executes)
             yield dataclasses.replace(piece.cut(piece.tokens[3:], source), tokens=executes, record=name, cursor=name)
     elif first == "DECLARE" and dialect in _DECLARING_IN_CODE:
         yield from _declared_in_code(piece, source, code)
     else:
         yield piece
-
-
-def _as_execute(tokens: Sequence[Any]) -> tuple[Any, ...]:
-    """The execution of a text, whether or not EXECUTE is before it."""
-    if word_at(tokens, 0) == "EXECUTE":
-        return tuple(tokens)
-    return (*(token_like(tokens[0], TokenType.VAR, word) for word in ("EXECUTE", "IMMEDIATE")), *tokens)
 
 
 def read_declaration(piece: Piece, tokens: Sequence[Any], source: Source, code: Code) -> Iterator[Piece]:
@@ -83,7 +75,7 @@ def _declared_in_code(piece: Piece, source: Source, code: Code) -> Iterator[Piec
     tokens = piece.tokens
     words = [word_at(tokens, at) for at in range(len(tokens))]
     if "HANDLER" in words[:4]:
-        at = next((at for at, word in enumerate(words) if at > 2 and word in _STATEMENTS), len(tokens))
+        at = next((at for at, word in enumerate(words) if at > 2 and word in _HANDLING), len(tokens))
         if words[at : at + 1] == ["BEGIN"]:
             at += 1
         if at < len(tokens):

@@ -27,20 +27,16 @@ def expand_columns(lowering: Lowering, item: Node, call: Node, scope: Scope) -> 
     alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
     value = item.this if alias is not None else item
     found = []
-    for column in _columns_in(scope):
+    seen: dict[str, Column] = dict(scope.merged)
+    for each in scope.items:
+        for column in each.item.star() if each.listed else ():
+            seen.setdefault(column.key, column)
+    for column in seen.values():
         if column.is_wildcard or wanted(column.name):
             node = exp.Column(this=exp.Identifier(this=column.name, quoted=True))
             one = value.transform(lambda each, node=node: node.copy() if isinstance(each, exp.Columns) else each)
             found.append((alias.name if alias is not None else column.name, one))
     return found
-
-
-def _columns_in(scope: Scope) -> list[Column]:
-    seen: dict[str, Column] = dict(scope.merged)
-    for each in scope.items:
-        for column in each.item.star() if each.listed else ():
-            seen.setdefault(column.key, column)
-    return list(seen.values())
 
 
 def _wanted(lowering: Lowering, call: Node) -> Callable[[str], bool]:

@@ -76,7 +76,7 @@ class Evaluation:
         if any(isinstance(part, exp.Literal) and not part.is_string for part in parts):
             return None
         values = self.joined(parts)
-        return None if any(_NUMBER.match(each) for each in values) else values
+        return None if any(map(is_number, values)) else values
 
     def pipes(self, node: Node) -> Values:
         parts: list[Node] = []
@@ -234,10 +234,6 @@ class Evaluation:
         return tuple(map(_quote_literal, values)) if inner.name.upper() == "ENQUOTE_LITERAL" else values
 
 
-def _quote_name(text: str) -> str:
-    return text if text == NULL else "[" + text.replace("]", "]]") + "]"
-
-
 def _quote_ident(text: str) -> str:
     return text if text == NULL or _PLAIN_NAME.match(text) else '"' + text.replace('"', '""') + '"'
 
@@ -256,11 +252,16 @@ _QUOTES: dict[str, Callable[[str], str]] = {
     "L": _quote_nullable,
 }
 _QUOTING: dict[str, Callable[[str], str]] = {
-    "quotename": _quote_name,
+    "quotename": lambda text: text if text == NULL else "[" + text.replace("]", "]]") + "]",
     "quote_ident": _quote_ident,
     "quote_literal": _quote_literal,
     "quote_nullable": _quote_nullable,
 }
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, so that `+` adds to it."""
+    return _NUMBER.match(text) is not None
 
 
 def _is_unsure(text: str) -> bool:

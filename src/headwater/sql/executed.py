@@ -306,7 +306,8 @@ def worst_hole(tokens: Sequence[Any]) -> tuple[str, str] | None:
     worst: tuple[str, str] | None = None
     silent = kind_without_lineage(tokens) is not None
     for at, sign in holes_in(tokens):
-        if silent or (tokens[at].token_type in STRINGS and not _is_place(tokens, at)):
+        before = word_at(tokens, at - 1) if word_at(tokens, at - 1) != "(" else word_at(tokens, at - 3)
+        if silent or (tokens[at].token_type in STRINGS and before not in _BEFORE_PLACES):
             continue
         if tokens[at].token_type in STRINGS or not _is_value(tokens, at):
             return "names", sign
@@ -322,13 +323,6 @@ _BEFORE_VALUES = frozenset(
 )
 _BEFORE_PLACES = frozenset({"FROM", "INTO", "JOIN", "LOCATION", "INFILE", "OUTFILE", "TO", "PROGRAM"})
 _TABLES = frozenset({"INTO", "FROM", "JOIN", "TABLE", "UPDATE", "MERGE", "USING", "VIEW", "INSERT", "EXISTS"})
-
-
-def _is_place(tokens: Sequence[Any], at: int) -> bool:
-    """Return whether a constant names a file or a table rather than a value."""
-    return word_at(tokens, at - 1) in _BEFORE_PLACES or (
-        word_at(tokens, at - 1) == "(" and word_at(tokens, at - 3) in _BEFORE_PLACES
-    )
 
 
 def _is_value(tokens: Sequence[Any], at: int) -> bool:
@@ -353,10 +347,9 @@ def _is_value(tokens: Sequence[Any], at: int) -> bool:
         if depth < 0:  # the bracket around it: a list of values, or the arguments of a function
             owner = word_at(tokens, each - 1)
             called = tokens[each - 1].token_type is TokenType.VAR and word_at(tokens, each - 2) not in _TABLES
-            return owner in ("IN", "VALUES", "TOP") or (owner == "," and _is_values(tokens, each)) or called
+            return (
+                owner in ("IN", "VALUES", "TOP")
+                or (owner == "," and any(word_at(tokens, before) == "VALUES" for before in range(each)))
+                or called
+            )
     return False
-
-
-def _is_values(tokens: Sequence[Any], at: int) -> bool:
-    """Return whether a bracket is a row of VALUES other than the first."""
-    return any(word_at(tokens, each) == "VALUES" for each in range(at))

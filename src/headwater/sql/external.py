@@ -37,7 +37,9 @@ def _query(lowering: Lowering, written: str, connection: TableName, text: str) -
     own = {each.alias for each in tree.find_all(exp.CTE)}
     for table in list(tree.find_all(exp.Table)):
         if table.name not in own or table.args.get("db"):
-            _put_behind(table, str(connection))
+            catalog, db = table.args.get("catalog"), table.args.get("db")
+            place = f"{connection}.{catalog.name}" if catalog is not None else str(connection)
+            table.set("catalog" if db is not None else "db", exp.to_identifier(place, quoted=True))
     return tree
 
 
@@ -50,10 +52,3 @@ def _parsed(text: str, dialect: str) -> Node | None:
         return sqlglot.parse_one(text, read=sqlglot_dialect(canonical_dialect(dialect)))
     except (SqlglotError, DialectError):
         return None
-
-
-def _put_behind(table: Node, connection: str) -> None:
-    """Name a table after its connection."""
-    catalog, db = table.args.get("catalog"), table.args.get("db")
-    place = f"{connection}.{catalog.name}" if catalog is not None else connection
-    table.set("catalog" if db is not None else "db", exp.to_identifier(place, quoted=True))

@@ -177,7 +177,10 @@ def _lower_tree(lowering: Lowering, tree: Node, statement: Piece) -> Lowered:
     if lower is None:
         if isinstance(tree, _WITHOUT_LINEAGE) or (isinstance(tree, exp.Command) and tree.name.upper() in _SILENT):
             return Lowered((tree.name if isinstance(tree, exp.Command) else tree.key).upper())
-        if _is_call(tree) or (lowering.dialect == "oracle" and isinstance(tree, exp.Column)):
+        called = tree
+        while isinstance(called, exp.Dot):  # package.load(1)
+            called = called.expression
+        if isinstance(called, exp.Anonymous) or (lowering.dialect == "oracle" and isinstance(tree, exp.Column)):
             of_collection = isinstance(tree, exp.Column) and tree.name.upper() in ("EXTEND", "DELETE", "TRIM")
             return Lowered("CALL") if of_collection else _unsupported(lowering, exp.Command(this="CALL"), statement)
         if isinstance(tree, exp.Condition | exp.Alias):  # the parser takes `SELEC a` for an expression
@@ -223,13 +226,6 @@ def _settled(lowering: Lowering, lowered: Lowered) -> Lowered:
         if item.used and item.table.resolution is not Resolution.IMPORTED
     ]
     return dataclasses.replace(lowered, effects=(*uses, *lowered.effects), issues=(*lowered.issues, *lowering.issues))
-
-
-def _is_call(tree: Node) -> bool:
-    """Return whether a statement is the call of a procedure, as in PL/SQL: `package.load(1)`."""
-    while isinstance(tree, exp.Dot):
-        tree = tree.expression
-    return isinstance(tree, exp.Anonymous)
 
 
 _WITHOUT_LINEAGE = (

@@ -72,9 +72,10 @@ def _add_function(lowering: Lowering, node: Node, scope: Scope, before: rel.Rela
     function = node.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and len(function.expressions) == 1:
         function = function.expressions[0]
-    named = _table_named(function)
-    if named is not None:
-        return add_item(lowering, exp.Table(this=named, alias=node.args.get("alias")), scope, before)
+    if isinstance(function, exp.Literal) and function.is_string:
+        function = exp.DynamicIdentifier(this=function)  # TABLE('s.t') is TABLE(IDENTIFIER('s.t'))
+    if isinstance(function, exp.DynamicIdentifier) and isinstance(function.this, exp.Literal):
+        return add_item(lowering, exp.Table(this=function, alias=node.args.get("alias")), scope, before)
     if is_result_scan(function):
         entered = add_result_scan(lowering, node, function, scope, before)
         if entered is not None:
@@ -107,15 +108,6 @@ def _add_view(
     table = exp.Table(this=exp.to_identifier(function.name), db=node.args.get("db"), alias=node.args.get("alias"))
     known = lowering.resolver.resolve(lowering.table_name(table)[0])
     return None if known.resolution is rel.Resolution.UNKNOWN else add_item(lowering, table, scope, before)
-
-
-def _table_named(function: Node) -> Node | None:
-    """The table in TABLE('s.t') and TABLE(IDENTIFIER('s.t')), as IDENTIFIER would say it."""
-    if isinstance(function, exp.DynamicIdentifier) and isinstance(function.this, exp.Literal):
-        return function
-    if isinstance(function, exp.Literal) and function.is_string:
-        return exp.DynamicIdentifier(this=function)
-    return None
 
 
 def _add_generated(

@@ -24,7 +24,8 @@ def lower_insert(lowering: Lowering, node: Node) -> Lowered:
     scope = Scope()
     _settle_brackets(node)
     ctes = build_ctes(lowering, node.args.get("with_"), scope)
-    query = _inserted_query(lowering, node, scope)
+    body = node.expression  # none for DEFAULT VALUES, or a file
+    query = lowering.query(body, scope) if body is not None else Query(Values((), ()), [])
     if ctes:
         query.relation = With(ctes, query.relation)
     write = insert_write(lowering, node, query, scope)
@@ -52,13 +53,6 @@ def table_of(node: Node) -> Node:
     return node.this.this if isinstance(node.this, exp.Schema) else node.this
 
 
-def _inserted_query(lowering: Lowering, node: Node, scope: Scope) -> Query:
-    body = node.expression
-    if body is None:  # DEFAULT VALUES, or a file
-        return Query(Values((), ()), [])
-    return lowering.query(body, scope)
-
-
 def insert_write(
     lowering: Lowering, node: Node, query: Query, scope: Scope, influences: Sequence[Influence] = ()
 ) -> Write:
@@ -72,21 +66,24 @@ def insert_write(
     target = open_table(lowering, table, report=False)
     listed = list(schema.expressions) if isinstance(schema, exp.Schema) else list(node.args.get("columns") or ())
     if node.args.get("by_name"):
-        result = []
-        for column in query.columns:
-            known = target.ask(column.name, column.key) if not column.is_wildcard else None
-            result.append(assign(known.name if known is not None else column.name, column))
-        assignments = tuple(result)
+        pairs = [(None if each.is_wildcard else target.ask(each.name, each.key), each) for each in query.columns]
+        assignments = tuple(assign(known.name if known is not None else each.name, each) for known, each in pairs)
     elif listed:
         assignments = _by_list(lowering, target, listed, query)
     else:
-        assignments = _by_position(lowering, target, query, _partition_columns(node, table))
+        partition = table.args.get("partition") or node.args.get("partition")
+        parts = partition.expressions if isinstance(partition, exp.Partition) else ()
+        fixed = [each.this.name for each in parts if isinstance(each, exp.EQ)]  # they take nothing from the query
+        assignments = _by_position(lowering, target, query, fixed)
     conflict = node.args.get("conflict")
     if conflict is not None:
         around = Scope(outer=scope, items=query.scope.items if query.scope is not None else [])
         inside = _conflict_scope(lowering, node, table, target=target, assignments=assignments, scope=around)
         assignments += _on_conflict(lowering, conflict, inside)
-        influences = [*influences, *_conflict_filter(lowering, conflict, inside)]
+        where = conflict.args.get("where")
+        if where is not None and conflict.args.get("expressions"):  # it decides which of the rows there change
+            span = lowering.claim(lowering.first_position(where.this))
+            influences = [*influences, Influence(Kind.FILTER, lowering.expression(where.this, inside), span)]
     return Write(
         "INSERT",
         target.table.name,
@@ -110,18 +107,11 @@ def _by_list(lowering: Lowering, target: StoredItem, listed: Sequence[Node], que
                 f"`{identifier.name}` is not a column of `{target.table.name}`",
                 span=lowering.span(identifier),
             )
-        column = _nth(query, at)
+        # from a star whose columns are not known on, it is the star
+        column = next((each for place, each in enumerate(query.columns) if place == at or each.is_wildcard), None)
         if column is not None:
             assignments.append(assign(name, column, lowering.span(identifier)))
     return tuple(assignments)
-
-
-def _nth(query: Query, at: int) -> Column | None:
-    """The output at a position; from a star whose columns are not known on, it is the star."""
-    for index, column in enumerate(query.columns):
-        if index == at or column.is_wildcard:
-            return column
-    return None
 
 
 def _by_position(
@@ -135,14 +125,6 @@ def _by_position(
     if any(column.is_wildcard for column in query.columns):
         return tuple(assign(column.name, column) for column in query.columns)
     return tuple(assign(name, column) for name, column in zip(names, query.columns))
-
-
-def _partition_columns(node: Node, table: Node) -> list[str]:
-    """The columns that PARTITION (ds = '…') fixes: they take nothing from the query."""
-    partition = table.args.get("partition") or node.args.get("partition")
-    if not isinstance(partition, exp.Partition):
-        return []
-    return [each.this.name for each in partition.expressions if isinstance(each, exp.EQ)]
 
 
 def _inserted_value(node: Node) -> Node:
@@ -192,15 +174,6 @@ def _on_conflict(lowering: Lowering, node: Node, scope: Scope) -> tuple[Assignme
     return tuple(result)
 
 
-def _conflict_filter(lowering: Lowering, node: Node, scope: Scope) -> list[Influence]:
-    """DO UPDATE … WHERE decides which of the rows that are there change."""
-    where = node.args.get("where")
-    if where is None or not node.args.get("expressions"):
-        return []
-    span = lowering.claim(lowering.first_position(where.this))
-    return [Influence(Kind.FILTER, lowering.expression(where.this, scope), span)]
-
-
 # -------------------------------------------------------------------------------------------------- several tables
 
 
@@ -212,15 +185,12 @@ def lower_multi_insert(lowering: Lowering, node: Node) -> Lowered:
     if isinstance(node.expressions[0], exp.ConditionalInsert):
         writes = _from_query(lowering, node, source, scope)
     else:
-        writes = [_from_table(lowering, insert, source, scope) for insert in node.expressions]
+        writes = []
+        for insert in node.expressions:  # each SELECT of Hive's form reads the FROM before it
+            select = insert.expression.copy()
+            select.set("from_", exp.From(this=source.copy()))
+            writes.append(insert_write(lowering, insert, lowering.query(select, scope), scope))
     return Lowered("INSERT", tuple(writes))
-
-
-def _from_table(lowering: Lowering, insert: Node, source: Node, scope: Scope) -> Write:
-    """Each SELECT of Hive's form reads the FROM before it."""
-    select = insert.expression.copy()
-    select.set("from_", exp.From(this=source.copy()))
-    return insert_write(lowering, insert, lowering.query(select, scope), scope)
 
 
 def _from_query(lowering: Lowering, node: Node, source: Node, scope: Scope) -> list[Write]:

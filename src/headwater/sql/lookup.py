@@ -137,7 +137,11 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         if isinstance(field, exp.Identifier):
             result = lowering.field(result, field.name)
         elif isinstance(field, exp.Literal):  # tuple.1: by position
-            result = _nth_field(result, field.name)
+            at = int(field.name) - 1 if field.name.isdigit() else -1
+            known = isinstance(result, MakeStruct) and 0 <= at < len(result.fields)
+            result = (
+                result.fields[at][1] if isinstance(result, MakeStruct) and known else GetField(result, field.name)
+            )
         elif isinstance(field, exp.Func):  # a method: x.f(y), or a function of a schema, of which nothing is known
             value = lowering.expression(field, scope)
             result = value if result == Literal() else Call(field.name.lower(), (result, value))
@@ -153,12 +157,6 @@ def _sure_value(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     if found is None and len(names) == 2 and _find_item((lowering.key(names[0]),), scope) is not None:
         return lowering.expression(node, scope)
     return _fields(lowering, found, names[1:]) if found is not None else Literal()
-
-
-def _nth_field(operand: Expression, position: str) -> Expression:
-    if isinstance(operand, MakeStruct) and position.isdigit() and 0 < int(position) <= len(operand.fields):
-        return operand.fields[int(position) - 1][1]
-    return GetField(operand, position)
 
 
 @lowers(exp.Identifier)

@@ -58,7 +58,9 @@ def _conditions(lowering: Lowering, node: Node, source: Named, scope: Scope) -> 
     result = []
     for condition, seen in conditions:
         if condition is not None:
-            span = _without_matched(lowering, lowering.claim(lowering.first_position(condition)))
+            span = lowering.claim(lowering.first_position(condition))
+            if span is not None and (match := _MATCHED.match(lowering.source.text, span.start, span.end)) is not None:
+                span = lowering.source.span(match.end(), span.end)  # WHEN NOT MATCHED AND condition
             result.append(Influence(Kind.MERGE, lowering.expression(condition, seen), span))
     for when in node.args["whens"].expressions:  # Oracle: UPDATE … WHERE, INSERT … WHERE
         then = when.args.get("then")
@@ -69,12 +71,6 @@ def _conditions(lowering: Lowering, node: Node, source: Named, scope: Scope) -> 
 
 
 _MATCHED = re.compile(r"(?:NOT\s+)?MATCHED(?:\s+BY\s+\w+)?\s+AND\s+", re.IGNORECASE)
-
-
-def _without_matched(lowering: Lowering, span: Span | None) -> Span | None:
-    """The condition alone of `WHEN NOT MATCHED AND condition`."""
-    match = _MATCHED.match(lowering.source.text, span.start, span.end) if span is not None else None
-    return span if span is None or match is None else lowering.source.span(match.end(), span.end)
 
 
 def _written(

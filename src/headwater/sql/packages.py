@@ -20,7 +20,6 @@ from headwater.sql.tokens import token_like, word_at
 from headwater.text import Source
 
 _ROUTINES = frozenset({"PROCEDURE", "FUNCTION"})
-_MOST_WORDS = 8  # between PACKAGE and the word IS or AS: BODY schema.name
 
 
 def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
@@ -28,7 +27,8 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
     inside, heading = False, False  # a package; a routine of it before its BEGIN
     branches, batch, package, nested = Branches(), 0, None, 0
     for piece in pieces:
-        begin = _body_begin(piece.tokens)
+        named = word_at(piece.tokens, routine_at(piece.tokens) or 0) == "PACKAGE"  # or a specification
+        begin = body_at(piece.tokens) if named else None
         if begin is not None:
             inside, heading, branches, batch = True, False, Branches(), piece.batch
             package = piece.tokens[begin - 2]
@@ -42,8 +42,7 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         first, between = word_at(piece.tokens, 0), branches.depth == 0 and not heading
         if between and first in ("BEGIN", "END"):
             inside = False  # BEGIN … END p is what runs when the package is first used
-            if first == "BEGIN":
-                yield piece
+            yield from [piece] if first == "BEGIN" else ()
             continue
         declares = between and first in _ROUTINES
         defined = first in _ROUTINES and body_at(piece.tokens) is not None
@@ -63,14 +62,6 @@ def unpack_packages(pieces: Iterable[Piece], source: Source) -> Iterator[Piece]:
         nested -= ends
         heading = ends or ((heading or declares) and branches.depth == 0)
         yield piece
-
-
-def _body_begin(tokens: Sequence[Any]) -> int | None:
-    """The place behind `CREATE PACKAGE BODY p IS`, or of a specification; None for any other statement."""
-    at = routine_at(tokens)
-    if at is None or word_at(tokens, at) != "PACKAGE":
-        return None
-    return next((each + 1 for each in range(at, at + _MOST_WORDS) if word_at(tokens, each) in ("IS", "AS")), None)
 
 
 def body_at(tokens: Sequence[Any]) -> int | None:

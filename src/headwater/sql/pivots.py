@@ -156,7 +156,12 @@ def add_match(lowering: Lowering, node: Node, scope: Scope, before: Relation) ->
         alias = each.this
         value = lowering.expression(alias.this if isinstance(alias, exp.Alias) else alias, _with_symbols(own, inside))
         made.append(Computed(Attribute(lowering.new_id(), alias.alias_or_name), value))
-    kept = named.item.star() if "ALL ROWS" in _rows(node) else _partition(lowering, node, own)
+    kept = [
+        Column(each.name, lowering.key_of(each.name), lowering.expression(each, own))
+        for each in node.args.get("partition_by") or ()
+        if isinstance(each, exp.Column)
+    ]
+    kept = named.item.star() if "ALL ROWS" in _rows(node) else kept
     columns = [*kept, *(Column(_name(each), lowering.key_of(_name(each)), Ref(each.attribute.id)) for each in made)]
     below = (named.item,) if named.item.is_open and "ALL ROWS" in _rows(node) else ()
     scope.items.append(name_item(lowering, node, DerivedItem(columns, below), named.names, named.shown))
@@ -176,12 +181,3 @@ def _name(column: Computed) -> str:
 def _rows(node: Node) -> str:
     rows = node.args.get("rows")
     return rows.name.upper() if isinstance(rows, exp.Expr) else ""
-
-
-def _partition(lowering: Lowering, node: Node, scope: Scope) -> list[Column]:
-    """The columns that PARTITION BY names, which a match keeps."""
-    return [
-        Column(each.name, lowering.key_of(each.name), lowering.expression(each, scope))
-        for each in node.args.get("partition_by") or ()
-        if isinstance(each, exp.Column)
-    ]

@@ -33,6 +33,7 @@ from headwater.sql.executed import (
     without_holes,
     worst_hole,
 )
+from headwater.sql.loops import enter_loop, in_loop
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.packages import unpack_packages
 from headwater.sql.query_functions import QueryFunctions, note_functions
@@ -72,6 +73,7 @@ class Program:
         self._codes: list[Code | None] = [self.code]  # of the texts that run; None for the body of a routine
         self._running: list[str] = []  # the routines that are being called, from the outermost
         self._called = 0
+        self._carried: set[str] = set()  # variables of a loop that it has not set yet, and sets by queries
         self._defined: frozenset[str] = frozenset()
 
     def pieces(self, source: Source) -> Iterator[Piece]:
@@ -99,8 +101,7 @@ class Program:
         lowering.variables = self.variables
         lowering.texts = self.texts
         lowering.cursors = self.cursors
-        code = self._codes[-1]
-        current = code.current if code is not None else None
+        current = self._routine
         lowering.trigger = current.trigger if current is not None else self._trigger
         if lowering.trigger is not None:
             self.variables |= {name: row_of(lowering.trigger, name) for name in lowering.trigger.rows}
@@ -114,9 +115,7 @@ class Program:
         """The variables that a query can name without a sign before them."""
         if self.dialect in _BARE_VARIABLES:
             return self.variables
-        code = self._codes[-1]
-        current = code.current if code is not None else None
-        if self.dialect == "snowflake" and (current is None or current.kind != "FUNCTION"):
+        if self.dialect == "snowflake" and (self._routine is None or self._routine.kind != "FUNCTION"):
             return {name for name in piece.names if name.startswith("headwater_")}  # arguments of a string
         return () if self.dialect in MICROSOFT else piece.names
 
@@ -140,14 +139,17 @@ class Program:
         for name in names:
             self.variables.pop(name, None)
 
-    # --------------------------------------------------------------------------------- executed statements
-
     def _follow(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The same pieces, with what they execute in the place of those that execute something."""
         for piece in pieces:
             first = piece.tokens[0].text.upper() if piece.tokens else ""
-            if self._is_unbound(piece):
+            rows = self._routine is not None and self._routine.for_triggers
+            if rows and any(token.text.lower() in ("new", "old") for token in piece.tokens):
                 piece = dataclasses.replace(piece, doubt=_UNBOUND)
+            if piece.loop_sets:
+                self._carried |= enter_loop(piece, self.texts)
+            if self._carried and any(branch.loops for branch in piece.branches):
+                piece = in_loop(piece, self._carried, self.dialect)
             whole = piece
             if first in _RUNNING and len(piece.tokens) == 2:
                 piece = read_command(piece, self.dialect)
@@ -162,7 +164,10 @@ class Program:
                 continue
             executed = read_executed(piece.tokens, self.dialect, inside=bool(piece.names)) if first else None
             if executed is not None:
-                yield from self._execute(piece, executed)
+                if executed.elsewhere:
+                    yield opaque_piece(piece, "the string is executed on another server")
+                else:
+                    yield from self._run_texts(piece, self._texts_of(executed.string, piece), executed)
                 continue
             if first == "EXECUTE" and len(piece.tokens) > 1 and piece.tokens[1].text.lower() in self._prepared:
                 texts = self._prepared[piece.tokens[1].text.lower()]
@@ -170,19 +175,11 @@ class Program:
                 continue
             yield from self._call(piece, whole, first)
 
-    def _is_unbound(self, piece: Piece) -> bool:
-        """Return whether a statement reads the row of a trigger, of which nobody has said which table it has."""
+    @property
+    def _routine(self) -> Routine | None:
+        """The routine whose definition the current statement stands in."""
         code = self._codes[-1]
-        current = code.current if code is not None else None
-        if current is None or not current.for_triggers:
-            return False
-        return any(token.text.lower() in ("new", "old") for token in piece.tokens)
-
-    def _execute(self, piece: Piece, executed: Executed) -> Iterator[Piece]:
-        if executed.elsewhere:
-            yield opaque_piece(piece, "the string is executed on another server")
-            return
-        yield from self._run_texts(piece, self._texts_of(executed.string, piece), executed)
+        return code.current if code is not None else None
 
     def _run_texts(self, piece: Piece, texts: Sequence[str], executed: Executed) -> Iterator[Piece]:
         """The statements of a string, of each of the texts that it may be."""
@@ -315,8 +312,6 @@ class Program:
         for each, outside in back.items():
             self.variables[outside] = inner.get(each)
             self.texts.give(outside, (self.texts.hole(None),), ())
-
-    # -------------------------------------------------------------------------------------------- routines
 
     def _call(self, piece: Piece, whole: Piece, first: str) -> Iterator[Piece]:
         """The body of the procedure that a statement calls, or the `whole` when it calls none that is known."""

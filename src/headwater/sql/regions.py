@@ -90,7 +90,15 @@ class Regions:
                 if begun_by is not _CASE:
                     self._finish(region, tokens[at - 1])
                     region, begun_by = _NEXT, kind
-            elif region >= 0 and not (role == _ENDS and _is_function(kind, tokens, at)):
+            elif (
+                region >= 0
+                and not (  # LEFT and RIGHT may be functions
+                    role == _ENDS
+                    and kind in _SIDES
+                    and tokens[at + 1 : at + 2]
+                    and tokens[at + 1].token_type is _L_PAREN
+                )
+            ):
                 self._finish(region, tokens[at - 1])
                 region, begun_by = (_NEXT, begun_by) if role == _SEPARATES and begun_by in _LISTS else (_NONE, None)
         for open_region, _ in (*stack, (region, begun_by)):
@@ -106,8 +114,3 @@ class Regions:
     def _finish(self, region: int, last: Any) -> None:
         if region >= 0:
             self._ends[region] = last.end + 1
-
-
-def _is_function(kind: Any, tokens: Sequence[Any], at: int) -> bool:
-    """Return whether LEFT or RIGHT is a function rather than the beginning of a join."""
-    return kind in _SIDES and at + 1 < len(tokens) and tokens[at + 1].token_type is _L_PAREN

@@ -254,7 +254,9 @@ def _joined_operators(tokens: Sequence[Any]) -> Iterator[Any]:
         end = at
         while (
             end < len(tokens)
-            and _is_sign(tokens[end])
+            and tokens[end].token_type not in _NAMES
+            and tokens[end].text
+            and _SIGNS.issuperset(tokens[end].text)
             and (end == at or tokens[end - 1].end + 1 == tokens[end].start)
         ):
             end += 1
@@ -268,7 +270,3 @@ def _joined_operators(tokens: Sequence[Any]) -> Iterator[Any]:
         before = tokens[at]
         yield before
         at += 1
-
-
-def _is_sign(token: Any) -> bool:
-    return token.token_type not in _NAMES and bool(token.text) and set(token.text) <= _SIGNS

@@ -190,17 +190,14 @@ def read_parameters(tokens: Sequence[Any], at: int) -> Iterator[Parameter]:
     if word_at(tokens, at) == "(":
         inside = tokens[at + 1 : (group_end(tokens, at) or len(tokens)) - 1]
     else:
-        end = next((end for end in range(at, len(tokens)) if _ends_parameters(tokens, end)), len(tokens))
+        words = [word_at(tokens, each) for each in range(len(tokens))]
+        ends = (each for each in range(at, len(tokens)) if words[each] in _ENDS)
+        end = next((each for each in ends if words[each] != "AS" or words[each - 2] != "@"), len(tokens))
         inside = tokens[at:end]
     for part in cut_list(inside):
         found = _parameter(part)
         if found is not None:
             yield found
-
-
-def _ends_parameters(tokens: Sequence[Any], at: int) -> bool:
-    word = word_at(tokens, at)
-    return word in _ENDS and not (word == "AS" and word_at(tokens, at - 2) == "@")
 
 
 def _parameter(tokens: Sequence[Any]) -> Parameter | None:

@@ -224,7 +224,9 @@ def _exceptions(
     given: dict[str, Node] = {lowering.key_of(each.this.name): each.args["alias"] for each in renaming}
     alike = args.get("ilike")
     if alike is not None:
-        columns = [column for column in columns if column.is_wildcard or _is_like(column.name, alike.name)]
+        signs = {"%": ".*", "_": "."}
+        like = re.compile("".join(signs.get(sign, re.escape(sign)) for sign in alike.name), re.IGNORECASE)
+        columns = [column for column in columns if column.is_wildcard or like.fullmatch(column.name)]
     if not dropped and not replaced and not given:
         return columns
     names = [each.args["alias"] for each in replacing] + [each.this for each in renaming]
@@ -240,14 +242,6 @@ def _exceptions(
             column = Column(alias.name, lowering.key_of(alias.name), column.expression, lowering.span(alias))
         result.append(column)
     return result
-
-
-def _is_like(name: str, pattern: str) -> bool:
-    """Return whether a name is like a pattern of ILIKE."""
-    signs = {"%": ".*", "_": "."}
-    return (
-        re.fullmatch("".join(signs.get(sign, re.escape(sign)) for sign in pattern), name, re.IGNORECASE) is not None
-    )
 
 
 def _with_named(lowering: Lowering, columns: list[Column], names: Sequence[Node], scope: Scope) -> list[Column]:

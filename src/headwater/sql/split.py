@@ -17,6 +17,15 @@ from headwater.text import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
+class LoopSet:
+    """A variable that a statement of a loop sets: by adding to it, by reading tables."""
+
+    name: str
+    grows: bool
+    reads: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """One statement: its tokens, whose positions count from `offset`, or why it has none."""
 
@@ -35,6 +44,7 @@ class Piece:
     into: tuple[str, ...] = ()  # the variables that take the row of this query
     opaque: str | None = None  # why the statement is not known
     doubt: str | None = None  # why its lineage is not certain
+    loop_sets: tuple[LoopSet, ...] = ()  # the variables that the loop sets which it begins
     source: Source | None = None  # the text that it stands in, when that is an executed string and not the script
 
     def cut(self, tokens: Sequence[Any], source: Source) -> "Piece":

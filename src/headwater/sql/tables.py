@@ -131,11 +131,8 @@ def store(lowering: Lowering, table: KnownTable, span: Span | None) -> StoredIte
 
 def _with_names(lowering: Lowering, node: Node, item: Item) -> Item:
     names = alias_names(lowering, node.args.get("alias"))
-    return DerivedItem(renamed(item.star(), names), _below(item)) if names else item
-
-
-def _below(item: Item) -> tuple[Item, ...]:
-    return item.below if isinstance(item, DerivedItem) else (item,) if item.is_open else ()
+    below = item.below if isinstance(item, DerivedItem) else (item,) if item.is_open else ()
+    return DerivedItem(renamed(item.star(), names), below) if names else item
 
 
 @adds(exp.Subquery, exp.Paren, exp.Values, exp.SetOperation, exp.Select)
@@ -243,7 +240,9 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: rel.Relation | 
     condition: rel.Expression | None = None
     span: Span | None = None
     if using or method == "NATURAL":
-        names = using if using else _common_names(lowering, scope, first)
+        left_keys = {each.key for named in scope.items[:first] for each in named.item.star() if not each.is_wildcard}
+        both = (each for named in scope.items[first:] for each in named.item.star() if each.key in left_keys)
+        names = using or [exp.to_identifier(each.name) for each in both]
         condition, merged = _merge(lowering, names, scope=scope, first=first, side=side)
         span = lowering.cover(*using) if using else None
     elif args.get("on") is not None:
@@ -260,12 +259,6 @@ def add_join(lowering: Lowering, node: Node, scope: Scope, left: rel.Relation | 
     if condition is None and not merged:
         return whole
     return rel.Join(whole, rel.Values((), ()), condition, tuple(merged), span)
-
-
-def _common_names(lowering: Lowering, scope: Scope, first: int) -> list[Node]:
-    left = {column.key for named in scope.items[:first] for column in named.item.star() if not column.is_wildcard}
-    names = [column for named in scope.items[first:] for column in named.item.star()]
-    return [exp.to_identifier(column.name) for column in names if column.key in left]
 
 
 def _merge(

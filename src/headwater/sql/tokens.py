@@ -55,8 +55,11 @@ def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
             at += 1
         if at >= len(tokens) or tokens[at].token_type in STRINGS or word_at(tokens, at) in _NOT_NAMES:
             break
-        word = tokens[at].text
-        if tokens[at].token_type is not TokenType.IDENTIFIER and (word == "$" or not _is_name(word)):
+        word = tokens[at].text.replace("${", "_").replace("}", "_")
+        if (
+            tokens[at].token_type is not TokenType.IDENTIFIER
+            and not word.replace("$", "_" if word != "$" else "").isidentifier()
+        ):
             break
         parts.append(sign + tokens[at].text)
         at += 1
@@ -64,10 +67,6 @@ def read_name(tokens: Sequence[Any], at: int) -> tuple[list[str], int]:
             break
         at += 1
     return parts, at
-
-
-def _is_name(word: str) -> bool:
-    return word.replace("$", "_").replace("{", "").replace("}", "").isidentifier()
 
 
 def word_at(tokens: Sequence[Any], at: int) -> str:

@@ -42,7 +42,9 @@ def lower_update(lowering: Lowering, node: Node) -> Lowered:
     target, relation = _target_and_from(lowering, node, node.this, scope)
     written: dict[int, tuple[StoredItem, list[Assignment]]] = {id(target): (target, [])}
     for each in node.expressions:
-        item = _assigned_item(lowering, each, scope) or target
+        left = each.this if isinstance(each, exp.EQ) else None
+        table = left.args.get("table") if isinstance(left, exp.Column) else None  # MySQL can update several at once
+        item = (_item_called(scope, (lowering.key(table),)) if table is not None else None) or target
         made = set_assignments(lowering, each, item, scope)
         written.setdefault(id(item), (item, []))[1].extend(made)
     influences = _where(lowering, node.args.get("where"), scope)
@@ -54,13 +56,6 @@ def lower_update(lowering: Lowering, node: Node) -> Lowered:
     if writes:
         writes = [*output_writes(lowering, node, writes[0], target=target, scope=scope), *writes[1:]]
     return Lowered("UPDATE", tuple(writes))
-
-
-def _assigned_item(lowering: Lowering, node: Node, scope: Scope) -> StoredItem | None:
-    """The table whose column SET assigns, when it is named: MySQL can update several at once."""
-    left = node.this if isinstance(node, exp.EQ) else None
-    table = left.args.get("table") if isinstance(left, exp.Column) else None
-    return _item_called(scope, (lowering.key(table),)) if table is not None else None
 
 
 def _read(

@@ -19,7 +19,7 @@ from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.split import Piece, parse_piece
-from headwater.sql.texts import NULL, inlined, is_variable, variable_name
+from headwater.sql.texts import NULL, inlined, variable_name
 from headwater.sql.tokens import as_query, cut_list
 from headwater.sql.triggers import assign_row, row_column
 from headwater.sql.writes import lower_select, states
@@ -73,7 +73,8 @@ def lower_select_into(lowering: Lowering, node: Node) -> Lowered:
     into = node.args.get("into")
     if isinstance(into, exp.Into):
         targets = into.expressions or [into.this]
-        if all(_takes_value(lowering, target) for target in targets):
+        known = lowering.dialect in _INTO_VARIABLES
+        if all(known or variable_name(each) in lowering.variables or row_column(lowering, each) for each in targets):
             if len(targets) == 1 and (len(node.expressions) > 1 or node.is_star):
                 # `SELECT * INTO r`: a variable that holds the whole row
                 target = targets[0]
@@ -141,15 +142,6 @@ def forget_variables(lowering: Lowering, names: Sequence[str]) -> None:
         lowering.texts.give(name, (lowering.texts.hole(None),), lowering.branches)
     message = f"what the statement gives is not followed into {', '.join(f'`{name}`' for name in names)}"
     lowering.report(IssueCode.APPROXIMATE_LINEAGE, message)
-
-
-def _takes_value(lowering: Lowering, target: Node | None) -> bool:
-    """Return whether the target of INTO is a variable rather than a new table."""
-    if target is None:
-        return False
-    if row_column(lowering, target) is not None:
-        return True
-    return lowering.dialect in _INTO_VARIABLES or variable_name(target) in lowering.variables
 
 
 def _assign_row(
@@ -270,18 +262,10 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
     if lowering.conditional and before is not None and value is not None and before != value:
         value = exp.Coalesce(this=before.copy(), expressions=[value])
     lowering.variables[name] = value
-    _keep_text(lowering, name, right)
-    return given
-
-
-def _keep_text(lowering: Lowering, name: str, value: Node) -> None:
-    """A variable has the texts that an expression may give; one that grows in a loop may have any."""
     texts, path = lowering.texts, lowering.branches
-    grows = any(branch.loops for branch in path) and any(
-        is_variable(part) and variable_name(part) == name for part in value.walk()
-    )
     evaluation = Evaluation(texts, lowering.variables, lowering.names, path, lowering.dialect)
-    texts.give(name, (texts.hole(None),) if grows else evaluation.values(value), path)
+    texts.give(name, evaluation.values(right), path)
+    return given
 
 
 def _alone(query: Node, value: Node) -> Node:

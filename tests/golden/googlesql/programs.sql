@@ -35,7 +35,7 @@ END IF;
 --> condition
 --> ds.d.x <- ds.u.x IDENTITY
 
--- case: a string that grows in a loop is not known
+-- case: a string that grows in a loop by what is constant
 DECLARE s STRING DEFAULT "SELECT a FROM ds.t";
 WHILE RAND() > 0.5 DO
   SET s = s || " UNION ALL SELECT a FROM ds.t";
@@ -43,7 +43,7 @@ WHILE RAND() > 0.5 DO
 END WHILE;
 --> condition
 --> s
---! APPROXIMATE_LINEAGE
+--> a <- ds.t.a IDENTITY
 
 -- case: the table is read from a table
 DECLARE n STRING DEFAULT (SELECT MAX(CAST(x AS STRING)) FROM ds.u);
@@ -70,3 +70,13 @@ DECLARE s STRING DEFAULT "INSERT INTO ds.d (x) SELECT a FROM ds.t";
 CREATE PROCEDURE ds.p() BEGIN DECLARE s STRING; SET s = "INSERT INTO ds.d (x) SELECT x FROM ds.u"; END;
 EXECUTE IMMEDIATE s;
 --! APPROXIMATE_LINEAGE
+
+-- case: a table that is named by the counter of a loop
+DECLARE n INT64 DEFAULT 1;
+WHILE n < 9 DO
+  EXECUTE IMMEDIATE "INSERT INTO ds.d (x) SELECT a FROM ds.t" || CAST(n AS STRING);
+  SET n = n + 1;
+END WHILE;
+--> condition
+--! APPROXIMATE_LINEAGE
+--> n

@@ -67,3 +67,20 @@ CALL other.fill();
 --> d.y <- t.b IDENTITY
 --> d.x <- t.a IDENTITY
 --! UNSUPPORTED_STATEMENT
+
+-- case: a string that grows in a loop
+CREATE PROCEDURE p()
+BEGIN
+  DECLARE n INT DEFAULT 0;
+  SET @s = 'INSERT INTO found SELECT a FROM letters WHERE 1 = 0';
+  WHILE n < 9 DO
+    SET @s = CONCAT(@s, ' OR k = ', n);
+    SET n = n + 1;
+  END WHILE;
+  PREPARE st FROM @s;
+  EXECUTE st;
+END;
+--> found.a <- letters.a IDENTITY
+--> found.* | letters.k FILTER
+--! APPROXIMATE_LINEAGE
+--> found.a <- letters.a IDENTITY

@@ -225,3 +225,15 @@ END;
 /
 --> many <- games.points AGGREGATION
 --> d.v <- games.points AGGREGATION
+
+-- case: a name of a table that a loop changes
+DECLARE
+  t VARCHAR2(20) := 'first_table';
+BEGIN
+  FOR i IN 1 .. 3 LOOP
+    EXECUTE IMMEDIATE 'INSERT INTO d SELECT v FROM ' || t;
+    t := 'second_table';
+  END LOOP;
+END;
+/
+--! UNSUPPORTED_STATEMENT

@@ -227,3 +227,17 @@ END $$;
 --> d.x <- t.a IDENTITY
 --! APPROXIMATE_LINEAGE
 --> e.x
+
+-- case: an option before the declarations
+CREATE FUNCTION f() RETURNS void AS $$
+#variable_conflict use_column
+DECLARE
+  x RECORD;
+  least INT := 2;
+BEGIN
+  SELECT * FROM (SELECT a FROM t WHERE b > least) AS q INTO STRICT x;
+  INSERT INTO d VALUES (x.a);
+END $$ LANGUAGE plpgsql;
+--> a <- t.a IDENTITY
+--> * | t.b FILTER
+--> d.column1 <- t.a IDENTITY | t.b FILTER

@@ -72,14 +72,14 @@ BEGIN
 END
 --> d.x <- u.b IDENTITY
 
--- case: a string that grows in a loop is not known
+-- case: a string that grows in a loop by what is constant
 DECLARE @s NVARCHAR(MAX) = N'SELECT a FROM t'
 WHILE @i < 3
 BEGIN
   SET @s = @s + N' UNION ALL SELECT a FROM t'
 END
 EXEC(@s)
---! UNSUPPORTED_STATEMENT
+--> a <- t.a IDENTITY
 --> a <- t.a IDENTITY
 
 -- case: numbers are added and not joined
@@ -256,3 +256,50 @@ CREATE TRIGGER trg ON t AFTER UPDATE AS
 IF UPDATE(a) OR UPDATE(b)
   INSERT INTO d (x) SELECT a FROM inserted
 --> d.x <- t.a IDENTITY
+
+-- case: a string that grows in a loop by conditions
+DECLARE @n INT = 1, @s NVARCHAR(MAX) = 'INSERT INTO found SELECT a FROM letters WHERE 1 = 0';
+WHILE @n < 9 BEGIN
+  SET @s = @s + ' OR k = ' + CAST(@n AS VARCHAR(3));
+  SET @n = @n + 1;
+END
+EXEC(@s);
+--> found.a <- letters.a IDENTITY
+--> found.* | letters.k FILTER
+--! APPROXIMATE_LINEAGE
+--> found.a <- letters.a IDENTITY
+
+-- case: a string that grows in a loop by columns
+DECLARE @n INT = 1, @s NVARCHAR(MAX) = 'INSERT INTO wide SELECT ';
+WHILE @n < 9 BEGIN
+  SET @s += 'c' + CAST(@n AS VARCHAR(3)) + ', ';
+  SET @n = @n + 1;
+END
+SET @s = @s + 'last FROM letters';
+EXEC(@s);
+--> wide <- letters
+--! UNSUPPORTED_STATEMENT
+--> wide.last <- letters.last IDENTITY
+
+-- case: a table that is named by the counter of a loop
+DECLARE @n INT = 1, @s NVARCHAR(MAX);
+WHILE @n <= 12 BEGIN
+  SET @s = 'INSERT INTO years SELECT v FROM month_' + CAST(@n AS VARCHAR(3)) + ' JOIN fixed ON 1 = 1';
+  EXEC(@s);
+  SET @n = @n + 1;
+END
+--> years <- fixed
+--! UNSUPPORTED_STATEMENT
+
+-- case: a variable that a loop sets after it was used
+DECLARE @v INT = (SELECT max(a) FROM one);
+WHILE 1 = 1 BEGIN
+  INSERT INTO before_it (x) SELECT @v;
+  SET @v = (SELECT max(b) FROM two);
+  INSERT INTO after_it (x) SELECT @v;
+END
+--> v <- one.a AGGREGATION
+--> before_it.x <- one.a AGGREGATION
+--! APPROXIMATE_LINEAGE
+--> v <- two.b AGGREGATION
+--> after_it.x <- one.a AGGREGATION, two.b AGGREGATION
