@@ -261,6 +261,8 @@ def test_patterns_select_schemas_and_tables():
         ("SELECT 1", False),
         ("SELECT version()", False),
         ("CREATE TABLE t (a INT)", False),
+        ("CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS (a / ?) STORED)", False),
+        ("CREATE TABLE t SELECT a FROM u", True),
         ("CREATE VIEW v AS SELECT a FROM t", False),
         ("CALL f()", False),
         ("SELECT relname FROM pg_class", False),

@@ -150,11 +150,11 @@ class Reader:
         RAISES: CannotResolve."""
         if self.catalog.provider is not None or not _READS.match(text):
             return
-        if self._unknown(self._tables_of(self._script), resolver):
-            for path in self._unknown(self.table_names(text), resolver):
-                raise _partly_known(
-                    CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}"), resolver
-                )
+        unknown = self._unknown(self._tables_of(self._script), resolver)
+        if unknown and len(text) < len(self._script.strip(" \n;")):  # there are other statements, too
+            unknown = self._unknown(self.table_names(text), resolver)
+        for path in unknown:
+            raise _partly_known(CannotResolve(Reason.UNKNOWN_TABLE, f"Table not found: {'.'.join(path)}"), resolver)
 
     def _unknown(self, paths: list[Path], resolver: SchemaResolver) -> list[Path]:
         return [path for path in paths if find_table(path, resolver) is None]

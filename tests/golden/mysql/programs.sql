@@ -84,3 +84,25 @@ END;
 --> found.* | letters.k FILTER
 --! APPROXIMATE_LINEAGE
 --> found.a <- letters.a IDENTITY
+
+-- case: INTO at the end of a query fills variables
+CREATE PROCEDURE p(OUT n INT) BEGIN
+  DECLARE m INT;
+  SELECT a, b FROM t WHERE c = 1 INTO n, m;
+  SELECT e FROM u LIMIT 1 INTO @z FOR UPDATE;
+  INSERT INTO d (x, y, z) VALUES (n, m, @z);
+END;
+--> n <- t.a IDENTITY | t.c FILTER
+--> m <- t.b IDENTITY | t.c FILTER
+--> z <- u.e IDENTITY
+--> d.x <- t.a IDENTITY | t.c FILTER
+--> d.y <- t.b IDENTITY | t.c FILTER
+--> d.z <- u.e IDENTITY
+
+-- case: REPLACE in a branch, and without INTO
+CREATE PROCEDURE p() BEGIN
+  IF k > 1 THEN REPLACE INTO d (x) SELECT a FROM t; END IF;
+  REPLACE d (x) SELECT b FROM t;
+END;
+--> d.x <- t.a IDENTITY
+--> d.x <- t.b IDENTITY

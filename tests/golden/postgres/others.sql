@@ -117,3 +117,23 @@ SELECT j.a, j.b FROM ((SELECT a, k FROM t) p JOIN (SELECT b, k FROM u) q ON p.k 
 -- case: only a table in brackets
 SELECT x.a FROM ONLY (s.t) x;
 --> a <- s.t.a IDENTITY
+
+-- case: a table with a quoted name qualifies its columns without an alias
+CREATE TABLE m."Big Ones" (id int, "Full Name" text);
+CREATE VIEW m.v AS SELECT "Big Ones"."Full Name" FROM m."Big Ones" WHERE "Big Ones".id > 1;
+--> m.v.Full Name <- m.Big Ones.Full Name IDENTITY
+--> m.v.* | m.Big Ones.id FILTER
+
+-- case: EXCLUDED has quoted columns, and the target a quoted name
+INSERT INTO m."Big" (id, "Full Name") SELECT k, n FROM s
+ON CONFLICT (id) DO UPDATE SET "Full Name" = EXCLUDED."Full Name" || "Big".note;
+--> m.Big.id <- s.k IDENTITY
+--> m.Big.Full Name <- s.n IDENTITY, s.n TRANSFORMATION, m.Big.note TRANSFORMATION
+
+-- case: a parameter behind the name of its function
+CREATE FUNCTION m.f(lim int) RETURNS TABLE (n text) LANGUAGE sql AS $$ SELECT t.name FROM t WHERE t.id > f.lim $$;
+CREATE VIEW m.v AS SELECT g.n FROM m.f(5) g(n);
+--> name <- t.name IDENTITY
+--> * | t.id FILTER
+--> m.v.n <- t.name IDENTITY
+--> m.v.* | t.id FILTER
