@@ -156,7 +156,8 @@ _DOUBT = ("resolved", "approximate", "table-only", "error")
 
 
 def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = None, **observed: Any) -> None:
-    """Add one edge. Of two in different ways of doubt about the same thing, the certain one stays."""
+    """Add one edge. Of two that say the same thing, the certain one stays; if neither is more certain, both of their
+    expressions do: two clauses of a MERGE may set a column in different ways."""
     span = edge.source_span or edge.target_span
     where = _place(edge.place) if edge.place is not None else (file, span.line) if span is not None else (None, None)
     values: Row = {
@@ -179,6 +180,10 @@ def add_edge(facts: Facts, edge: Edge, statement: str, *, file: str | None = Non
     known = facts.rows[EDGES.name].get(tuple(values[name] for name in EDGES.key))
     if known is None or (known["approximate"] and not edge.approximate):
         facts.add(EDGES, **values)
+    elif edge.expression and bool(known["approximate"]) == bool(edge.approximate):
+        said = (known["expression"] or "").split("; ")
+        if edge.expression not in said:
+            known["expression"] = "; ".join(filter(None, (*said, edge.expression)))
 
 
 def _shortened(expression: str | None) -> str | None:

@@ -2,7 +2,7 @@
 A file is known by what it holds, not by its name. Checks that were skipped, or could not be run, say nothing of data:
 they are counted and left out."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,8 @@ import msgspec
 from headwater.errors import InputError
 from headwater.events import EventType, InputDataset, Job, Run, RunEvent, by_key, timestamp
 from headwater.events.event import MOST_BYTES
-from headwater.events.facets import Assertion, DataQualityAssertionsFacet
+from headwater.events.facets import Assertion
+from headwater.events.facets import DataQualityAssertionsFacet as Assertions
 from headwater.graph.checks import producer_of
 from headwater.graph.observed import ingest
 from headwater.graph.store import GraphStore
@@ -52,11 +53,7 @@ class ResultFile:
             run=Run(run_id=self.run),
             job=Job(namespace=self.source, name=self.job),
             inputs=tuple(
-                InputDataset(
-                    namespace="",
-                    name=dataset,
-                    input_facets=by_key(DataQualityAssertionsFacet(assertions=tuple(results))),
-                )
+                InputDataset(namespace="", name=dataset, input_facets=by_key(Assertions(assertions=tuple(results))))
                 for dataset, results in by_table.items()
             ),
         )
@@ -108,9 +105,19 @@ def _known(name: str, known: Collection[str]) -> str:
     return same[0] if len(same) == 1 else name
 
 
-def _moment(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
+def _moment(text: object) -> datetime:
+    found = datetime.fromisoformat(str(text))
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _result(kind: object, name: object, outcome: object, actual: object, **more: str | None) -> Assertion | None:
+    """The result of a check, None if it was not carried out."""
+    if outcome not in ("pass", "warn", "fail"):
+        return None
+    shown, severity = None if actual is None else str(actual), "warn" if outcome == "warn" else "error"
+    return Assertion(
+        assertion=str(kind), name=str(name), success=outcome == "pass", severity=severity, actual=shown, **more
+    )
 
 
 def _of_dbt(found: _Json, path: Path) -> ResultFile:
@@ -121,11 +128,9 @@ def _of_dbt(found: _Json, path: Path) -> ResultFile:
             hint="dbt writes both to `target/`",
         )
     manifest = msgspec.json.decode(beside.read_bytes())
-    metadata = found["metadata"]
-    checks = [check for each in found["results"] for check in _dbt_checks(each, manifest)]
-    project = str(manifest["metadata"].get("project_name") or "dbt")
-    run, time = str(metadata["invocation_id"]), _moment(metadata["generated_at"])
-    return ResultFile("dbt", project, run, time, tuple(checks))
+    run, project = found["metadata"], str(manifest["metadata"].get("project_name") or "dbt")
+    checks = tuple(check for each in found["results"] for check in _dbt_checks(each, manifest))
+    return ResultFile("dbt", project, str(run["invocation_id"]), _moment(run["generated_at"]), checks)
 
 
 def _dbt_checks(result: _Json, manifest: _Json) -> Iterator[_Check]:
@@ -133,18 +138,10 @@ def _dbt_checks(result: _Json, manifest: _Json) -> Iterator[_Check]:
     if test.get("resource_type") != "test":
         return
     about = test.get("test_metadata") or {}
-    outcome = Assertion(
-        assertion=str(about.get("name") or "custom_sql"),
-        name=str(test["name"]),
-        success=result["status"] == "pass",
-        column=test.get("column_name"),
-        severity="warn" if result["status"] == "warn" else "error",
-        actual=None if result.get("failures") is None else str(result["failures"]),
-        description=result.get("message"),
-    )
-    was_run = result["status"] in ("pass", "fail", "warn")
-    for dataset in _dbt_tables(test, about, manifest):
-        yield dataset, outcome if was_run else None
+    kind, more = about.get("name") or "custom_sql", {"column": test.get("column_name")}
+    more["description"] = result.get("message")
+    found = _result(kind, test["name"], result["status"], result.get("failures"), **more)
+    yield from ((dataset, found) for dataset in _dbt_tables(test, about, manifest))
 
 
 def _dbt_tables(test: _Json, about: _Json, manifest: _Json) -> Iterator[str]:
@@ -165,7 +162,7 @@ def _of_great_expectations(found: _Json) -> ResultFile:
     table = ".".join(part for part in (batch.get("schema_name"), batch.get("table_name")) if part)
     dataset = table or batch.get("path") or asset["data_asset_name"]
     suite = str(found.get("suite_name") or meta.get("expectation_suite_name") or "suite")
-    began = str(meta["run_id"]["run_time"])
+    began = meta["run_id"]["run_time"]
     checks = [(dataset, check) for each in found["results"] for check in _expectations(each)]
     return ResultFile("great-expectations", suite, f"{suite}@{began}", _moment(began), tuple(checks))
 
@@ -184,34 +181,17 @@ def _expectations(result: _Json) -> Iterator[Assertion | None]:
     actual = seen.get("observed_value")
     if actual is None and all(name in seen for name in counts):
         actual = "{} of {} unexpected".format(*(seen[name] for name in counts))
+    outcome = "pass" if result["success"] else "warn" if config.get("severity") in ("warning", "info") else "fail"
+    name = f"{kind}({text})" if text else kind
     for column in columns or [None]:
-        yield Assertion(
-            assertion=kind,
-            name=f"{kind}({text})" if text else kind,
-            success=bool(result["success"]),
-            column=column,
-            severity="warn" if config.get("severity") in ("warning", "info") else "error",
-            expected=text or None,
-            actual=None if actual is None else str(actual),
-        )
+        yield _result(kind, name, outcome, actual, column=column, expected=text or None)
 
 
 def _of_soda(found: _Json) -> ResultFile:
     began, scan = str(found["scanStartTimestamp"]), str(found.get("definitionName") or "scan")
-    time = _moment(str(found.get("dataTimestamp") or began))
-    return ResultFile("soda", scan, f"{scan}@{began}", time, tuple(_soda_checks(found["checks"])))
-
-
-def _soda_checks(checks: Iterable[_Json]) -> Iterator[_Check]:
-    for each in checks:
-        value = (each.get("diagnostics") or {}).get("value")
-        result = Assertion(
-            assertion=str(each.get("type") or "check"),
-            name=str(each["name"]),
-            success=each["outcome"] == "pass",
-            column=each.get("column"),
-            severity="warn" if each["outcome"] == "warn" else "error",
-            actual=None if value is None else str(value),
-        )
-        was_run = each.get("table") and each["outcome"] in ("pass", "warn", "fail")
-        yield str(each.get("table")), result if was_run else None
+    checks = []
+    for each in found["checks"]:
+        table, outcome, value = each.get("table"), each["outcome"], (each.get("diagnostics") or {}).get("value")
+        kind, outcome = each.get("type") or "check", outcome if table else None
+        checks.append((str(table), _result(kind, each["name"], outcome, value, column=each.get("column"))))
+    return ResultFile("soda", scan, f"{scan}@{began}", _moment(found.get("dataTimestamp") or began), tuple(checks))

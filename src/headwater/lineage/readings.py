@@ -77,12 +77,15 @@ class TableLineage:
 
 def collapse_paths(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     """The same edges between whole columns; those that differed only inside columns become one."""
-    seen: dict[tuple[ColumnRef, ColumnRef, str], Edge] = {}
+    seen: dict[tuple[ColumnRef, ColumnRef, str], list[Edge]] = {}
     for edge in edges:
-        if edge.source.path or edge.target.path:
+        is_whole = not edge.source.path and not edge.target.path
+        if not is_whole:
             edge = dataclasses.replace(edge, source=edge.source.collapse(), target=edge.target.collapse())
-        seen.setdefault((edge.source, edge.target, edge.kind.value), edge)
-    return tuple(seen.values())
+        same = seen.setdefault((edge.source, edge.target, edge.kind.value), [])
+        if not same or (is_whole and edge.expression not in [each.expression for each in same]):
+            same.append(edge)
+    return tuple(edge for same in seen.values() for edge in same)
 
 
 def column_lineage(

@@ -12,7 +12,7 @@ from headwater.lineage.statement import RESULT, OutputColumn, SourceTable, State
 from headwater.lineage.values import OutOfTime, Path, Values
 from headwater.lineage.walk import subqueries_of
 from headwater.model import relation as rel
-from headwater.model.edges import ELEMENT, ColumnRef, Edge
+from headwater.model.edges import ELEMENT, ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.text import Span
 
@@ -117,17 +117,20 @@ class _Tracer:
     def _column_edges(
         self, leaf: Leaf, target: ColumnRef, uses: list[tuple[int, Way, rel.Assignment]]
     ) -> Iterator[Edge]:
-        done: set[int] = set()
+        """One edge for each kind; where clauses of a MERGE set a column in different ways, one for each of these."""
+        done: set[tuple[int, str | None]] = set()
         for code, (masking, doubt, span), assignment in uses:
-            if code in done:
-                continue
-            done.add(code)
             written = self._expression_span(assignment)
+            text = self._text(written)
+            way = (code, None if KINDS[code] is Kind.IDENTITY else text)
+            if way in done:
+                continue
+            done.add(way)
             yield Edge(
                 leaf.ref,
                 target,
                 KINDS[code],
-                expression=self._text(written),
+                expression=text,
                 source_span=span,
                 target_span=assignment.target_span,
                 masking=masking,

@@ -96,7 +96,8 @@ def _inserted(
         return _whole_row(target, source)
     outside = Scope(outer=scope.outer, items=[source], ctes=scope.ctes)
     columns = then.this.expressions if isinstance(then.this, exp.Tuple | exp.Schema) else None
-    lowered = [(value, lowering.expression(value, outside)) for value in values.expressions]
+    claimed = [lowering.claim(lowering.first_position(value)) for value in values.expressions]
+    lowered = [lowering.expression(value, outside) for value in values.expressions]
     names: list[tuple[str, Span | None]] = []
     if not columns:
         names += [(column.name, None) for column in target.table.columns]
@@ -106,8 +107,8 @@ def _inserted(
             known = target.ask(identifier.name, lowering.key(identifier))
             names.append((known.name if known is not None else identifier.name, lowering.span(identifier)))
     return [
-        Assignment(name, expression, span=expression.span if isinstance(expression, Ref) else None, target_span=span)
-        for (name, span), (_, expression) in zip(names, lowered)
+        Assignment(name, value, span=whole or (value.span if isinstance(value, Ref) else None), target_span=span)
+        for (name, span), value, whole in zip(names, lowered, claimed)
     ]
 
 

@@ -1,7 +1,8 @@
 """Where the expressions of a statement are in its text.
 The parser keeps the position of names, but not of the expressions around them. One walk over the tokens finds every
-item of a select list and every condition; a lowered expression then claims the outermost one, not yet claimed, that
-holds one of its names. Outer expressions are lowered before those inside them, so each finds its own."""
+item of a select list, value of a row and condition; a lowered expression then claims the outermost one, not yet
+claimed, that holds one of its names. Outer expressions are lowered before those inside them, so each finds its
+own."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -24,7 +25,8 @@ _ROLES = {
 }
 """The tokens that open or close brackets, or begin or end an expression; any other is a part of one."""
 
-_LISTS = frozenset({TokenType.SELECT, TokenType.SET, TokenType.VALUES})  # after which commas separate expressions
+_ROW = "row"  # the bracket around the values of a row
+_LISTS = frozenset({TokenType.SELECT, TokenType.SET, _ROW})  # after which commas separate expressions
 _SKIPPED = frozenset({TokenType.DISTINCT, TokenType.ALL})
 _CASE = TokenType.CASE
 _STAR = TokenType.STAR
@@ -72,6 +74,10 @@ class Regions:
         region, begun_by = _NONE, None
         for at, token in enumerate(tokens):
             kind = token.token_type
+            if kind is _L_PAREN and begun_by is TokenType.VALUES and region < 0:
+                stack.append((_NONE, begun_by))
+                region, begun_by = _NEXT, _ROW
+                continue
             if region == _NEXT and kind not in _SKIPPED:
                 region = self._begin(token.start, stack)
                 if kind is _STAR:

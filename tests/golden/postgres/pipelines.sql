@@ -3,7 +3,7 @@
 -- case: upsert with excluded, a condition and returning
 INSERT INTO stock AS s (sku, on_hand) SELECT sku, SUM(qty) FROM items GROUP BY sku ON CONFLICT (sku) DO UPDATE SET on_hand = s.on_hand + EXCLUDED.on_hand WHERE s.reserved = 0 RETURNING s.sku;
 --> stock.sku <- items.sku IDENTITY
---> stock.on_hand <- items.qty AGGREGATION, stock.on_hand TRANSFORMATION
+--> stock.on_hand <- items.qty AGGREGATION, items.qty AGGREGATION, stock.on_hand TRANSFORMATION
 --> stock.* | items.sku GROUP_BY, stock.reserved FILTER
 
 -- case: rows moved by a deleting cte

@@ -101,6 +101,14 @@ def test_expressions_as_they_were_written_and_their_places(watch, lake):
     )
     assert event["job"]["name"].endswith("merge_into_table.shop_sums2")
     assert written(event)["n"] == {"u.y * u.x -- at sql:1:88"}
+    event = watch.run("""
+        MERGE INTO watched.shop.sums2 s USING (SELECT x AS id, y * x AS n FROM u) v ON s.id = v.id
+        WHEN MATCHED THEN UPDATE SET *
+        WHEN NOT MATCHED THEN INSERT *""")
+    assert written(event) == {"id": {"x -- at sql:2:55"}, "n": {"y * x -- at sql:2:64"}}
+    [lineage] = [each["facets"]["columnLineage"] for each in event["outputs"]]
+    conditions = {way.get("description") for each in lineage["dataset"] for way in each["transformations"]}
+    assert not any("MERGE" in (text or "") for text in conditions)
     event = watch.run("UPDATE watched.shop.sums2 SET n = n * id WHERE id > 3")
     assert written(event)["n"] == {"n * id -- at sql:1:35"}
 

@@ -52,9 +52,11 @@ class Places:
         self._source = cache(lambda at: Source(self.texts[at]))
 
     def span(self, place: Place | None, expression: Encoded) -> Span:
-        """A span that stands for an expression written at a place; a column has no place where a statement begins."""
-        if isinstance(expression, int) and place is not None and place.get("start") == 0:
-            place = None
+        """A span that stands for an expression written at a place. No expression begins where a statement does: what
+        has that place was not written, such as the columns of `UPDATE SET *`."""
+        if place is not None and "text" in place:
+            text = self.texts[self.first_text + place["text"]]
+            place = place if text[: place["start"]].strip() else None
         self._given.append((place, expression, self.first_text))
         number = len(self._given)
         return Span(number - 1, number, number, 1)

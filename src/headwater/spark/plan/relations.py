@@ -234,9 +234,12 @@ def lower_merge_rows(lowering: Lowering, node: Node, below: tuple[Lowered, ...])
             relation = rel.Filter(relation, lowered, lowering.places.span(None, condition))
     columns = []
     for id, values in zip(ids, options):
-        made: tuple[rel.Expression, ...] = tuple(lower_expression(lowering, value, scope) for value, _ in values)
+        made = tuple(dict.fromkeys(lower_expression(lowering, value, scope) for value, _ in values))
         attribute = rel.Attribute(id, lowering.attribute(id).name)
-        columns.append(rel.Computed(attribute, rel.OneOf(made), _told(lowering, values)))
+        if len(made) == 1 and isinstance(made[0], rel.Ref):  # all clauses take a column as it is: UPDATE SET *
+            columns.append(rel.Computed(attribute, made[0]))
+        else:
+            columns.append(rel.Computed(attribute, rel.OneOf(made), _told(lowering, values)))
     return Lowered(rel.Project(relation, tuple(columns)), scope)
 
 
