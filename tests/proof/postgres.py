@@ -121,4 +121,4 @@ class PostgresWorld(World):
         told = self._ask(f"SET search_path = {', '.join([*path, self.name])}; {sql}")
         if "ERROR:" in told:
             return None
-        return [tuple(row) for row in csv.reader(io.StringIO(told))]
+        return [tuple(row) or ("",) for row in csv.reader(io.StringIO(told))]  # an empty text is an empty line
