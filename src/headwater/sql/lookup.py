@@ -153,8 +153,9 @@ def _sure_value(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     if not isinstance(node, exp.Identifier | exp.Column):
         return lowering.expression(node, scope)
     names = node.parts if isinstance(node, exp.Column) else [node]
-    found = find_name(lowering, names[0], scope, span=lowering.span(names[0]), sure=True)
-    if found is None and len(names) == 2 and _find_item((lowering.key(names[0]),), scope) is not None:
+    key = lowering.key(names[0])
+    found = find_name(lowering, names[0], key, scope, span=lowering.span(names[0]), sure=True)
+    if found is None and len(names) == 2 and _find_item((key,), scope) is not None:
         return lowering.expression(node, scope)
     return _fields(lowering, found, names[1:]) if found is not None else Literal()
 
@@ -164,8 +165,9 @@ def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expressi
     """What an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
-    declared = identifier.name.lower() in lowering.names  # rather a variable than a column nobody has heard of
-    found = find_name(lowering, identifier, scope, span=span, sure=lowering.prefers_rows or declared)
+    # A name that is declared is rather a variable than a column nobody has heard of.
+    declared = bool(lowering.names) and identifier.name.lower() in lowering.names
+    found = find_name(lowering, identifier, key, scope, span=span, sure=lowering.prefers_rows or declared)
     if found is not None:
         return found
     whole = _whole_row(lowering, key, scope)
@@ -195,7 +197,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
         if named is not None:
             return _column_of(lowering, named, parts, count)
     span = lowering.cover(parts[0], parts[-1])
-    found = find_name(lowering, parts[0], scope, span=span, sure=True)
+    found = find_name(lowering, parts[0], keys[0], scope, span=span, sure=True)
     if found is not None:
         return _fields(lowering, found, parts[1:])
     if len(parts) == 2 and parts[1].name.lower() in ("nextval", "currval"):  # the next number of a sequence
@@ -206,7 +208,7 @@ def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Exp
     if own is not None:
         return own
     if lowering.dialect in _DOTTED_FIELDS:
-        loose = find_name(lowering, parts[0], scope, span=span)
+        loose = find_name(lowering, parts[0], keys[0], scope, span=span)
         if loose is not None:
             return _fields(lowering, loose, parts[1:])
     lowering.report(
@@ -234,11 +236,10 @@ _DOTTED_FIELDS = frozenset(
 
 
 def find_name(
-    lowering: Lowering, identifier: Node, scope: Scope, *, span: Span | None, sure: bool = False
+    lowering: Lowering, identifier: Node, key: str, scope: Scope, *, span: Span | None, sure: bool = False
 ) -> Expression | None:
     """The column an unqualified name means, from the innermost scope that has it; None if none has.
     With `sure`, only columns known to exist count."""
-    name, key = identifier.name, lowering.key(identifier)
     first_open: list[Named] | None = None
     for level in scope.levels():
         column = level.locals.get(key) or level.merged.get(key)
@@ -248,14 +249,15 @@ def find_name(
         if found and first_open is not None and not sure:
             if all(named.item.is_open for named, _ in found):
                 break  # both may have it: the inner query comes first
-            return _from_open(lowering, name, key, [*first_open, *(named for named, _ in found)], span)
+            first_open = [*first_open, *(named for named, _ in found)]
+            return _from_open(lowering, identifier.name, key, first_open, span)
         if len(found) == 1:
             return _refer(found[0][1], span)
         elements = [each for each in found if isinstance(each[0].item, ElementItem)]
         if len(elements) == 1 and lowering.dialect == "bigquery":  # UNNEST(arr) AS arr: the alias hides the column
             return _refer(elements[0][1], span)
         if found:
-            return _ambiguous(lowering, name, found, span)
+            return _ambiguous(lowering, identifier.name, found, span)
         alias = level.aliases.get(key)
         if alias is not None:
             return _refer(alias, span)
@@ -263,7 +265,7 @@ def find_name(
             first_open = [named for named in level.items if named.item.is_open] or None
     if sure or first_open is None or key.lower() in _NEVER_COLUMNS:
         return None
-    return _from_open(lowering, name, key, first_open, span)
+    return _from_open(lowering, identifier.name, key, first_open, span)
 
 
 def _from_open(

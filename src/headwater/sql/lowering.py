@@ -150,6 +150,7 @@ class Lowering:
         self._next_id = 0
         self._placeless = piece is not None and piece.source is not None
         self._told: set[tuple[Any, ...]] = set()
+        self._named: tuple[Node, tuple[TableName, tuple[bool, ...]]] | None = None
         self._fold, self._fold_quoted = FOLDS[resolver.case.columns]
 
     # --------------------------------------------------------------------------------------------- nodes
@@ -197,9 +198,12 @@ class Lowering:
 
     def table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         """The name of a table as written, and which of its parts were quoted.
+        One that a variable without a value names is known to this text only: elsewhere the variable names another."""
+        if self._named is None or self._named[0] is not table:  # it is asked for several times in a row
+            self._named = table, self._read_table_name(table)
+        return self._named[1]
 
-        One that a variable without a value names is known to this text only: elsewhere the variable names another.
-        """
+    def _read_table_name(self, table: Node) -> tuple[TableName, tuple[bool, ...]]:
         name, quoted = read_table_name(table, self.dialect)
         if not any("${" in part for part in name.parts):
             return name, quoted
