@@ -260,7 +260,7 @@ def assign_value(lowering: Lowering, left: Node, right: Node) -> list[Assignment
         value = exp.Null()  # nothing is read for it: a text that grows piece by piece is not kept
     before = lowering.variables.get(name)
     if lowering.conditional and before is not None and value is not None and before != value:
-        value = exp.Coalesce(this=before.copy(), expressions=[value])
+        value = exp.Anonymous(this="identity", expressions=[before.copy(), value])  # it is one of the two
     lowering.variables[name] = value
     texts, path = lowering.texts, lowering.branches
     evaluation = Evaluation(texts, lowering.variables, lowering.names, path, lowering.dialect)

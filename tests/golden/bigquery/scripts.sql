@@ -31,7 +31,7 @@ END IF;
 SELECT m AS x;
 --> m <- t.b AGGREGATION
 --> m <- w.q AGGREGATION
---> x <- t.b AGGREGATION, w.q AGGREGATION | t.b CONDITIONAL, w.q CONDITIONAL
+--> x <- t.b AGGREGATION, w.q AGGREGATION
 
 -- case: a variable that was never given anything
 DECLARE k INT64;
