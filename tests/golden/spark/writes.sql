@@ -75,11 +75,9 @@ SELECT * FROM n;
 TRUNCATE TABLE t;
 DROP TABLE IF EXISTS n;
 
-
 -- case: set and show say nothing
 SET spark.sql.shuffle.partitions = 10;
 SHOW TABLES;
-
 
 -- case: unknown star is table level
 CREATE TABLE n AS SELECT * FROM mystery;
