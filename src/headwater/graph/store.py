@@ -4,7 +4,7 @@ record in `lineage.harvests` that names the snapshot of each table; readers go b
 in a table. Until the record is there, nobody sees any of the change."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -30,6 +30,24 @@ from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
 
 _USER = "headwater-graph"
+
+
+@dataclass(slots=True)
+class WrittenFiles:
+    """Files that tasks have written, by the table they belong to, and how many rows they hold."""
+
+    placed: dict[str, list[PlacedFile]] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def together(cls, parts: Iterable["WrittenFiles"]) -> "WrittenFiles":
+        """The files of many tasks, in the order of the tasks."""
+        whole = cls()
+        for part in parts:
+            for name, placed in part.placed.items():
+                whole.placed.setdefault(name, []).extend(placed)
+                whole.rows[name] = whole.rows.get(name, 0) + part.rows[name]
+        return whole
 
 
 @dataclass(slots=True)

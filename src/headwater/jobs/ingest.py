@@ -21,12 +21,12 @@ from headwater.events import Event, read_events
 from headwater.graph.facts import Facts
 from headwater.graph.observed import expanded, fold, gather, reconcile
 from headwater.graph.origins import gather_origins
-from headwater.graph.store import Change, GraphStore, arrow_schema
+from headwater.graph.store import Change, GraphStore, WrittenFiles, arrow_schema
 from headwater.graph.tables import EDGES, FACT_TABLES
 from headwater.graph.versions import tables_told
 from headwater.jobs.parts import run_parts
 from headwater.jobs.upkeep import compact
-from headwater.jobs.written import Files, place_of, plan_files, write_files
+from headwater.jobs.written import place_of, plan_files, write_files
 from headwater.lake.tables import Warehouse
 from headwater.spark.source.commits import WritePlan
 from headwater.text import Source
@@ -162,7 +162,7 @@ def _bring_in(
             if expected := sum(each.rows.get(spec.name, 0) for each in told):
                 plans[spec.name] = plan_files(store, spec, expected)
         shuffled = gathered.flatMap(lambda each: each[1]).partitionBy(width, lambda key: int(key))
-        files = Files.together(shuffled.mapPartitions(partial(_merge, plans)).collect())
+        files = WrittenFiles.together(shuffled.mapPartitions(partial(_merge, plans)).collect())
         change.written = files.placed
         change.record["edges"] = files.rows.get(EDGES.name, 0)
         return bool(files.placed)
@@ -191,7 +191,9 @@ def _gather(
     return told, [(to, (number, _pickle.dumps(rows))) for to, rows in enumerate(cut) if rows]
 
 
-def _merge(plans: Mapping[str, WritePlan], arrived: Iterable[tuple[int, tuple[int, bytes]]]) -> Iterator[Files]:
+def _merge(
+    plans: Mapping[str, WritePlan], arrived: Iterable[tuple[int, tuple[int, bytes]]]
+) -> Iterator[WrittenFiles]:
     """Merge what parts say of some keys, in their order, with what the graph has, and write what is new to files."""
     facts = Facts()
     for _, data in sorted(blob for _, blob in arrived):

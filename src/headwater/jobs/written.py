@@ -1,13 +1,12 @@
 """Rows of the graph that tasks write to files, for the driver to commit in one change."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from headwater.graph.facts import Key
-from headwater.graph.store import GraphStore
+from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import TableSpec
 from headwater.lake.engine.batch import Kind
 from headwater.lake.metadata.commit import PlacedFile
@@ -17,24 +16,6 @@ from headwater.lake.tables.writes import add_files, decide_buckets, key_tables
 from headwater.spark.source.commits import WritePlan
 from headwater.spark.source.options import Place, stored_at, whole_url
 from headwater.spark.source.writer import TaskWriter
-
-
-@dataclass(slots=True)
-class Files:
-    """Files by the table they belong to, and how many rows they hold."""
-
-    placed: dict[str, list[PlacedFile]] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def together(cls, parts: Iterable["Files"]) -> "Files":
-        """The files of many tasks, in the order of the tasks."""
-        whole = cls()
-        for part in parts:
-            for name, placed in part.placed.items():
-                whole.placed.setdefault(name, []).extend(placed)
-                whole.rows[name] = whole.rows.get(name, 0) + part.rows[name]
-        return whole
 
 
 def place_of(store: GraphStore, spec: TableSpec) -> Place:
@@ -54,9 +35,9 @@ def plan_files(store: GraphStore, spec: TableSpec, rows: int) -> WritePlan:
 
 def write_files(
     plans: Mapping[str, WritePlan], tables: Mapping[str, pa.Table], gone: Mapping[str, Sequence[Key]] | None = None
-) -> Files:
+) -> WrittenFiles:
     """Write rows, and before them deletes of keys, to files that belong to nothing yet; what a task does."""
-    files, gone = Files(), gone or {}
+    files, gone = WrittenFiles(), gone or {}
     for name, table in tables.items():
         placed: list[PlacedFile] = []
         if gone.get(name):

@@ -138,13 +138,25 @@ class Hashes:
     def of_all(self, layer: Layer[Any], name: str) -> str:
         """Of all that is in a layer; of the imported one the names alone, since that is all one can ask of it."""
         if name == "imported":
-            kept = self._imported if not layer.own else None
-            if kept is None or kept[0] is not layer.base:
-                kept = layer.base, digest(*sorted({str(table.name).encode() for _, table in layer.items()}))
-            if not layer.own:  # as it was given: many units ask for it
-                self._imported = kept
-            return kept[1]
+            if not _keeps_names(layer):
+                return _digest_of_names(table for _, table in layer.items())
+            if self._imported is None or self._imported[0] is not layer.base:  # many units ask for it
+                self._imported = layer.base, _digest_of_names(layer.base.values())
+            return self._imported[1]
         return digest(*(f"{key}{self.of(table)}".encode() for key, table in sorted(layer.items())))
+
+
+def _keeps_names(layer: Layer[Any]) -> bool:
+    """Return whether the changes in a layer leave every table its name: they change columns alone."""
+    base = layer.base
+    return all(
+        isinstance(table, KnownTable) and key in base and base[key].name == table.name
+        for key, table in layer.own.items()
+    )
+
+
+def _digest_of_names(tables: Iterable[KnownTable]) -> str:
+    return digest(*sorted({str(table.name).encode() for table in tables}))
 
 
 def digest(*parts: bytes) -> str:

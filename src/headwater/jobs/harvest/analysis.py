@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.metadata import version
 from itertools import groupby
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -16,7 +17,6 @@ from headwater.errors import CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
-from headwater.jobs.harvest.preludes import SharedFunctions, share_functions, tell_functions
 from headwater.jobs.harvest.units import Shift, Unit
 from headwater.lineage.effects import SchemaEffect
 from headwater.lineage.effects_wire import decode_effects, encode_effects
@@ -26,6 +26,9 @@ from headwater.lineage.script import analyze_script, failure_of
 from headwater.lineage.slices import Hashes, Sight, Slice, Trace, WatchedResolver, digest
 from headwater.lineage.statement import StatementLineage, Status
 from headwater.text import Source
+
+if TYPE_CHECKING:
+    from headwater.jobs.harvest.preludes import SharedFunctions
 
 FACTS = (STATEMENTS, EDGES, ISSUES)
 OUTCOMES = pa.schema(
@@ -90,7 +93,7 @@ def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
         return pa.RecordBatch.from_pylist(rows, OUTCOMES)
 
 
-Shared: TypeAlias = dict[str | None, SharedFunctions | None]  # by dialect
+Shared: TypeAlias = dict[str | None, "SharedFunctions | None"]  # by dialect
 
 
 def _foresee(tasks: list[Task], setting: Setting) -> Shared:
@@ -101,12 +104,18 @@ def _foresee(tasks: list[Task], setting: Setting) -> Shared:
         schema = setting.schemas[dialect]
         same = [task for task in tasks if task.unit.script.dialect == dialect]
         try:
-            apart = SchemaResolver(schema, dialect=name)
-            shared[dialect] = share_functions((task.unit for task in same), front_end, apart)
+            if name in GOOGLE:
+                apart = SchemaResolver(schema, dialect=name)
+                shared[dialect] = _preludes().share_functions((task.unit for task in same), front_end, apart)
             front_end.foresee((task.unit.text, WatchedResolver(schema, name, task.part)) for task in same)
         except Exception as err:
             failure_of(err)  # no answer depends on it: the unit that it fails on says so itself
     return shared
+
+
+def _preludes() -> Any:
+    """The module for functions of GoogleSQL. It imports ZetaSQL, which an unchanged estate does not need."""
+    return import_module("headwater.jobs.harvest.preludes")
 
 
 def _analyse_or_fail(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Row:
@@ -129,7 +138,9 @@ def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Ro
     unit = task.unit
     front_end, dialect = open_front_end(unit.script.dialect, setting.engine)  # new, so that it knows no script
     resolver = WatchedResolver(setting.schemas[unit.script.dialect], dialect, task.part)
-    tell_functions(unit, front_end, resolver, shared.get(unit.script.dialect))
+    known = shared.get(unit.script.dialect)
+    if unit.prelude or known is not None:
+        _preludes().tell_functions(unit, front_end, resolver, known)
     text = unit.script.rendered
     source = Source(unit.text if text is None else text.template.text, unit.script.name)
     text = text or rendered(source, setting.template if unit.whole else None, dialect)

@@ -1,18 +1,18 @@
 """Batches of analysed units: what the driver knows of them, and their rows for the graph, here or on executors."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import RDD, Broadcast
 
-from headwater.graph.store import GraphStore, arrow_schema
+from headwater.graph.store import arrow_schema
 from headwater.graph.tables import STATEMENTS, TableSpec
-from headwater.jobs.harvest.records import REPLACED, gone
-from headwater.jobs.written import Files, write_files
-from headwater.spark.source.commits import WritePlan
+from headwater.jobs.harvest.records import REPLACED
+
+if TYPE_CHECKING:
+    from pyspark import RDD
 
 NAMED = ("statement", "type", "target", "reads")
 """The columns of statements that say which datasets there are."""
@@ -60,28 +60,6 @@ def without_rows(data: bytes) -> bytes:
         starts = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(chunk.value_lengths())])
         lists.append(pa.ListArray.from_arrays(starts, structs))
     return write_table(dropped.append_column(STATEMENTS.name, pa.chunked_array(lists)))
-
-
-def choose_rows(
-    wanted: Broadcast[dict[int, Wanted]], number: int, data: Iterable[bytes]
-) -> Iterator[tuple[bytes, Wanted]]:
-    """The batch of a partition with its units that count. Runs in a task."""
-    return ((each, wanted.value[number]) for each in data if number in wanted.value)
-
-
-def write_units(plans: Mapping[str, WritePlan], chosen: Iterable[tuple[bytes, Wanted]]) -> Iterator[Files]:
-    """Write the rows of units to files, and deletes of the rows that they take the place of. Runs in a task."""
-    parts: dict[str, list[pa.Table]] = {spec.name: [] for spec in REPLACED}
-    over: list[str] = []
-    for data, (units, statements) in chosen:
-        batch = Batch(read_table(data))
-        over += statements
-        for spec in REPLACED:
-            parts[spec.name] += batch.rows(spec, units)
-    tables = {spec.name: rows_of(parts[spec.name], spec) for spec in REPLACED}
-    store = GraphStore(plans[STATEMENTS.name].at.place.warehouse)
-    removed = {spec.name: gone(store, spec, over, tables[spec.name]) for spec in REPLACED} if over else {}
-    yield write_files(plans, tables, removed)
 
 
 def write_table(table: pa.Table) -> bytes:

@@ -8,7 +8,7 @@ the executors: in the end, tasks write those that count to files. The driver has
 import gc
 import sys
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
@@ -19,21 +19,22 @@ from pyspark import RDD, Broadcast, SparkContext, StorageLevel
 from pyspark.sql import SparkSession
 
 from headwater.analysis.engines import open_front_end
-from headwater.jobs.harvest.analysis import Setting, Task, analyse_tasks
+from headwater.graph.store import GraphStore, WrittenFiles
+from headwater.graph.tables import STATEMENTS, TableSpec
+from headwater.jobs.harvest.analysis import FACTS, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.batches import (
     Batch,
     Wanted,
-    choose_rows,
     read_table,
+    rows_of,
     without_rows,
     write_table,
-    write_units,
 )
+from headwater.jobs.harvest.records import REPLACED, gone
 from headwater.jobs.session import DAEMON, LOCAL, spark_context, spark_failures
 from headwater.jobs.upkeep import compact
-from headwater.jobs.written import Files
+from headwater.jobs.written import place_of, plan_files, write_files
 from headwater.spark.source.commits import WritePlan
-from headwater.spark.source.options import Place
 
 SETTINGS = {
     "spark.driver.memory": "1g",
@@ -111,8 +112,9 @@ class SparkCrew:
             told = [read_table(data) for data in kept.map(without_rows).collect()]
             return [Batch(table, (kept, number)) for number, table in enumerate(told)]
 
-    def write(self, wanted: Sequence[tuple[Batch, Wanted]], plans: Mapping[str, WritePlan]) -> Files:
-        """Have tasks write the wanted rows of batches to files."""
+    def write(self, wanted: Sequence[tuple[Batch, Wanted]], store: GraphStore, expected: int) -> WrittenFiles:
+        """Have tasks write the wanted rows of batches, about so many, to files of the graph's tables."""
+        plans = {spec.name: plan_files(store, spec, expected) for spec in FACTS}
         context, _ = self._started.result()
         numbered: dict[int, Wanted] = {}
         first = {
@@ -125,13 +127,13 @@ class SparkCrew:
             shared = context.broadcast(numbered)
             chosen = context.union(self._kept).mapPartitionsWithIndex(partial(choose_rows, shared))
             few = chosen.coalesce(max(context.defaultParallelism, len(wanted) // _WRITTEN_BATCHES))
-            return Files.together(few.mapPartitions(partial(write_units, plans)).collect())
+            return WrittenFiles.together(few.mapPartitions(partial(write_units, plans)).collect())
 
-    def compact(self, places: Sequence[Place]) -> None:
-        """Have tasks compact the buckets of tables where it is due."""
+    def compact(self, store: GraphStore, tables: Iterable[TableSpec]) -> None:
+        """Have tasks compact the buckets of the graph's tables where it is due."""
         context, _ = self._started.result()
         with spark_failures():
-            compact(context, places, full=False)
+            compact(context, [place_of(store, spec) for spec in tables], full=False)
 
     def close(self) -> None:
         """Leave what is under way, and stop what was started."""
@@ -186,3 +188,25 @@ def encode_tasks(tasks: Sequence[Task]) -> bytes:
 def decode_tasks(data: bytes) -> list[Task]:
     """The tasks that `encode_tasks` was given."""
     return msgspec.msgpack.decode(data, type=list[Task])
+
+
+def choose_rows(
+    wanted: Broadcast[dict[int, Wanted]], number: int, data: Iterable[bytes]
+) -> Iterator[tuple[bytes, Wanted]]:
+    """The batch of a partition with its units that count. Runs in a task."""
+    return ((each, wanted.value[number]) for each in data if number in wanted.value)
+
+
+def write_units(plans: Mapping[str, WritePlan], chosen: Iterable[tuple[bytes, Wanted]]) -> Iterator[WrittenFiles]:
+    """Write the rows of units to files, and deletes of the rows that they take the place of. Runs in a task."""
+    parts: dict[str, list[pa.Table]] = {spec.name: [] for spec in REPLACED}
+    over: list[str] = []
+    for data, (units, statements) in chosen:
+        batch = Batch(read_table(data))
+        over += statements
+        for spec in REPLACED:
+            parts[spec.name] += batch.rows(spec, units)
+    tables = {spec.name: rows_of(parts[spec.name], spec) for spec in REPLACED}
+    store = GraphStore(plans[STATEMENTS.name].at.place.warehouse)
+    removed = {spec.name: gone(store, spec, over, tables[spec.name]) for spec in REPLACED} if over else {}
+    yield write_files(plans, tables, removed)

@@ -9,7 +9,7 @@ import heapq
 import re
 from collections.abc import Container, Sequence
 
-from headwater.jobs.harvest.units import ROUTINE, Script, last_part, may_mean, plain_name
+from headwater.jobs.harvest.units import Script, has_word, last_part, may_mean, plain_name, routine_names
 from headwater.model.names import TableName
 
 _READS = re.compile(
@@ -18,7 +18,7 @@ _READS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CTES = re.compile(
-    r"""(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)([`"\[]?\w+[`"\]]?)\s*(?:\([^()]*\)\s*)?AS\s*\(""", re.IGNORECASE
+    r"""(?:\bWITH\s++(?:RECURSIVE\s++)?|,\s*+)([`"\[]?\w++[`"\]]?)\s*+(?:\([^()]*+\)\s*+)?AS\s*+\(""", re.IGNORECASE
 )
 _CALLS = re.compile(r"""(?<![\w$.`"\[\]-])([\w$.`"\[\]-]++)\s*+\(""")
 _MAKES = re.compile(
@@ -105,7 +105,9 @@ def _in_circle(before: list[set[int]], done: dict[int, None]) -> int:
 
 
 def _made(script: Script) -> frozenset[str]:
-    made = [plain_name(match[1]) for match in (*_MAKES.finditer(script.text), *ROUTINE.finditer(script.text))]
+    made = routine_names(script.text)
+    if has_word(script.text, "create", "rename", "swap", "exchange"):
+        made += [plain_name(match[1]) for match in _MAKES.finditer(script.text)]
     return frozenset(made if script.makes is None else [*made, plain_name(script.makes)])
 
 

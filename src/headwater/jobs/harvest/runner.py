@@ -6,16 +6,18 @@ Starting Spark takes longer than analysing some hundred statements. The answers 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from headwater.graph.store import GraphStore
+from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
 from headwater.jobs.harvest.analysis import FACTS, GOOGLE, Outcome, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.batches import NAMED, Batch, rows_of
-from headwater.jobs.harvest.crew import SparkCrew
-from headwater.jobs.written import Files, place_of, plan_files
+
+if TYPE_CHECKING:
+    from headwater.jobs.harvest.crew import SparkCrew
 
 WORTH_SPARK = 2_500_000
 """Less work, in characters of SQL, stays in this process, unless a master was named: it takes about 17 s."""
@@ -41,7 +43,7 @@ class Runner:
     _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
     _jobs: set[Future[list[Batch]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
-    _crew: SparkCrew | None = None
+    _crew: "SparkCrew | None" = None
     _helps: bool = False  # whether this process works while Spark starts
 
     def expect(self, work: int) -> None:
@@ -51,7 +53,8 @@ class Runner:
         """
         self._helps = work >= WORTH_SPARK
         if self._crew is None and self.spark and work > 0 and (self.master is not None or self._helps):
-            self._crew = SparkCrew(self.setting, self.master)
+            crew = import_module("headwater.jobs.harvest.crew")  # PySpark takes a third of a second to import
+            self._crew = crew.SparkCrew(self.setting, self.master)
             self.used_spark = True
 
     def give(self, tasks: list[Task]) -> None:
@@ -132,26 +135,25 @@ class Runner:
         """Return whether the rows at a place are on executors, where tasks write them."""
         return self.batches[place[0]].kept is not None
 
-    def write(self, over: Mapping[Place, list[str]], store: GraphStore) -> Files:
+    def write(self, over: Mapping[Place, list[str]], store: GraphStore) -> WrittenFiles:
         """Have tasks write the rows that they kept at some places.
 
         Each place comes with the statements of an earlier harvest that its rows take the place of.
         """
         if self._crew is None or not over:
-            return Files()
+            return WrittenFiles()
         store.create()
         wanted = [
             (self.batches[number], (units, [id for unit in units for id in over[number, unit]]))
             for number, units in _by_batch(over).items()
         ]
-        plans = {spec.name: plan_files(store, spec, _EXPECTED * len(over)) for spec in FACTS}
-        return self._crew.write(wanted, plans)
+        return self._crew.write(wanted, store, _EXPECTED * len(over))
 
     def compact(self, store: GraphStore, names: Iterable[str]) -> None:
         """Have tasks compact the tables of the graph that they have written, where it is due."""
-        places = [place_of(store, spec) for spec in FACTS if spec.name in set(names)]
-        if self._crew is not None and places:
-            self._crew.compact(places)
+        tables = [spec for spec in FACTS if spec.name in set(names)]
+        if self._crew is not None and tables:
+            self._crew.compact(store, tables)
 
 
 def _by_batch(places: Iterable[Place]) -> dict[int, list[int]]:

@@ -64,7 +64,7 @@ class Prelude:
     @property
     def names(self) -> frozenset[str]:
         """The names of the functions that it defines."""
-        return frozenset(plain_name(match[1]) for match in ROUTINE.finditer(self.text))
+        return frozenset(routine_names(self.text))
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ class Unit:
     @cached_property
     def creates(self) -> frozenset[str]:
         """The names of tables whose columns it seems to define or change."""
+        if not has_word(self.text, "create", "alter", "drop", "rename", "swap", "into"):
+            return frozenset()
         made = [match[1] for match in _CREATES.finditer(self.text)]
         return frozenset(plain_name(name) for name in made)
 
@@ -179,6 +181,19 @@ def plain_name(name: str) -> str:
     """
     found = _NAMES.findall(name.translate(_QUOTES).lower())
     return found[-1] if found else ""
+
+
+def routine_names(text: str) -> list[str]:
+    """The names of the functions and procedures that a text defines."""
+    if not has_word(text, "function", "procedure"):
+        return []
+    return [plain_name(match[1]) for match in ROUTINE.finditer(text)]
+
+
+def has_word(text: str, *words: str) -> bool:
+    """Return whether a text has one of some words of lower case. A pattern that begins with them takes far longer."""
+    lower = text.lower()
+    return any(word in lower for word in words)
 
 
 def may_mean(name: str, other: str) -> bool:
