@@ -104,7 +104,9 @@ class Generator(Functions):
         if kind == "CROSS" or not of_type(scope, INT) or not of_type(more, INT):
             return f"{left}{self.chance.choice((' CROSS JOIN ', ', '))}{right}", scope + more
         if kind == "POSITIONAL":
-            return f"{left} POSITIONAL JOIN {right}", scope + more
+            if "(" not in left + right and " " not in left.replace(" AS ", ""):  # of others the order is the engine's
+                return f"{left} POSITIONAL JOIN {right}", scope + more
+            kind = "JOIN"
         if kind == "USING":
             return self._using(left, scope, right, more)
         one, two = self.field(scope, INT), self.field(more, INT)
