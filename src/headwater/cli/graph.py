@@ -223,17 +223,40 @@ def search(flags: Flags, text: str, limit: int, at: str | None) -> int:
     return _say_nodes(flags, found, f"nothing has `{text}` in its name")
 
 
-@command("unused", examples=("headwater unused", "headwater unused --like 'stg.*' --json"))
-@click.option("--like", metavar="PATTERN", help="Only tables or columns like this.")
+@command("unused", examples=("headwater unused", "headwater unused --like 'stg.*'", "headwater unused --columns"))
+@click.option("--like", metavar="PATTERN", help="List the columns of tables, or columns, like this.")
+@click.option("--columns", is_flag=True, help="List every column, instead of counting them by table.")
+@click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="At most so many tables.")
 @as_of
 @spark_options
 @click.pass_obj
-def unused(flags: Flags, /, like: str | None, at: str | None, **how: Any) -> int:
-    """List columns that nothing reads. Exit code 1 when there are any."""
+def unused(flags: Flags, /, like: str | None, columns: bool, limit: int, at: str | None, **how: Any) -> int:
+    """Count the columns that nothing reads, by table; the table with most of them is first.
+
+    Tables that are only read, and results of queries, are left out unless a pattern names them. Exit code 1 when
+    there are any."""
     with _asked(flags, at, how) as graph:
         found = graph.unused(like)
-    _say_nodes(flags, found, "every column is read by something")
+    if flags.json or columns or like is not None or not found:
+        _say_nodes(flags, found, "every column is read by something")
+    else:
+        _say_by_table(flags, found, limit)
     return 1 if found else 0
+
+
+def _say_by_table(flags: Flags, nodes: list["Node"], limit: int) -> None:
+    tables: dict[str, list[str]] = {}
+    for node in nodes:
+        tables.setdefault(node.dataset, []).append(node.column)
+    ranked = sorted(tables.items(), key=lambda item: (-len(item[1]), item[0]))
+    rows = [
+        (table, len(names), ", ".join(names[:4]) + (", …" if len(names) > 4 else ""))
+        for table, names in ranked[:limit]
+    ]
+    print_table(("table", "unused", "columns"), rows)
+    if not flags.quiet:
+        more = f"; {len(tables) - limit} more with --limit {len(tables)}" if len(tables) > limit else ""
+        click.echo(f"{counted(len(nodes), 'column')} of {counted(len(tables), 'table')}{more}", err=True)
 
 
 def _say_nodes(flags: Flags, nodes: list["Node"], nothing: str) -> int:
