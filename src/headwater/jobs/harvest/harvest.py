@@ -89,6 +89,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
         change = _change(store, settled, memory, options.gone)
         change.origin = origin_of(change.id, estate.roots)
         change.record |= _record(estate, settled, memory) | {"started": started}
+        runner.batches.clear()  # the change has their rows
         store.apply(change)
         runner.compact(store, change.written)
         ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
