@@ -1,8 +1,9 @@
 """A lakehouse in which every column knows where it came from.
 The public names are imported on first use, so that `import headwater` costs next to nothing."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from headwater.lazy import on_first_use
 
 if TYPE_CHECKING:
     from headwater.analysis.door import analyze
@@ -23,8 +24,4 @@ _PUBLIC = {
 
 __all__ = ["AnalyzeResult", "Table", "Warehouse", "analyze", "connect", "import_schema"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module `headwater` has no attribute `{name}`")
-    return getattr(import_module(_PUBLIC[name]), name)
+__getattr__ = on_first_use(__name__, _PUBLIC)

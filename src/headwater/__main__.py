@@ -1,5 +1,6 @@
 """`headwater` and `python -m headwater`."""
 
+import os
 import sys
 from importlib.abc import MetaPathFinder
 from typing import Any
@@ -15,9 +16,14 @@ class _WithoutPandas(MetaPathFinder):
             raise ModuleNotFoundError("no command of headwater needs pandas", name=name)
 
 
+_OF_OTHERS = frozenset({"spark-run", "spark-plan"})  # commands that hand their environment on to a job
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     sys.meta_path.insert(0, _WithoutPandas())
+    if _OF_OTHERS.isdisjoint(sys.argv):  # NumPy's linear algebra, which we do not use, takes 0.1 s to start threads
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -78,7 +78,8 @@ def test_unused_columns_are_counted_by_table(lake):
     every = lake("unused", "--columns", code=1).split()
     lines = lake("unused", code=1).splitlines()
     counts = [int(line.split()[1]) for line in lines[2:]]
-    assert sum(counts) == len(every) and counts == sorted(counts, reverse=True)
+    assert sum(counts) == len(every)
+    assert counts == sorted(counts, reverse=True)
     assert {line.split()[0] for line in lines[2:]} == {name.rpartition(".")[0] for name in every}
     assert len(lake("unused", "--limit", "1", code=1).splitlines()) == 3
 

@@ -1,7 +1,8 @@
 """The rules over hand-made relation trees: each test is one rule."""
 
 from headwater.errors import IssueCode
-from headwater.lineage import Status, collapse_paths, trace
+from headwater.lineage import Status, collapse_paths
+from headwater.lineage.trace import trace
 from headwater.model.edges import ELEMENT, Edge
 from headwater.model.names import TableName
 from headwater.model.relation import (

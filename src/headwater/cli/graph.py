@@ -15,12 +15,13 @@ from headwater.cli.render import print_json, print_table
 from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 from headwater.text import counted
+from headwater.view.pictures import PICTURES
 
 if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node
     from headwater.jobs.walk import SparkGraph
 
-_FORMATS = ("tree", "table", "json", "csv", "mermaid", "dot", "svg", "html")
+_FORMATS = ("tree", "table", "json", "csv", *PICTURES)
 
 
 as_of = click.option(

@@ -9,11 +9,12 @@ from headwater.cli.inputs import complete_dialect, parse_variables, sources_of
 from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
+from headwater.view.pictures import PICTURES
 
 if TYPE_CHECKING:
     from headwater.analysis.door import Request
 
-_FORMATS = ("tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage")
+_FORMATS = ("tree", "table", "json", "jsonl", "csv", *PICTURES, "openlineage")
 
 
 def analysis_options(function: Any) -> Any:

@@ -1,10 +1,16 @@
-"""Lineage kept in the lake, and the questions it answers."""
+"""Lineage kept in the lake, and the questions it answers.
+The public names are imported on first use."""
 
-from headwater.graph.compare import diff_facts, diff_states, drift
-from headwater.graph.logged import table_drift
-from headwater.graph.questions import Answer, LineageGraph, Node, Step
-from headwater.graph.store import Change, GraphState, GraphStore
-from headwater.graph.versions import stale, why
+from typing import TYPE_CHECKING
+
+from headwater.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from headwater.graph.compare import diff_facts, diff_states, drift
+    from headwater.graph.logged import table_drift
+    from headwater.graph.questions import Answer, LineageGraph, Node, Step
+    from headwater.graph.store import Change, GraphState, GraphStore
+    from headwater.graph.versions import stale, why
 
 __all__ = [
     "Answer",
@@ -21,3 +27,22 @@ __all__ = [
     "table_drift",
     "why",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "Answer": "headwater.graph.questions",
+        "Change": "headwater.graph.store",
+        "GraphState": "headwater.graph.store",
+        "GraphStore": "headwater.graph.store",
+        "LineageGraph": "headwater.graph.questions",
+        "Node": "headwater.graph.questions",
+        "Step": "headwater.graph.questions",
+        "diff_facts": "headwater.graph.compare",
+        "diff_states": "headwater.graph.compare",
+        "drift": "headwater.graph.compare",
+        "stale": "headwater.graph.versions",
+        "table_drift": "headwater.graph.logged",
+        "why": "headwater.graph.versions",
+    },
+)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Literal, NotRequired, TypedDict, cast, get_args
 
 import msgspec
@@ -13,9 +14,7 @@ from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
-from headwater.view.report import to_page
-from headwater.view.sources import to_dot, to_mermaid
-from headwater.view.svg import to_svg
+from headwater.view.pictures import PICTURES, make_picture
 
 AnswerFormat = Literal["tree", "table", "json", "csv", "mermaid", "dot", "svg", "html"]
 ANSWER_FORMATS: tuple[str, ...] = get_args(AnswerFormat)
@@ -31,18 +30,18 @@ _MOST_LINES = 2_000  # of a tree: beyond that nobody reads on
 
 def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage") -> str:
     """An answer in one of `ANSWER_FORMATS`. RAISES: UsageError for another."""
-    drawn = answer.diagram
     makers: dict[str, Callable[[], str]] = {
         "tree": lambda: tree(answer),
         "table": lambda: aligned(STEP_HEADERS, step_rows(answer.steps)),
         "json": lambda: msgspec.json.encode(answer_json(answer)).decode(),
         "csv": lambda: to_csv(STEP_HEADERS, step_rows(answer.steps)),
-        "mermaid": lambda: to_mermaid(drawn),
-        "dot": lambda: to_dot(drawn),
-        "svg": lambda: to_svg(drawn, title=title),
-        "html": lambda: to_page(drawn, title=title),
+        **{name: partial(_drawn, answer, name, title) for name in PICTURES},
     }
     return in_format(makers, format)
+
+
+def _drawn(answer: Answer, format: str, title: str) -> str:
+    return make_picture(answer.diagram, format, title=title)
 
 
 def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +23,13 @@ from headwater.graph.store import GraphState, GraphStore
 from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, WHOLE, TableSpec, root_column
 from headwater.graph.versions import tables_told
 from headwater.lake.tables.at import At
-from headwater.lineage.formats.picture import diagram_of
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
 from headwater.text import Span
-from headwater.view.diagram import Diagram
-from headwater.view.sources import to_mermaid
-from headwater.view.svg import to_svg
+from headwater.view.pictures import make_picture
+
+if TYPE_CHECKING:
+    from headwater.view.diagram import Diagram
 
 ALL = tuple(InfluenceClass)
 SCRATCH = ("query", "memory")  # kinds of datasets that nothing is expected to read
@@ -144,15 +145,17 @@ class Answer:
         return steps
 
     @property
-    def diagram(self) -> Diagram:
+    def diagram(self) -> "Diagram":
         """The part of the graph, to be drawn."""
-        return diagram_of(step.as_edge() for step in self.steps)
+        picture = import_module("headwater.lineage.formats.picture")
+        drawn: Diagram = picture.diagram_of(step.as_edge() for step in self.steps)
+        return drawn
 
     def _repr_html_(self) -> str:
-        return to_svg(self.diagram)
+        return make_picture(self.diagram, "svg")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/vnd.mermaid": to_mermaid(self.diagram)}
+        return {"text/html": self._repr_html_(), "text/vnd.mermaid": make_picture(self.diagram, "mermaid")}
 
 
 def _is_same_data(one: str, other: str) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, get_args
+from functools import cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from headwater.errors import Issue, Severity
 from headwater.lineage import wire
-from headwater.lineage.formats import openlineage, picture, rows, tree
+from headwater.lineage.formats import rows, tree
 from headwater.lineage.formats.rows import html, in_format
 from headwater.lineage.readings import ColumnLineage, Reading, TableLineage, column_lineage, table_lineage
 from headwater.lineage.resolver import SchemaResolver
@@ -17,10 +18,10 @@ from headwater.model.edges import ColumnRef, Edge
 from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
 from headwater.text import Source
-from headwater.view.diagram import Diagram
-from headwater.view.report import to_page
-from headwater.view.sources import to_dot, to_mermaid
-from headwater.view.svg import to_svg
+from headwater.view.pictures import PICTURES, make_picture
+
+if TYPE_CHECKING:
+    from headwater.view.diagram import Diagram
 
 Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -111,18 +112,19 @@ class AnalyzeResult:
             "json": self.to_json,
             "jsonl": lambda: rows.to_json_lines(*self._rows(level)),
             "csv": lambda: rows.to_csv(*self._rows(level)),
-            "mermaid": lambda: to_mermaid(self._diagram(level)),
-            "dot": lambda: to_dot(self._diagram(level)),
-            "svg": lambda: to_svg(self._diagram(level)),
-            "html": lambda: to_page(self._diagram(level)),
-            "openlineage": lambda: openlineage.openlineage(
+            **{name: partial(self._drawn, level, name) for name in PICTURES},
+            "openlineage": lambda: _module("openlineage").openlineage(
                 self.statements, namespace=namespace, sources=self.sources
             ),
         }
         return in_format(makers, format)
 
-    def _diagram(self, level: Level) -> Diagram:
-        return picture.diagram(self.statements, tables_only=level == "table")
+    def _drawn(self, level: Level, format: str) -> str:
+        return make_picture(self._diagram(level), format)
+
+    def _diagram(self, level: Level) -> "Diagram":
+        drawn: Diagram = _module("picture").diagram(self.statements, tables_only=level == "table")
+        return drawn
 
     def _rows(self, level: Level) -> tuple[tuple[str, ...], list[rows.Row]]:
         if level == "table":
@@ -131,7 +133,7 @@ class AnalyzeResult:
 
     def _repr_html_(self) -> str:
         picture = self._diagram("column")
-        drawn = to_svg(picture) if 0 < len(picture.boxes) <= _MOST_BOXES else ""
+        drawn = make_picture(picture, "svg") if 0 < len(picture.boxes) <= _MOST_BOXES else ""
         return drawn + html(self.statements)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -140,3 +142,8 @@ class AnalyzeResult:
             "text/html": self._repr_html_(),
             "text/vnd.mermaid": self.to_text("mermaid"),
         }
+
+
+def _module(name: str) -> Any:
+    """The module of a format that is rarely asked for."""
+    return import_module(f"headwater.lineage.formats.{name}")

@@ -43,8 +43,7 @@ from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import VALUES, KnownGraph, Service
 from headwater.view.diagram import Box
 from headwater.view.layout import Place
-from headwater.view.report import to_page
-from headwater.view.sources import to_dot, to_mermaid
+from headwater.view.pictures import PICTURES, make_picture
 from headwater.view.svg import to_svg
 
 Moment = Annotated[str, Meta(max_length=100)]
@@ -318,29 +317,16 @@ def _box_json(box: Box, place: Place) -> PictureBox:
     }
 
 
-_MEDIA = {
-    "svg": "image/svg+xml",
-    "html": "text/html",
-    "mermaid": "text/plain",
-    "dot": "text/plain",
-    "csv": "text/csv",
-}
-_ENDINGS = {"mermaid": "mmd", "dot": "gv"}
-
-
 def _exported(drawn: Picture, question: PictureQuestion) -> Response:
-    title = f"Lineage of {question.select}"
-    diagram = exported(drawn)
-    makers = {
-        "svg": lambda: to_svg(diagram, title=title),
-        "html": lambda: to_page(diagram, title=title),
-        "mermaid": lambda: to_mermaid(diagram),
-        "dot": lambda: to_dot(diagram),
-        "csv": lambda: to_csv(STEP_HEADERS, step_rows(step for steps in drawn.steps for step in steps)),
-    }
-    name = f"lineage.{_ENDINGS.get(question.format, question.format)}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(makers[question.format](), media_type=_MEDIA[question.format], headers=headers)
+    format = PICTURES.get(question.format)
+    if format is not None:
+        text = make_picture(exported(drawn), format.name, title=f"Lineage of {question.select}")
+        kind, ending = format.media_type, format.ending
+    else:
+        text = to_csv(STEP_HEADERS, step_rows(step for steps in drawn.steps for step in steps))
+        kind, ending = "text/csv", "csv"
+    headers = {"Content-Disposition": f'attachment; filename="lineage.{ending}"'}
+    return Response(text, media_type=kind, headers=headers)
 
 
 @endpoint("GET", "/select")

@@ -3,8 +3,9 @@
 The public names are imported on first use: PySpark is heavy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from headwater.lazy import on_first_use
 
 if TYPE_CHECKING:
     from headwater.spark.agent.observe import observe
@@ -20,8 +21,4 @@ _PUBLIC = {
 
 __all__ = ["connect", "explain_lineage", "lineage", "observe"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module `headwater.spark` has no attribute `{name}`")
-    return getattr(import_module(_PUBLIC[name]), name)
+__getattr__ = on_first_use(__name__, _PUBLIC)
