@@ -6,8 +6,10 @@ import sys
 import pytest
 from hypothesis import settings
 
+from tests.effort import THOROUGH
+
 # Machines are noisy: how long an example takes says nothing.
-settings.register_profile("headwater", deadline=None)
+settings.register_profile("headwater", deadline=None, max_examples=100 if THOROUGH else 25)
 settings.load_profile("headwater")
 
 

@@ -140,6 +140,7 @@ def lake(monkeypatch):
     return load("lake_benchmark", BENCHMARKS / "lake.py")
 
 
+@pytest.mark.slow
 def test_what_is_said_of_tables_is_measured_on_tables(lake, tmp_path):
     """The rows of the README are those of `Table`; those of the tree below it are called the engine's."""
     rows = lake.make_rows(1_000)

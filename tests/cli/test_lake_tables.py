@@ -105,6 +105,7 @@ def test_errors_say_what_and_where(lake, tmp_path, args, code, message):
     fails(run, code, message)
 
 
+@pytest.mark.slow
 def test_to_paimon_and_back(lake, tmp_path):
     paimon = tmp_path / "paimon"
     assert lake("publish", "sales.orders", paimon) == f"4 rows in snapshot 1 of {paimon}/sales.db/orders\n"

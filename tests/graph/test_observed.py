@@ -120,6 +120,7 @@ def test_a_run_and_its_versions(seen):
     ]
 
 
+@pytest.mark.slow
 def test_any_order_and_any_number_of_times(seen):
     wanted = rows(seen([START, END, LATER]))
     rng = random.Random(7)

@@ -126,6 +126,7 @@ def test_a_change_made_again_keeps_its_number(store):
     assert [record["number"] for record in store.harvests()] == [1, 2]
 
 
+@pytest.mark.slow
 def test_every_door_means_the_same_state(tmp_path):
     folder = tmp_path / "lake"
     store = GraphStore(Warehouse(folder))

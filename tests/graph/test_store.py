@@ -36,6 +36,7 @@ def test_a_change_without_its_record_is_not_seen(estate):
     assert estate.state().read(EDGES) != before.read(EDGES)
 
 
+@pytest.mark.slow
 def test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes(tmp_path, monkeypatch):
     from headwater.lake.tables import Table
 

@@ -84,6 +84,7 @@ def test_what_is_gone_loses_its_lineage(store):
     assert len(LineageGraph(store.state(1)).impact("raw.orders.id").nodes) == 2, "the past stays"
 
 
+@pytest.mark.slow
 @pytest.mark.property
 @pytest.mark.parametrize("seed", range(12))
 def test_harvests_of_changes_lead_where_one_harvest_leads(seed, tmp_path):
@@ -162,6 +163,7 @@ def _harvest_with_hash_seed(seed, warehouse, folder):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_order_of_sets(tmp_path):
     """Python orders sets of strings anew in every process; `PYTHONHASHSEED` stands for the process."""
     folder = tmp_path / "sql"

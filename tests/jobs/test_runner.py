@@ -23,6 +23,7 @@ def test_spark_gives_the_same_rows(spark, tmp_path, monkeypatch, dialect):
     assert rows_of(there) == rows_of(here)
 
 
+@pytest.mark.slow
 def test_tasks_write_the_rows_of_one_process_again_and_again(spark, tmp_path, monkeypatch):
     """Statements change, come, go and are cut in another way: rows of tasks take the place of those before."""
     monkeypatch.setattr(runner, "SMALLEST", 0)

@@ -102,6 +102,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_commands_answer_alike_with_and_without_a_master(spark, tmp_path, capsys, seed):
     random_graph(tmp_path / "wh", seed)

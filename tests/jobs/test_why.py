@@ -97,6 +97,7 @@ def check(warehouse, log):
     assert {version for version in found if version[0] in READS} == set(wanted)
 
 
+@pytest.mark.slow
 def test_after_random_runs(spark, tmp_path):
     log = run_at_random(spark, tmp_path, 6)
     assert sum(map(len, log.commits.values())) > 20

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from tests.effort import examples
 from tests.faulty_files import FaultyFiles
 
 from headwater.files import MemoryFiles
@@ -148,9 +149,8 @@ def _order(key: object) -> object:
     return (key[0].encode(), key[1]) if isinstance(key, tuple) else key
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("schema", "variant", "examples"),
+    ("schema", "variant", "number"),
     [
         (NUMBERS, {}, 250),
         (TEXTS, {}, 150),
@@ -163,7 +163,7 @@ def _order(key: object) -> object:
     ],
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) and value else None,
 )
-def test_a_tree_is_a_sorted_dictionary(schema: Schema, variant: dict[str, str], examples: int) -> None:
+def test_a_tree_is_a_sorted_dictionary(schema: Schema, variant: dict[str, str], number: int) -> None:
     class Machine(TreeMachine):
         pass
 
@@ -171,7 +171,7 @@ def test_a_tree_is_a_sorted_dictionary(schema: Schema, variant: dict[str, str], 
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=examples(number),
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=list(HealthCheck),

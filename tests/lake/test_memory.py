@@ -27,6 +27,7 @@ CHILD = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process so")
 @pytest.mark.parametrize("file_format", ["sst", "parquet", "orc", "json"])
 def test_an_allocation_that_fails_is_reported_as_such(tmp_path, file_format):

@@ -179,6 +179,7 @@ def made(folder):
     return table, path
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_noticed(tmp_path):
     _, path = made(tmp_path)
     whole = path.read_bytes()

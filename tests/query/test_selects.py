@@ -13,6 +13,7 @@ import re
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.effort import first_then_slow
 from tests.query.generator import DAY, DOUBLE, FLAG, INT, MONEY, TEXT, TIME, Generator
 
 import headwater
@@ -170,7 +171,7 @@ def answer(run, text, ordered):
     return table.column_names, cells(table, ordered)
 
 
-@pytest.mark.parametrize("piece", range(PIECES))
+@pytest.mark.parametrize("piece", first_then_slow(range(PIECES), 2))
 def test_every_select_gives_what_duckdb_gives(both, piece, monkeypatch):
     session, peer = both
     if piece % 4 == 3:

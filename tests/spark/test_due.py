@@ -65,6 +65,7 @@ def test_a_query_does_not_wait(lake, spark, monkeypatch):
     assert [row["n"] for row in table.to_arrow().sort_by("id").to_pylist()] == [9, 4]
 
 
+@pytest.mark.slow
 def test_a_stream_is_compacted_by_tasks(spark, tmp_path):
     compactor, before = start_compactor(spark.sparkContext), jobs(spark)
     warehouse = Warehouse(tmp_path / "wh")

@@ -63,6 +63,7 @@ def ids(table):
     return sorted(table.to_arrow(["id"]).column("id").to_pylist())
 
 
+@pytest.mark.slow
 def test_a_driver_that_dies_before_its_commit_leaves_nothing_to_see(spark, warehouse, tmp_path):
     table = warehouse.create_table("db.t", {"id": "BIGINT"})
     driver = Driver("write", tmp_path)
@@ -76,6 +77,7 @@ def test_a_driver_that_dies_before_its_commit_leaves_nothing_to_see(spark, wareh
     assert ids(table) == list(range(ROWS))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300 + 3 * BATCHES)
 def test_a_stream_that_is_restarted_and_killed_writes_every_row_once(warehouse, tmp_path):
     """One kill -9 between write and commit of a batch, one between its commit and Spark's note of it."""
@@ -163,6 +165,7 @@ def test_a_cluster_answers_alike_and_writes_exactly(warehouse, tmp_path, s3_opti
     ]  # tasks compact beside
 
 
+@pytest.mark.slow
 def test_sql_here_and_on_spark_answers_alike(spark, warehouse):
     fill(warehouse)
     lake = headwater.spark.connect(spark, warehouse.files.root, catalog="alike")

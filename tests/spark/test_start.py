@@ -48,6 +48,7 @@ def run_job(*settings, options=""):
     return json.loads(done.stdout.splitlines()[-1]), done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_classes_and_modules_come_from_where_they_are_ready(archive, tmp_path):
     """In the Java of a harvest, which collects garbage in another way than the one that wrote the archive."""
@@ -62,6 +63,7 @@ def test_classes_and_modules_come_from_where_they_are_ready(archive, tmp_path):
     assert is_imported, "workers import for themselves what the daemon should have"
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_an_archive_that_does_not_fit_is_left_aside_in_silence(archive, tmp_path):
     jar = tmp_path / "other.jar"
@@ -125,6 +127,7 @@ def test_the_zips_of_another_spark_stay_first(tmp_path):
         assert compiled_first(path) == path
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_java_keeps_what_it_logs_from_the_terminal():
     _, said = run_job()

@@ -167,6 +167,7 @@ def test_ten_megabytes():
     assert sum(1 for each in results if each.status is Status.RESOLVED) == count
 
 
+@pytest.mark.slow
 def test_a_long_script_is_read_in_parts_without_losing_its_place():
     filler = "SELECT a FROM t; -- it's only a remark; nothing more\n" * 45_000
     body = "CREATE PROCEDURE p() AS $$ BEGIN INSERT INTO d (p) SELECT a FROM t; DELETE FROM d WHERE q = 1; END $$;\n"

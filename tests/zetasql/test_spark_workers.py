@@ -36,6 +36,7 @@ for _ in range(2):  # the second job reuses the workers of the first
 """
 
 
+@pytest.mark.slow
 def test_lineage_in_spark_workers(tmp_path: Path) -> None:
     job = tmp_path / "job.py"
     job.write_text(_JOB)

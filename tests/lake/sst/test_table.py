@@ -91,6 +91,7 @@ def test_round_trip(schema: Schema, compression: Compression, block_size: int) -
     assert read_everything(FaultyFiles(files)) == expected  # the same by ranged reads instead of in place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [NUMBERS, TEXTS], ids=["numbers", "bytes"])
 @pytest.mark.parametrize("compression", [Compression.LZ4, Compression.NONE])
 def test_every_flipped_byte_is_noticed(schema: Schema, compression: Compression) -> None:

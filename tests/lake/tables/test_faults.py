@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.effort import first_then_slow
 from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater import Table, Warehouse
@@ -97,12 +98,12 @@ def copied(disk: MemoryFiles) -> MemoryFiles:
     return copy
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "kept"), [(Fault.DIE, 0.0), (Fault.DIE, 1.0), (Fault.DIE_AFTER, 0.0), (Fault.DIE_AFTER, 1.0)]
+    "death", first_then_slow([(Fault.DIE, 0.0), (Fault.DIE, 1.0), (Fault.DIE_AFTER, 0.0), (Fault.DIE_AFTER, 1.0)])
 )
 @pytest.mark.parametrize("step", STEPS)
-def test_a_table_that_dies_is_the_old_or_the_new_one(step: str, fault: Fault, kept: float) -> None:
+def test_a_table_that_dies_is_the_old_or_the_new_one(step: str, death: tuple[Fault, float]) -> None:
+    fault, kept = death
     start = seed()
     old = content(Warehouse(copied(start)))
     done = Warehouse(copied(start))

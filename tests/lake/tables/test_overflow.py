@@ -249,6 +249,7 @@ def folded(function, state, rows):
     return after, fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ["sum", "product"])
 @given(operations=st.lists(operation, max_size=30))
 @settings(max_examples=300, deadline=None)

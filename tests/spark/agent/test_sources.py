@@ -47,6 +47,7 @@ def knowing(watch):
     return watch.spark
 
 
+@pytest.mark.slow
 def test_reading_from_a_source_in_python(watch, knowing, tmp_path):
     rows = knowing.read.format("weather").load().selectExpr("upper(city) AS place", "degrees")
     event = watch.run(lambda: rows.write.parquet(f"{tmp_path}/places"))
@@ -67,6 +68,7 @@ def test_a_path_given_to_it_names_the_dataset(watch, knowing, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_writing_to_a_source_in_python(watch, knowing):
     rows = knowing.sql("SELECT c AS city, a AS degrees FROM t")
     event = watch.run(lambda: rows.write.format("weather").mode("append").save())

@@ -9,6 +9,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
+from tests.effort import first_then_slow
 from tests.spark.agent.conftest import columns, shown
 
 from headwater.lake.tables import Warehouse
@@ -168,7 +169,7 @@ SINKS = {
 
 
 @pytest.mark.parametrize("sink", SINKS)
-@pytest.mark.parametrize("reads", ["by name", "by source", "itself"])
+@pytest.mark.parametrize("reads", first_then_slow(["by name", "by source", "itself"]))
 def test_what_a_stream_writes_is_an_output_and_no_input(watch, lake, tmp_path, sink, reads):
     start, target = SINKS[sink]
     stream, table = watch.spark.readStream, "db.sink" if reads == "itself" else "db.source"

@@ -13,7 +13,9 @@ from headwater.spark.plan.node import Encoded, Place
 from headwater.text import Source, Span
 
 _LONGEST = 500
-
+_STATEMENT = re.compile(
+    r"\s*(?:MERGE|UPDATE|INSERT|DELETE|CREATE|REPLACE|SELECT|WITH|FROM|VALUES)\b(?!\s*\()", re.IGNORECASE
+)
 _LITERAL = re.compile(
     r"""
     (?P<comment>--[^\n]*|/\*.*?\*/)
@@ -56,7 +58,8 @@ class Places:
         has that place was not written, such as the columns of `UPDATE SET *`."""
         if place is not None and "text" in place:
             text = self.texts[self.first_text + place["text"]]
-            place = place if text[: place["start"]].strip() else None
+            if not text[: place["start"]].strip() and _STATEMENT.match(text):
+                place = None
         self._given.append((place, expression, self.first_text))
         number = len(self._given)
         return Span(number - 1, number, number, 1)

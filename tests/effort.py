@@ -1,0 +1,19 @@
+"""How much the tests try: little by default, so that they take minutes; all with `THOROUGH=1` (`make test-all`)."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+THOROUGH = bool(os.environ.get("THOROUGH"))
+
+
+def examples(number: int) -> int:
+    """So many examples of a property, or a tenth of them."""
+    return number if THOROUGH else max(5, number // 10)
+
+
+def first_then_slow(values: Iterable[Any], quick: int = 1) -> list[Any]:
+    """Parameters of a test of which only the first few are not slow."""
+    return [value if at < quick else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)]
