@@ -57,6 +57,34 @@ def test_the_facets_of_job_and_run(watch):
     ]
 
 
+USES = {
+    "collect": lambda result: result.collect(),
+    "toPandas": lambda result: result.toPandas(),
+    "count": lambda result: result.count(),
+    "all of them": lambda result: (result.collect(), result.count(), result.show()),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_result_of_a_command_is_no_run_of_its_own(watch, use):
+    made = watch.run(lambda: USES[use](watch.spark.sql("CREATE TABLE kept USING parquet AS SELECT a, c FROM t")))
+    added = watch.run(lambda: USES[use](watch.spark.sql("INSERT INTO kept SELECT a, c FROM t")))
+    assert [shown(event) for event in (made, added)] == ["t -> kept CREATE", "t -> kept"]
+    watch.spark.sql("DROP TABLE kept")
+
+
+def test_a_failed_analysis_is_printed_once(watch, capfd):
+    """By Spark, for the program that asked; the agent asks nothing that fails again."""
+    watch.said()
+    with pytest.raises(Exception, match="no_such_column"):
+        watch.spark.sql("SELECT no_such_column FROM t")
+    once = capfd.readouterr().err
+    assert watch.said() == []
+    assert capfd.readouterr().err == ""
+    assert once.count("no_such_column FROM") <= 1
+    assert watch.agent.counts.failed == 0
+
+
 def test_python_lines_are_on_edges(watch):
     df = watch.spark.table("t").select((F.col("a") + F.col("b")).alias("p"), F.col("c").alias("q"))
     event = watch.run(lambda: df.write.insertInto("dst"))

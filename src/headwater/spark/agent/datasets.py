@@ -1,6 +1,7 @@
 """The datasets that a plan reads and writes, as facts."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName
@@ -9,12 +10,23 @@ from headwater.spark.plan.node import Node
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """How much was read or written; None where it is not known."""
+
+    rows: int | None = None
+    bytes: int | None = None
+    files: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JdbcQuery:
-    """A query that is read over JDBC in the place of a table. The address may carry a password: it is never shown."""
+    """A query that is read over JDBC in the place of a table, behind what `prepareQuery` puts before it. The address
+    may carry a password: it is never shown."""
 
     text: str
     dialect: str
     url: str = field(repr=False)
+    prepared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,7 @@ class PlanDataset:
     table_uuid: str | None = None  # of a lake table
     query: JdbcQuery | None = None
     catalog: CatalogFacet | None = None
+    live: Any = field(default=None, compare=False, repr=False)  # the table in the JVM, where its commits are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,8 @@ class PlanOutput:
     """A dataset that a plan writes or changes.
 
     `query` is what is written, None when no rows are; `columns` are the names of its columns in the target, None when
-    they are the query's own. `change` is what happens to the dataset itself (CREATE, OVERWRITE, DROP …).
+    they are the query's own. `change` is what happens to the dataset itself (CREATE, OVERWRITE, DROP …). `written` is
+    what the table itself says of the commit.
     """
 
     dataset: PlanDataset
@@ -49,3 +63,4 @@ class PlanOutput:
     change: str | None = None
     previous: DatasetName | None = None
     statement: str = "INSERT"
+    written: Amount | None = None

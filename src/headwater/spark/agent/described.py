@@ -68,7 +68,7 @@ def _ask_catalog(table: Any) -> Described:
         "location": None if location is None else str(location.toString()),
         "input": option(storage.inputFormat()),
     }
-    found |= {name: lookup(storage.properties(), name) for name in ("url", "dbtable", "query")}
+    found |= {name: lookup(storage.properties(), name) for name in ("url", "dbtable", "query", "prepareQuery")}
     described: Described = {name: value for name, value in found.items() if value is not None}
     described["table"] = [*([database] if database else []), str(table.identifier().table())]
     described["schema"] = columns_of(table.schema())

@@ -14,7 +14,7 @@ from headwater.model.names import TableName
 from headwater.model.relation import Write
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.jdbc import join_edges, tables_of_query
+from headwater.spark.agent.jdbc import UNTOLD, join_edges, tables_of_query
 from headwater.spark.agent.recorded import RecordedExecution
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.catalog import visitor_classes
@@ -88,8 +88,7 @@ class PlanReader:
         inputs |= dict.fromkeys(_build(self.input_builders, plan.root, execution, found.issues))
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
         if not self.context.options.columns or plan.truncated:
-            why = plan.reason if plan.truncated else "column lineage is switched off"
-            return dataclasses.replace(lineage, degraded=why)
+            return _without_columns(lineage, plan.reason if plan.truncated else "column lineage is switched off")
         return self._with_columns(lineage, found, earlier)
 
     def outputs(self, plan: Plan, execution: Any, issues: list[Issue] | None = None) -> list[PlanOutput]:
@@ -106,14 +105,15 @@ class PlanReader:
             writes = list(_writes(lowering, lineage))
             statements = [trace(write, source=lowering.places, deadline=deadline, places=True) for write in writes]
         except RecursionError:
-            return dataclasses.replace(lineage, degraded="an expression is nested too deeply")
+            return _without_columns(lineage, "an expression is nested too deeply")
         except _UNKNOWN_FORM as err:  # tables are known all the same
-            return dataclasses.replace(lineage, degraded=f"the plan has another form: {type(err).__name__}: {err}")
+            return _without_columns(lineage, f"the plan has another form: {type(err).__name__}: {err}")
         issues = (*lineage.issues, *lowering.issues)
         statements = [settle_status(_without_spans(each, issues)) for each in statements]
         changed = {each.dataset.table for each in lineage.outputs if each.node.name in _CHANGES}
         statements = [_as_change(each) if each.target in changed else each for each in statements]
-        inputs, statements = _behind_queries(lineage.inputs, statements)
+        inputs, statements, doubts = _behind_queries(lineage.inputs, statements)
+        issues = (*issues, *doubts)
         if any(each.status is Status.TABLE_ONLY for each in statements):
             return dataclasses.replace(
                 lineage, inputs=inputs, issues=issues, degraded="the plan takes too long to read"
@@ -180,17 +180,30 @@ def _as_change(lineage: StatementLineage) -> StatementLineage:
 
 def _behind_queries(
     inputs: tuple[PlanDataset, ...], statements: list[StatementLineage]
-) -> tuple[tuple[PlanDataset, ...], list[StatementLineage]]:
-    """The same with JDBC queries replaced by the tables that they read."""
+) -> tuple[tuple[PlanDataset, ...], list[StatementLineage], tuple[Issue, ...]]:
+    """The same with JDBC queries replaced by the tables that they read, and what cannot be told of them."""
     shown: dict[PlanDataset, None] = {}
+    doubts: dict[str, None] = {}
     for dataset in inputs:
-        below, edges = tables_of_query(dataset.query) if dataset.query is not None else ({}, ())
-        if not below:
+        if dataset.query is None:
             shown[dataset] = None
             continue
-        shown |= dict.fromkeys(below.values())
-        statements = [join_edges(each, dataset.table, edges) for each in statements]
-    return tuple(shown), statements
+        below = tables_of_query(dataset.query)
+        if below is None:
+            doubts["a query that is read over JDBC could not be understood: its tables are not known"] = None
+            continue
+        shown |= dict.fromkeys(below.tables.values())
+        statements = [join_edges(each, dataset.table, below.edges) for each in statements]
+        edges = (edge for each in statements for edge in each.edges)
+        doubts |= dict.fromkeys(edge.approximate for edge in edges if edge.approximate and UNTOLD in edge.approximate)
+    issues = (Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message) for message in doubts)
+    return tuple(shown), statements, tuple(issues)
+
+
+def _without_columns(lineage: PlanLineage, why: str) -> PlanLineage:
+    """The datasets of a plan, without the columns that `why` keeps from being known."""
+    inputs, _, doubts = _behind_queries(lineage.inputs, [])
+    return dataclasses.replace(lineage, inputs=inputs, issues=(*lineage.issues, *doubts), degraded=why)
 
 
 def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
@@ -243,10 +256,10 @@ class _Found:
     def at_every_node(self, plan: Node, outputs: list[PlanOutput], writes: list[Node]) -> list[PlanDataset]:
         """The datasets that a plan reads: all that are found, but for the tables that `writes` only write to."""
         commands = [*writes, *(output.node for output in outputs)]
-        targets = {id(each) for command in commands for each in _target_nodes(command)}
+        named = {id(command): {id(each) for each in _targets(command)} for command in commands}
         rewritten = {each.dataset.name for each in outputs if each.node.name in _REWRITTEN}
-        nodes = [node for node in plan.walk() if id(node) not in targets and not node.name.startswith("Resolved")]
-        found = [dataset for node in nodes for dataset in self.at(node)]
+        nodes = plan.walk(lambda above, below: id(below) not in named.get(id(above), ()))
+        found = [dataset for node in nodes if not node.name.startswith("Resolved") for dataset in self.at(node)]
         return [dataset for dataset in found if dataset.name not in rewritten]
 
     def tables(self, node: Node) -> tuple[TableName, ...]:
@@ -259,13 +272,11 @@ _CHANGES = _REWRITTEN | {"MergeIntoTable", "MergeIntoCommand"}
 _LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 
 
-def _target_nodes(command: Node) -> Iterator[Node]:
-    """The nodes by which a command names what it writes to."""
-    for field_name in ("table", "originalTable", "relation", "logicalRelation", "name"):
-        value = command.get(field_name)
-        if isinstance(value, Node):
-            yield from value.walk()
+def _targets(command: Node) -> Iterator[Node]:
+    """The nodes directly below a command by which it names what it writes to."""
+    fields = map(command.get, ("table", "originalTable", "relation", "logicalRelation", "name"))
+    yield from (value for value in fields if isinstance(value, Node))
     if command.name in _ROW_LEVEL:
         target = command.get("target")
-        yield from (target if isinstance(target, Node) else command.children[0]).walk()
+        yield target if isinstance(target, Node) else command.children[0]
     yield from (child for child in command.children if child.name.startswith("Resolved"))

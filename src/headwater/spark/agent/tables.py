@@ -43,15 +43,15 @@ def _shown(name: DatasetName) -> str:
     return name.name if name.namespace == "file" else str(name)
 
 
-def jdbc_dataset(url: str, table: str, *, schema: Any = ()) -> PlanDataset:
-    """A table behind JDBC, or the query that stands for one."""
+def jdbc_dataset(url: str, table: str, *, schema: Any = (), prepared: str = "") -> PlanDataset:
+    """A table behind JDBC, or the query that stands for one; `prepared` is what `prepareQuery` puts before that."""
     text = table.strip()
     # `(SELECT …) alias` is how JDBC sources carry a query
     query = text[1 : text.rindex(")")].strip() if text.startswith("(") else None
     name = jdbc_name(url, "query" if query else text.replace('"', "").replace("`", ""))
     dialect = name.namespace.partition(":")[0]
     shown = TableName.of(name.namespace, name.name)
-    inner = JdbcQuery(query, dialect, url) if query else None
+    inner = JdbcQuery(query, dialect, url, prepared) if query else None
     return PlanDataset(name, shown, tuple(schema), uri=name.namespace, layer="jdbc", query=inner)
 
 
@@ -61,8 +61,8 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
     provider, columns = table.get("provider"), _columns(table)
     if provider == "jdbc" and "url" in table:
         text = table.get("dbtable") or f"({table.get('query')}) q"
-        jdbc = jdbc_dataset(table["url"], text, schema=columns)
-        return PlanDataset(jdbc.name, TableName(parts), columns, (_symlink(context, parts),), jdbc.uri, "jdbc")
+        jdbc = jdbc_dataset(table["url"], text, schema=columns, prepared=table.get("prepareQuery", ""))
+        return dataclasses.replace(jdbc, table=TableName(parts), symlinks=(_symlink(context, parts),))
     if table["type"] == "VIEW":
         link = _symlink(context, parts, "VIEW")
         return PlanDataset(DatasetName(link.namespace, link.name), TableName(parts), columns, (), None, "view")

@@ -14,7 +14,7 @@ from headwater.events.event import EventType, RunEvent, new_run_id
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.context import OpenLineageContext
-from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 from headwater.spark.agent.events import OpenLineageRunEventBuilder
 from headwater.spark.agent.execution import Execution, SparkSQLExecutionContext
 from headwater.spark.agent.measures import measure
@@ -142,8 +142,9 @@ class Tracker:
         context = self._open.get(root) or SparkSQLExecutionContext(root)
         context.stream = context.stream or happening.run
         one = self.read(context, happening.id, execution)
+        one.tasks = Amount(happening.rows, happening.bytes or None) if happening.rows else None
         if execution is not None and happening.error is None:
-            self._measure(context, one, execution)
+            self._measure(context, one, execution, happening)
         if happening.id != root:
             return
         self._open.pop(root, None)
@@ -164,9 +165,11 @@ class Tracker:
             begun = dataclasses.replace(end, kind="start", time=time, error=None, trace=None)
             self._emit(self.events.build(EventType.START, context, begun))
 
-    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
+    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any, end: Happening) -> None:
         try:
-            one.measures = measure(self._spark, execution)
+            # rows that nobody has asked for yet, or that were never scanned, are not zero rows
+            counts = end.jobs != 0 and end.name != "toLocalIterator"
+            one.measures = [each for each in measure(self._spark, execution) if counts or each.kind == "write"]
             before = one.lineage.outputs if one.lineage is not None else ()
             if one.lineage is not None and any(
                 each.dataset.layer in _VERSIONED or each.node.name in _MOVES for each in before

@@ -22,6 +22,7 @@ abstract class Tables extends Writer {
             optional("url", table.storage().properties().get("url"));
             optional("dbtable", table.storage().properties().get("dbtable"));
             optional("query", table.storage().properties().get("query"));
+            optional("prepareQuery", table.storage().properties().get("prepareQuery"));
         }
         columns(table.schema());
         out.append('}');

@@ -34,7 +34,8 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
         relation = node.jvm.relation()
         if class_name(relation) == "JDBCRelation":
             options = relation.jdbcOptions()
-            return [jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema)]
+            prepared = str(options.prepareQuery()).strip()
+            return [jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema, prepared=prepared)]
         return [temporary_view(class_name(relation))]
 
 
