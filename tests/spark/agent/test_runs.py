@@ -85,6 +85,30 @@ def test_a_failed_analysis_is_printed_once(watch, capfd):
     assert watch.agent.counts.failed == 0
 
 
+def _read_rows(event: dict) -> list[int | None]:
+    return [each.get("inputFacets", {}).get("inputStatistics", {}).get("rowCount") for each in event["inputs"]]
+
+
+def test_rows_of_several_paths_are_not_those_of_the_first(watch, tmp_path):
+    one, two = f"{tmp_path}/one", f"{tmp_path}/two"
+    watch.spark.range(10).write.parquet(one)
+    watch.spark.range(5).write.parquet(two)
+    read = watch.spark.read
+    together = watch.run(lambda: read.parquet(one, two).write.parquet(f"{tmp_path}/both"))
+    apart = watch.run(lambda: read.parquet(one).union(read.parquet(two)).write.parquet(f"{tmp_path}/apart"))
+    assert [shown(event) for event in (together, apart)] == ["one, two -> both", "one, two -> apart"]
+    assert _read_rows(together) == [None, None]
+    assert _read_rows(apart) == [10, 5]
+
+
+def test_rows_that_are_taken_one_by_one_are_not_zero(watch, tmp_path):
+    watch.spark.range(10).write.parquet(f"{tmp_path}/rows")
+    rows = watch.spark.read.parquet(f"{tmp_path}/rows")
+    event = watch.run(lambda: list(rows.toLocalIterator()))
+    assert shown(event) == "rows ->"
+    assert _read_rows(event) == [None]
+
+
 def test_python_lines_are_on_edges(watch):
     df = watch.spark.table("t").select((F.col("a") + F.col("b")).alias("p"), F.col("c").alias("q"))
     event = watch.run(lambda: df.write.insertInto("dst"))

@@ -76,15 +76,19 @@ public class Bridge extends SparkListener {
             else if (event instanceof StreamingQueryListener.QueryStartedEvent) {
                 StreamingQueryListener.QueryStartedEvent stream = (StreamingQueryListener.QueryStartedEvent) event;
                 String name = stream.name() == null ? "null" : text(stream.name());
-                offer("\"kind\":\"stream\",\"run\":" + text(stream.runId().toString()) + ",\"name\":" + name, null);
+                offer("\"kind\":\"stream\"" + at(stream.runId()) + ",\"name\":" + name, null);
             } else if (event instanceof StreamingQueryListener.QueryTerminatedEvent) {
                 StreamingQueryListener.QueryTerminatedEvent stream = (StreamingQueryListener.QueryTerminatedEvent) event;
                 String why = stream.exception().isDefined() ? text((String) stream.exception().get()) : "null";
-                offer("\"kind\":\"stream end\",\"run\":" + text(stream.runId().toString()) + ",\"error\":" + why, null);
+                offer("\"kind\":\"stream end\"" + at(stream.runId()) + ",\"error\":" + why, null);
             }
         } catch (Throwable ours) {
             lost++;
         }
+    }
+
+    private static String at(java.util.UUID run) {
+        return ",\"run\":" + text(run.toString()) + ",\"time\":" + System.currentTimeMillis();
     }
 
     private void started(SparkListenerSQLExecutionStart event) {

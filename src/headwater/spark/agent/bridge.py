@@ -8,7 +8,7 @@ job up, and no callback server is needed. A happening is a JSON object:
     {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13,        it ended
      "name": "collect", "jobs": 2, "rows": 7, "bytes": 750, "job": {…}}                  … its action and tasks
     {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
-    {"kind": "stream", "run": uuid, "name": text} · "stream end"                         a streaming query
+    {"kind": "stream", "run": uuid, "time": ms, "name": text} · "stream end"             a streaming query
     {"kind": "stop"}                                                                     the application ends
 
 `key` fetches the object that came with it: the QueryExecution, the job. An execution has none when there is no plan

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from headwater.errors import Issue
 from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName
+from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.spark.plan.node import Node
 
@@ -30,6 +32,16 @@ class JdbcQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Behind:
+    """What is behind rows that a plan takes from elsewhere: the tables, the edges from them to its columns, and what
+    is not known of these."""
+
+    tables: dict[TableName, "PlanDataset"] = field(default_factory=dict)
+    edges: tuple[Edge, ...] = ()
+    notes: tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanDataset:
     """A dataset as a plan names it: what events call it, and what the lineage of the plan calls it."""
 
@@ -42,7 +54,7 @@ class PlanDataset:
     format: str | None = None  # parquet, csv …
     version: str | None = None
     table_uuid: str | None = None  # of a lake table
-    query: JdbcQuery | None = None
+    query: JdbcQuery | Behind | None = field(default=None, hash=False)  # it stands for other tables
     catalog: CatalogFacet | None = None
     live: Any = field(default=None, compare=False, repr=False)  # the table in the JVM, where its commits are read
 

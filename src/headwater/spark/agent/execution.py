@@ -132,7 +132,9 @@ class SparkSQLExecutionContext:
 
     @property
     def issues(self) -> list[Issue]:
-        return list(dict.fromkeys(issue for lineage in self.lineages for issue in lineage.issues))
+        """What could not be told; of columns, only where any are written."""
+        found = [(*lineage.issues, *(lineage.notes if self.outputs else ())) for lineage in self.lineages]
+        return list(dict.fromkeys(issue for each in found for issue in each))
 
     @property
     def degraded(self) -> str | None:

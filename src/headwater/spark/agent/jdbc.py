@@ -3,26 +3,17 @@
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from headwater.analysis.door import analyze
 from headwater.errors import HeadwaterError
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
-from headwater.spark.agent.datasets import JdbcQuery, PlanDataset
+from headwater.spark.agent.datasets import Behind, JdbcQuery
 from headwater.spark.agent.tables import jdbc_dataset
 
 _ORDER = list(Kind)
 UNTOLD = "it cannot be told from which of"
-
-
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """The tables that a JDBC query reads, and the edges from them to its columns."""
-
-    tables: dict[TableName, PlanDataset]
-    edges: tuple[Edge, ...]
 
 
 def tables_of_query(query: JdbcQuery) -> Behind | None:

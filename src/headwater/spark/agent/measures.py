@@ -31,11 +31,9 @@ class Measure:
         if any("/_delta_log" in path for path in self.paths):  # a table's own book-keeping
             return False
         if self.paths:
-            read, own = [path_name(path, whole_table=False) for path in self.paths], dataset.name
-            return all(
-                each.namespace == own.namespace and f"{each.name}/".startswith(f"{own.name.rstrip('/')}/")
-                for each in read
-            )
+            place, own = dataset.name.namespace, dataset.name.name.rstrip("/")
+            read = [path_name(path, whole_table=False) for path in self.paths]
+            return all(each.namespace == place and f"{each.name}/".startswith(f"{own}/") for each in read)
         if self.jdbc is not None:
             asked = jdbc_dataset(*self.jdbc)
             return asked.query is None and asked.name == dataset.name

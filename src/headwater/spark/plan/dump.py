@@ -14,6 +14,7 @@ of no use to lineage `{"kind": class}`.
 
 from collections.abc import Callable
 from functools import partial
+from graphlib import TopologicalSorter
 from typing import Any
 
 import msgspec
@@ -63,33 +64,16 @@ def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
     """The plan of a dump. RAISES: EngineError when it is not one: no node of a plan is below itself."""
     try:
         dumped = msgspec.json.decode(text)
-        if not all(isinstance(each["class"], str) for each in dumped["nodes"]):
-            raise EngineError("the dump of a plan has a node without a class")
-        _check_order([each["children"] for each in dumped["nodes"]])
+        below = {at: each["children"] for at, each in enumerate(dumped["nodes"])}
+        are_numbers = all(type(child) is int and child >= 0 for children in below.values() for child in children)
+        if not are_numbers or not all(isinstance(each["class"], str) for each in dumped["nodes"]):
+            raise EngineError("the dump of a plan has a node without a class, or a child without a number")
+        TopologicalSorter(below).prepare()  # a node may be below several, but not below itself
         return build_plan(dumped, live)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise EngineError(f"the dump of a plan is not JSON: {err}") from err
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as err:
         raise EngineError(f"the dump of a plan has another form: {type(err).__name__}: {err}") from err
-
-
-def _check_order(children: list[list[int]]) -> None:
-    """Make sure that nodes have an order in which each comes after those above it; it may be below several.
-
-    RAISES: EngineError.
-    """
-    above = [0] * len(children)
-    for below in children:
-        for child in below:
-            above[child if type(child) is int and child >= 0 else len(above)] += 1
-    ready = [at for at, count in enumerate(above) if not count]
-    for at in ready:
-        for child in children[at]:
-            above[child] -= 1
-            if not above[child]:
-                ready.append(child)
-    if len(ready) < len(children):
-        raise EngineError("the dump of a plan has a node that is below itself")
 
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
