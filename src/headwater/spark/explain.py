@@ -60,4 +60,4 @@ def _result(found: PlanLineage, output: str | None) -> AnalyzeResult:
     if output is not None:
         table = parse_table_name(output)
         statements = tuple(each if each.target is not None else renamed(each, table) for each in statements)
-    return AnalyzeResult(statements, found.issues)
+    return AnalyzeResult(statements, (*found.issues, *found.notes))

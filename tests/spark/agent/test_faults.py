@@ -35,8 +35,8 @@ spark.read.parquet("one").selectExpr("id + 1 AS n").write.parquet("two")
 """
 
 
-def run_job(folder: Path, code: str, sink: str) -> subprocess.CompletedProcess:
-    (folder / "job.py").write_text(HEAD + code)
+def run_job(folder: Path, code: str, sink: str, head: str = HEAD) -> subprocess.CompletedProcess:
+    (folder / "job.py").write_text(head + code)
     env = dict(os.environ) | spark_environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "job.py", sink]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
@@ -112,6 +112,65 @@ def test_killed_in_the_middle(tmp_path):
     run = run_job(tmp_path, "agent.flush()\nos.kill(os.getpid(), 9)\n", f"file:{tmp_path}/events.ndjson")
     assert run.returncode == -signal.SIGKILL
     assert events(tmp_path) == WHOLE
+
+
+ENDS = {
+    "SIGTERM": ("os.kill(os.getpid(), 15)\nimport time\ntime.sleep(100)", -signal.SIGTERM, "FAIL", "SIGTERM"),
+    "SIGTERM in a job": (
+        "import threading\nthreading.Timer(1, os.kill, (os.getpid(), 15)).start()\n"
+        "spark.sparkContext.parallelize([1], 1).map(lambda _: __import__('time').sleep(100)).collect()",
+        -signal.SIGTERM,
+        "FAIL",
+        "SIGTERM",
+    ),
+    "os._exit": ("os._exit(0)", 0, "COMPLETE", None),
+    "os._exit with a code": ("os._exit(4)", 4, "FAIL", "exit code 4"),
+    "os._exit of a child": ("os.fork() or os._exit(4)\nos.wait()", 0, "COMPLETE", None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ENDS)
+def test_what_had_ended_is_told_when_the_process_ends_at_once(tmp_path, end):
+    code, status, type, why = ENDS[end]
+    run = run_job(tmp_path, code, f"file:{tmp_path}/events.ndjson")
+    assert run.returncode == status, run.stderr
+    assert [event for event in events(tmp_path) if event not in [("START", "->")]] == [*WHOLE[1:], (type, "->")]
+    last = json.loads((tmp_path / "events.ndjson").read_text().splitlines()[-1])
+    message = last["run"]["facets"].get("errorMessage", {}).get("message")
+    assert why is None or why in message
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_a_python_that_is_dead(tmp_path, monkeypatch):
+    """The JVM holds the output of the job open until it ends: with ten minutes of patience, nobody would see that."""
+    waits = "<property><name>hadoop.service.shutdown.timeout</name><value>600s</value></property>"
+    (tmp_path / "core-site.xml").write_text(f"<configuration>{waits}</configuration>")
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+    patient = HEAD.replace('"spark.headwater.flush_seconds", "3"', '"spark.headwater.flush_seconds", "600"')
+    run = run_job(tmp_path, "os.kill(os.getpid(), 9)\n", f"file:{tmp_path}/events.ndjson", head=patient)
+    assert run.returncode == -signal.SIGKILL
+
+
+class Unready(KeptEvents):
+    """A sink that uses all the time it is given, and notes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[float] = []
+
+    def flush(self, timeout) -> bool:
+        self.given.append(timeout)
+        time.sleep(timeout)
+        return False
+
+
+def test_the_end_takes_no_longer_than_it_may(case_tables):
+    sink = Unready()
+    agent = observe(case_tables, sink, flush_seconds=0.5)
+    agent.stop()
+    agent._worker._end_of_application(bridge.Happening("stop"))
+    assert sum(sink.given) <= 0.6
 
 
 @pytest.mark.slow
@@ -247,8 +306,11 @@ def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, mon
     monkeypatch.setattr(bridge, "JvmBridge", refuse)
     monkeypatch.setattr(dump, "shared_object", refuse)
     sink = KeptEvents()
+    bus = bridge.listener_bus(case_tables.sparkContext)
+    before = bus.listeners().size()
     with observe(case_tables, sink) as agent:
         assert isinstance(agent._worker._bridge, bridge.PythonBridge)
+        assert bus.listeners().size() == before + 1
         case_tables.sql("INSERT INTO dst SELECT a, c FROM t")
         case_tables.sql("CREATE TABLE made_slowly USING parquet AS SELECT a, z FROM t JOIN u ON a = x")
     seen = [(event["eventType"], shown(event)) for event in sink.events]
@@ -262,4 +324,5 @@ def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, mon
     ]
     errors = sink.events[2]["run"]["facets"]["extractionError"]["errors"]
     assert any("cannot compile" in each["errorMessage"] for each in errors)
+    assert bus.listeners().size() == before
     case_tables.sql("DROP TABLE made_slowly")

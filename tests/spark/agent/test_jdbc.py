@@ -5,6 +5,9 @@ from tests.spark.agent.conftest import columns, shown
 from tests.spark.test_sql_cases import lines
 
 from headwater.spark import explain_lineage, lineage
+from headwater.spark.agent import reading
+from headwater.spark.agent.datasets import JdbcQuery
+from headwater.spark.agent.jdbc import tables_of_query
 
 pytestmark = pytest.mark.spark
 
@@ -67,6 +70,71 @@ def test_a_subquery_as_table(shop):
     ]
 
 
+STARS = {
+    "select * from items": {"id": "items.id", "name": "items.name", "n": "items.n"},
+    "select * from (select * from items) x": {"id": "items.id", "name": "items.name", "n": "items.n"},
+    'select o.*, i."name" from orders o join items i on o."item" = i."id"': {
+        "item": "orders.item",
+        "price": "orders.price",
+        "name": "items.name",
+    },
+    'select "item", (select max("id") from items) as "most" from orders': {"item": "orders.item", "most": "items.id"},
+}
+
+
+@pytest.fixture(scope="module")
+def orders(shop):
+    frame = shop.spark.createDataFrame([(1, 5)], "item int, price int")
+    frame.write.jdbc(URL, "orders", properties={"driver": DRIVER})
+
+
+@pytest.mark.parametrize("query", STARS)
+def test_a_star_brings_the_columns_that_spark_knows(shop, orders, tmp_path, query):
+    event = shop.run(lambda: read(shop, query=query).write.parquet(f"{tmp_path}/out"))
+    assert columns(event) == {name: {f"memory:shop.{source}"} for name, source in STARS[query].items()}
+    assert "extractionError" not in event["run"]["facets"]
+
+
+def test_what_two_stars_bring_cannot_be_told(shop, orders, tmp_path):
+    query = 'select o.*, i.* from orders o join items i on o."item" = i."id"'
+    event = shop.run(lambda: read(shop, query=query).write.parquet(f"{tmp_path}/out"))
+    assert {each["name"] for each in event["inputs"]} == {"memory:shop.items", "memory:shop.orders"}
+    assert columns(event) == {"item": {"memory:shop.orders.item"}, "id": {"memory:shop.items.id"}}
+    doubts = [each["errorMessage"] for each in event["run"]["facets"]["extractionError"]["errors"]]
+    assert any("cannot be told" in doubt and "`price`" in doubt for doubt in doubts)
+
+
+def test_rows_of_a_query_are_those_of_no_table(shop, orders, tmp_path):
+    both = read(shop, dbtable="items").crossJoin(read(shop, query='select "price" from orders'))
+    event = shop.run(lambda: both.write.parquet(f"{tmp_path}/out"))
+    rows = {each["name"]: each.get("inputFacets", {}).get("inputStatistics", {}) for each in event["inputs"]}
+    assert rows["memory:shop.items"]["rowCount"] == 2
+    assert rows["memory:shop.orders"] == {}
+
+
+PREPARED = {
+    'WITH w AS (SELECT "id" AS k, "n" FROM items WHERE "name" <> \'z\')': ("SELECT * FROM w", ["id", "n"]),
+    "(SELECT x AS k, n INTO #some FROM items)": ("SELECT * FROM #some", ["x", "n"]),
+}
+
+
+@pytest.mark.parametrize("prepared", PREPARED)
+def test_what_is_prepared_for_a_query_is_no_table(prepared):
+    """Derby takes no `prepareQuery`, so the text is read without a database."""
+    text, sources = PREPARED[prepared]
+    behind = tables_of_query(JdbcQuery(text, "mssql", "jdbc:sqlserver://db:1433;databaseName=shop", prepared))
+    assert [each.name.name for each in behind.tables.values()] == ["shop.items"]
+    assert [edge.source.column for edge in behind.edges if edge.target.column is not None] == sources
+
+
+def test_a_query_that_cannot_be_read_is_no_table(shop, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading, "tables_of_query", lambda query: None)
+    event = shop.run(lambda: read(shop, query='select "id" from items').write.parquet(f"{tmp_path}/out"))
+    assert shown(event) == "-> out"
+    (doubt,) = event["run"]["facets"]["extractionError"]["errors"]
+    assert "could not be understood" in doubt["errorMessage"]
+
+
 def test_credentials_never_leave(shop):
     with_password = "jdbc:derby:memory:shop;user=APP;password=hush"
     reader = shop.spark.read.format("jdbc").option("url", with_password).option("driver", DRIVER)
@@ -81,7 +149,22 @@ def test_a_jdbc_table_of_the_session_catalog(shop):
     assert shown(event) == "u -> memory:shop.saved"
     assert columns(event) == {"a": {"u.x"}, "c": {"u.z"}}
     assert event["outputs"][0]["facets"]["symlinks"]["identifiers"][0]["name"] == "cases.linked"
+    event = shop.run("INSERT INTO linked SELECT 7, 'x'")
+    assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 1
+    event = shop.run("INSERT INTO linked SELECT a + 1, c FROM linked WHERE a > 0")
+    assert shown(event) == "memory:shop.saved -> memory:shop.saved"
+    assert columns(event) == {"a": {"memory:shop.saved.a"}, "c": {"memory:shop.saved.c"}}
+    assert "extractionError" not in event["run"]["facets"]
     shop.spark.sql("DROP TABLE linked")
+
+
+def test_a_query_of_the_session_catalog(shop, tmp_path):
+    query = "select * from items"
+    shop.spark.sql(f"CREATE TABLE asked USING jdbc OPTIONS (url '{URL}', query '{query}', driver '{DRIVER}')")
+    event = shop.run(lambda: shop.spark.table("asked").write.parquet(f"{tmp_path}/out"))
+    assert shown(event) == "memory:shop.items -> out"
+    assert columns(event)["n"] == {"memory:shop.items.n"}
+    shop.spark.sql("DROP TABLE asked")
 
 
 CATALOG = {

@@ -57,6 +57,58 @@ def test_the_facets_of_job_and_run(watch):
     ]
 
 
+USES = {
+    "collect": lambda result: result.collect(),
+    "toPandas": lambda result: result.toPandas(),
+    "count": lambda result: result.count(),
+    "all of them": lambda result: (result.collect(), result.count(), result.show()),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_result_of_a_command_is_no_run_of_its_own(watch, use):
+    made = watch.run(lambda: USES[use](watch.spark.sql("CREATE TABLE kept USING parquet AS SELECT a, c FROM t")))
+    added = watch.run(lambda: USES[use](watch.spark.sql("INSERT INTO kept SELECT a, c FROM t")))
+    assert [shown(event) for event in (made, added)] == ["t -> kept CREATE", "t -> kept"]
+    watch.spark.sql("DROP TABLE kept")
+
+
+def test_a_failed_analysis_is_printed_once(watch, capfd):
+    """By Spark, for the program that asked; the agent asks nothing that fails again."""
+    watch.said()
+    with pytest.raises(Exception, match="no_such_column"):
+        watch.spark.sql("SELECT no_such_column FROM t")
+    once = capfd.readouterr().err
+    assert watch.said() == []
+    assert capfd.readouterr().err == ""
+    assert once.count("no_such_column FROM") <= 1
+    assert watch.agent.counts.failed == 0
+
+
+def _read_rows(event: dict) -> list[int | None]:
+    return [each.get("inputFacets", {}).get("inputStatistics", {}).get("rowCount") for each in event["inputs"]]
+
+
+def test_rows_of_several_paths_are_not_those_of_the_first(watch, tmp_path):
+    one, two = f"{tmp_path}/one", f"{tmp_path}/two"
+    watch.spark.range(10).write.parquet(one)
+    watch.spark.range(5).write.parquet(two)
+    read = watch.spark.read
+    together = watch.run(lambda: read.parquet(one, two).write.parquet(f"{tmp_path}/both"))
+    apart = watch.run(lambda: read.parquet(one).union(read.parquet(two)).write.parquet(f"{tmp_path}/apart"))
+    assert [shown(event) for event in (together, apart)] == ["one, two -> both", "one, two -> apart"]
+    assert _read_rows(together) == [None, None]
+    assert _read_rows(apart) == [10, 5]
+
+
+def test_rows_that_are_taken_one_by_one_are_not_zero(watch, tmp_path):
+    watch.spark.range(10).write.parquet(f"{tmp_path}/rows")
+    rows = watch.spark.read.parquet(f"{tmp_path}/rows")
+    event = watch.run(lambda: list(rows.toLocalIterator()))
+    assert shown(event) == "rows ->"
+    assert _read_rows(event) == [None]
+
+
 def test_python_lines_are_on_edges(watch):
     df = watch.spark.table("t").select((F.col("a") + F.col("b")).alias("p"), F.col("c").alias("q"))
     event = watch.run(lambda: df.write.insertInto("dst"))

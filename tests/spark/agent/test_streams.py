@@ -46,6 +46,27 @@ def test_files_to_files(watch, landing, tmp_path):
     assert event["job"]["name"] == "suite.stream.copy"
 
 
+def test_streams_without_a_name_are_jobs_of_their_own(watch, landing, tmp_path):
+    for name in ("one", "two"):
+        writer = landing.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/cp_{name}")
+        events = run_stream(watch, writer.option("path", f"{tmp_path}/{name}"))
+        assert {event["job"]["name"] for event in events} == {f"suite.stream.landing_to_{name}"}
+        assert events[0]["eventTime"] <= events[1]["eventTime"]
+
+
+def test_a_stream_without_a_name_that_does_nothing(watch, tmp_path):
+    (tmp_path / "empty").mkdir()
+    watch.said()
+    rows = watch.spark.readStream.schema("a int").json(f"{tmp_path}/empty")
+    writer = rows.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/cp")
+    writer.trigger(availableNow=True).start(f"{tmp_path}/out").awaitTermination()
+    events = watch.said()
+    assert [(event["eventType"], event["job"]["name"]) for event in events] == [
+        ("START", "suite.stream.unnamed"),
+        ("COMPLETE", "suite.stream.unnamed"),
+    ]
+
+
 def test_foreach_batch_is_joined_to_its_source(watch, landing, tmp_path):
     def save(batch, number):
         batch.withColumn("k", F.upper("c")).write.mode("append").parquet(f"{tmp_path}/batches")

@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -100,7 +101,8 @@ class CompositeSink:
                 log.exception("A sink raised; the others go on.")
 
     def flush(self, timeout: float) -> bool:
-        done = [sink.flush(timeout) for sink in self.sinks]
+        deadline = time.monotonic() + timeout
+        done = [sink.flush(max(0.0, deadline - time.monotonic())) for sink in self.sinks]
         return all(done)
 
     def close(self) -> Delivery:

@@ -60,6 +60,7 @@ class Buffered:
         self._sent = self._lost = 0
         self._last_error: str | None = None
         self._closed = False
+        self._is_late = False  # a flush did not end in time: nobody waits a second time
         self._given_up = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -87,12 +88,14 @@ class Buffered:
             while self._waiting or self._sending:
                 left = deadline - time.monotonic()
                 if left <= 0:
+                    self._is_late = True
                     return False
                 self._changed.wait(left)
+            self._is_late = False
         return True
 
     def close(self, timeout: float = 10.0) -> Delivery:
-        self.flush(timeout)
+        self.flush(0 if self._is_late else timeout)
         self._given_up.set()
         with self._changed:
             self._closed = True

@@ -1,5 +1,7 @@
 package headwater.agent;
 
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -9,10 +11,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.*;
+import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.ui.*;
 import org.apache.spark.sql.streaming.StreamingQueryListener;
+import org.apache.spark.util.ShutdownHookManager;
 import scala.Option;
 
 /**
@@ -20,24 +24,28 @@ import scala.Option;
  *
  * Spark calls it on a queue of its own, and it never waits: when Python is behind by more than `capacity`
  * happenings, further ones are counted and forgotten. The one exception is the end of the application, where it waits a
- * little so that Python can finish. The format of a happening is described in bridge.py.
+ * little so that Python, if it still runs, can finish. The format of a happening is described in bridge.py.
  */
 public class Bridge extends SparkListener {
     private LinkedBlockingQueue waiting;
     private final Map held = new HashMap();
     private final Set jobs = new HashSet();
     private final Map details = new HashMap(); // execution → its first job
+    private final Map work = new HashMap(); // execution → jobs, rows and bytes that its tasks have written
+    private final Map stages = new HashMap(); // stage → execution
     private final CountDownLatch finished = new CountDownLatch(1);
     private SparkContext context;
     private long patience;
+    private int python;
     private volatile long accepted;
     private volatile long lost;
     private long next;
 
-    public void open(Object sparkContext, int capacity, long milliseconds) {
+    public void open(Object sparkContext, int capacity, long milliseconds, int process) {
         context = (SparkContext) sparkContext;
         waiting = new LinkedBlockingQueue(capacity);
         patience = milliseconds;
+        python = process;
     }
 
     /** The next happening as JSON, or null when there is none in that time. */
@@ -68,15 +76,19 @@ public class Bridge extends SparkListener {
             else if (event instanceof StreamingQueryListener.QueryStartedEvent) {
                 StreamingQueryListener.QueryStartedEvent stream = (StreamingQueryListener.QueryStartedEvent) event;
                 String name = stream.name() == null ? "null" : text(stream.name());
-                offer("\"kind\":\"stream\",\"run\":" + text(stream.runId().toString()) + ",\"name\":" + name, null);
+                offer("\"kind\":\"stream\"" + at(stream.runId()) + ",\"name\":" + name, null);
             } else if (event instanceof StreamingQueryListener.QueryTerminatedEvent) {
                 StreamingQueryListener.QueryTerminatedEvent stream = (StreamingQueryListener.QueryTerminatedEvent) event;
                 String why = stream.exception().isDefined() ? text((String) stream.exception().get()) : "null";
-                offer("\"kind\":\"stream end\",\"run\":" + text(stream.runId().toString()) + ",\"error\":" + why, null);
+                offer("\"kind\":\"stream end\"" + at(stream.runId()) + ",\"error\":" + why, null);
             }
         } catch (Throwable ours) {
             lost++;
         }
+    }
+
+    private static String at(java.util.UUID run) {
+        return ",\"run\":" + text(run.toString()) + ",\"time\":" + System.currentTimeMillis();
     }
 
     private void started(SparkListenerSQLExecutionStart event) {
@@ -84,7 +96,19 @@ public class Bridge extends SparkListener {
         Option root = event.rootExecutionId();
         Object id = root.isDefined() ? root.get() : Long.valueOf(event.executionId());
         offer("\"kind\":\"start\",\"id\":" + event.executionId() + ",\"root\":" + id + ",\"time\":" + event.time()
-            + stream(execution), execution);
+            + stream(execution), readable(execution));
+    }
+
+    /**
+     * An execution that has a plan to read: null when its analysis failed, and when it only hands out what a command
+     * has returned, which ran before as an execution of its own.
+     */
+    private static QueryExecution readable(QueryExecution execution) {
+        try {
+            return execution == null || execution.commandExecuted() instanceof CommandResult ? null : execution;
+        } catch (Throwable notAnalyzed) {
+            return null;
+        }
     }
 
     private void ended(SparkListenerSQLExecutionEnd event) {
@@ -93,9 +117,20 @@ public class Bridge extends SparkListener {
             error = text((String) event.errorMessage().get());
         String trace = event.executionFailure() != null && event.executionFailure().isDefined()
             ? text(trace((Throwable) event.executionFailure().get())) : "null";
+        String name = event.executionName().isDefined() ? text((String) event.executionName().get()) : "null";
+        long[] done = done(Long.valueOf(event.executionId()));
+        work.remove(Long.valueOf(event.executionId()));
         Object job = details.remove(String.valueOf(event.executionId()));
         offer("\"kind\":\"end\",\"id\":" + event.executionId() + ",\"time\":" + event.time() + ",\"error\":" + error
-            + ",\"trace\":" + trace + ",\"job\":" + job + stream(event.qe()), event.qe());
+            + ",\"trace\":" + trace + ",\"name\":" + name + ",\"jobs\":" + done[0] + ",\"rows\":" + done[1]
+            + ",\"bytes\":" + done[2] + ",\"job\":" + job + stream(event.qe()), readable(event.qe()));
+    }
+
+    /** What an execution has done so far. */
+    private long[] done(Long execution) {
+        long[] done = (long[]) work.get(execution);
+        if (done == null) work.put(execution, done = new long[3]);
+        return done;
     }
 
     /** Of a micro-batch: the run of its stream. The class moves between packages from release to release. */
@@ -116,7 +151,7 @@ public class Bridge extends SparkListener {
         return trace.length() > 20000 ? trace.substring(0, 20000) : trace;
     }
 
-    /** The first job of a query; and jobs that belong to no query: work on RDDs. */
+    /** Jobs of queries are counted, and the first of each is kept; those that belong to none are work on RDDs. */
     public void onJobStart(SparkListenerJobStart event) {
         try {
             if (isOfQuery(event)) {
@@ -124,6 +159,10 @@ public class Bridge extends SparkListener {
                 String root = event.properties().getProperty("spark.sql.execution.root.id", own);
                 if (details.size() > 1000) details.clear(); // of ends that never came
                 if (!details.containsKey(root)) details.put(root, job(event));
+                Long id = Long.valueOf(own);
+                done(id)[0]++;
+                scala.collection.Iterator each = event.stageInfos().iterator();
+                while (each.hasNext()) stages.put(Integer.valueOf(((StageInfo) each.next()).stageId()), id);
                 return;
             }
             Option job = context.dagScheduler().jobIdToActiveJob().get(Integer.valueOf(event.jobId()));
@@ -151,6 +190,14 @@ public class Bridge extends SparkListener {
         return out + "}";
     }
 
+    public void onStageCompleted(SparkListenerStageCompleted event) {
+        Long execution = (Long) stages.remove(Integer.valueOf(event.stageInfo().stageId()));
+        if (execution == null || event.stageInfo().taskMetrics() == null || !work.containsKey(execution)) return;
+        long[] done = done(execution);
+        done[1] += event.stageInfo().taskMetrics().outputMetrics().recordsWritten();
+        done[2] += event.stageInfo().taskMetrics().outputMetrics().bytesWritten();
+    }
+
     public void onJobEnd(SparkListenerJobEnd event) {
         if (!jobs.remove(Integer.valueOf(event.jobId()))) return;
         String error = "null";
@@ -159,11 +206,25 @@ public class Bridge extends SparkListener {
     }
 
     public void onApplicationEnd(SparkListenerApplicationEnd event) {
-        offer("\"kind\":\"stop\",\"time\":" + event.time(), null);
+        String why = ShutdownHookManager.inShutdown() ? text("Spark was shut down before the program ended") : "null";
+        offer("\"kind\":\"stop\",\"time\":" + event.time() + ",\"error\":" + why, null);
+        long end = System.currentTimeMillis() + patience;
         try {
-            finished.await(patience, TimeUnit.MILLISECONDS);
+            while (!finished.await(100, TimeUnit.MILLISECONDS) && System.currentTimeMillis() < end && pythonLives()) {}
         } catch (InterruptedException nobodyWaits) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether the Python that asks still runs; where the system does not say, it is believed to. */
+    private boolean pythonLives() {
+        if (python == 0) return true; // there is none: a thread of this JVM asks
+        try {
+            byte[] stat = Files.readAllBytes(Paths.get("/proc/" + python + "/stat", new String[0]));
+            String state = new String(stat);
+            return "ZX".indexOf(state.charAt(state.lastIndexOf(')') + 2)) < 0;
+        } catch (java.io.IOException gone) {
+            return !new java.io.File("/proc/self/stat").exists();
         }
     }
 

@@ -56,7 +56,7 @@ public class Listener extends Bridge implements Runnable {
         milliseconds = (long) (conf.getDouble("spark.headwater.seconds", 5.0) * 1000);
         spoolBytes = conf.getLong("spark.headwater.spool_bytes", 268435456L);
         flush = (long) (conf.getDouble("spark.headwater.flush_seconds", 10.0) * 1000);
-        open(null, conf.getInt("spark.headwater.queue", 1000), flush);
+        open(null, conf.getInt("spark.headwater.queue", 1000), flush, 0);
         Thread thread = new Thread(this, "headwater-listener");
         thread.setDaemon(true);
         thread.start();
@@ -208,7 +208,12 @@ public class Listener extends Bridge implements Runnable {
 
     private void measure(ObjectNode note, Long id, QueryExecution execution) {
         try {
-            note.set("measures", JSON.readTree(new Measures().of(execution)));
+            JsonNode measures = JSON.readTree(new Measures().of(execution));
+            for (int at = 0; at < measures.size(); at++) {
+                ArrayNode jdbc = (ArrayNode) measures.get(at).get("jdbc");
+                if (jdbc != null) jdbc.set(0, JSON.getNodeFactory().textNode(Recorder.masked(jdbc.get(0).asText())));
+            }
+            note.set("measures", measures);
             PlanDump dumper = (PlanDump) dumps.get(id);
             if (dumper != null && !note.has("live")) new Recorder(execution).answers(note, dumper);
         } catch (Throwable unread) {

@@ -4,6 +4,8 @@ import java.util.IdentityHashMap;
 import org.apache.spark.sql.execution.*;
 import org.apache.spark.sql.execution.adaptive.*;
 import org.apache.spark.sql.execution.command.DataWritingCommandExec;
+import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions;
+import org.apache.spark.sql.execution.datasources.jdbc.JDBCRelation;
 import org.apache.spark.sql.execution.datasources.v2.*;
 import scala.Option;
 
@@ -47,15 +49,22 @@ public class Measures {
         } else if (plan instanceof RowDataSourceScanExec) {
             begin("scan", plan);
             Option table = ((RowDataSourceScanExec) plan).tableIdentifier();
-            if (table.isDefined()) out.append(",\"table\":").append(text(String.valueOf(table.get()).replace("`", "")));
-            else out.append(",\"jdbc\":true");
+            if (((RowDataSourceScanExec) plan).relation() instanceof JDBCRelation) {
+                JDBCOptions asked = ((JDBCRelation) ((RowDataSourceScanExec) plan).relation()).jdbcOptions();
+                out.append(",\"jdbc\":[").append(text(asked.url())).append(',').append(text(asked.tableOrQuery())).append(']');
+            } else if (table.isDefined())
+                out.append(",\"table\":").append(text(String.valueOf(table.get()).replace("`", "")));
             out.append('}');
         } else if (plan.getClass().getSimpleName().equals("HiveTableScanExec")) {
             begin("scan", plan);
             out.append(",\"hive\":true}");
-        } else if (plan instanceof DataWritingCommandExec || plan instanceof V2TableWriteExec) {
+        } else if (plan instanceof DataWritingCommandExec) {
             begin("write", plan);
             out.append('}');
+        } else if (plan instanceof V2TableWriteExec && ((V2TableWriteExec) plan).commitProgress().isDefined()) {
+            StreamWriterCommitProgress done = (StreamWriterCommitProgress) ((V2TableWriteExec) plan).commitProgress().get();
+            begin("write", plan);
+            out.append(",\"rows\":").append(done.numOutputRows()).append('}');
         }
         scala.collection.Iterator children = plan.children().iterator();
         while (children.hasNext()) walk((SparkPlan) children.next());
@@ -80,6 +89,13 @@ public class Measures {
     }
 
     private static String text(String text) {
-        return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+        StringBuilder out = new StringBuilder("\"");
+        for (int at = 0; at < text.length(); at++) {
+            char sign = text.charAt(at);
+            if (sign == '"' || sign == '\\') out.append('\\').append(sign);
+            else if (sign < ' ' || Character.isSurrogate(sign)) out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(sign)}));
+            else out.append(sign);
+        }
+        return out.append('"').toString();
     }
 }

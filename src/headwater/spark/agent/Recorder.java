@@ -140,7 +140,8 @@ public class Recorder {
         else if (value instanceof scala.collection.Seq) items(out, (scala.collection.Seq) value);
         else if (value instanceof LogicalPlan) return node((LogicalPlan) value).setAll(schema((LogicalPlan) value));
         else if (value instanceof JDBCOptions) {
-            out.put("url", masked(((JDBCOptions) value).url())).put("tableOrQuery", ((JDBCOptions) value).tableOrQuery());
+            JDBCOptions asked = (JDBCOptions) value;
+            out.put("url", masked(asked.url())).put("tableOrQuery", asked.tableOrQuery()).put("prepareQuery", asked.prepareQuery());
         } else parts(out, value);
         return out;
     }

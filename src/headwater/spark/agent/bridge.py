@@ -5,18 +5,22 @@ happened; Python asks for it when it has time. No Python runs on Spark's threads
 job up, and no callback server is needed. A happening is a JSON object:
 
     {"kind": "start", "id": 7, "root": 5, "time": ms, "key": 12, "run": of a stream}     an execution began
-    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13, "job": {…}}  it ended
+    {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13,        it ended
+     "name": "collect", "jobs": 2, "rows": 7, "bytes": 750, "job": {…}}                  … its action and tasks
     {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
-    {"kind": "stream", "run": uuid, "name": text} · "stream end"                         a streaming query
+    {"kind": "stream", "run": uuid, "time": ms, "name": text} · "stream end"             a streaming query
     {"kind": "stop"}                                                                     the application ends
 
-`key` fetches the object that came with it: the QueryExecution, the job.
+`key` fetches the object that came with it: the QueryExecution, the job. An execution has none when there is no plan
+to read: its analysis failed, or it hands out the result of a command that has run before. `rows` and `bytes` are what
+its tasks say they have written.
 
 Where Spark cannot compile (`PythonBridge`), a Python object listens over Py4J: every event of Spark then costs a call
 into Python, so jobs of very many tasks feel it.
 """
 
 import dataclasses
+import os
 import queue
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -46,6 +50,9 @@ class Happening:
     error: str | None = None
     trace: str | None = None
     job: dict[str, str | int] | None = None  # the first job of an execution
+    jobs: int | None = None
+    rows: int = 0
+    bytes: int = 0
 
 
 _DECODER = msgspec.json.Decoder(Happening)
@@ -70,7 +77,7 @@ class JvmBridge:
     def __init__(self, context: SparkContext, capacity: int, patience: float) -> None:
         source = java_source(__package__, "Bridge")
         self._listener = new_instance(load_class(context, source, "headwater.agent.Bridge"), context)
-        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000))
+        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000), os.getpid())
         self._bus = listener_bus(context)
         self._bus.addToQueue(self._listener, QUEUE)
 
@@ -118,7 +125,16 @@ class PythonBridge:
         self._held: dict[int, Any] = {}
         self._lost = self._accepted = self._next = 0
         self._bus = listener_bus(context)
-        self._bus.addToQueue(self, QUEUE)
+        # Py4J gives this object a new proxy in every call, and the bus takes off only the proxy that it was given
+        arguments = context._gateway.new_array(jvm.Object, 2)  # type: ignore[union-attr]
+        jvm.java.lang.reflect.Array.set(arguments, 0, self)
+        arguments[1] = QUEUE
+        self._call_bus("addToQueue", arguments)
+        self._listener = jvm.java.util.Arrays.copyOf(arguments, 1)
+
+    def _call_bus(self, name: str, arguments: Any) -> None:
+        method = next(each for each in self._bus.getClass().getMethods() if each.getName() == name)
+        method.invoke(self._bus, arguments)
 
     def __getattr__(self, name: str) -> Any:
         """Every other callback of the interface: nothing to do."""
@@ -132,12 +148,11 @@ class PythonBridge:
                 root = option(event.rootExecutionId())
                 id = int(event.executionId())
                 started = Happening("start", id, id if root is None else int(root), int(event.time()))
-                self._offer(started, self._executions.getQueryExecution(id))
+                self._offer(started, _readable(self._executions.getQueryExecution(id)))
             case "SparkListenerSQLExecutionEnd":
                 error = option(event.errorMessage()) or None
-                self._offer(
-                    Happening("end", int(event.executionId()), time=int(event.time()), error=error), event.qe()
-                )
+                ended = Happening("end", int(event.executionId()), time=int(event.time()), error=error)
+                self._offer(ended, _readable(event.qe()))
 
     def onApplicationEnd(self, event: Any) -> None:  # noqa: N802
         self._offer(Happening("stop", time=int(event.time())), None)
@@ -175,7 +190,15 @@ class PythonBridge:
         return
 
     def detach(self) -> None:
-        self._bus.removeListener(self)
+        self._call_bus("removeListener", self._listener)
+
+
+def _readable(execution: Any) -> Any:
+    """An execution that has a plan to read, else None."""
+    try:
+        return None if class_name(execution.commandExecuted()) == "CommandResult" else execution
+    except Exception:  # there is none, or its analysis failed
+        return None
 
 
 Bridge: TypeAlias = JvmBridge | PythonBridge

@@ -9,13 +9,16 @@ Spark that cannot compile is asked call by call. Either way there is
 
 for a table of the session catalog, and for any other
 
-    {"class": "SparkTable", "name", "properties": {name: text}, "schema": [[column, type], …]}
+    {"class": "SparkTable", "name", "properties": {name: text}, "schema": [[column, type], …],
+     "location", "branch", "snapshot", "metadata"}
 
-where what is not known is missing.
+where what is not known is missing; the last line is for tables of Iceberg only.
 """
 
 from contextlib import suppress
 from typing import Any, TypeAlias
+
+from py4j.protocol import Py4JError
 
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.spark.agent.context import OpenLineageContext
@@ -68,7 +71,7 @@ def _ask_catalog(table: Any) -> Described:
         "location": None if location is None else str(location.toString()),
         "input": option(storage.inputFormat()),
     }
-    found |= {name: lookup(storage.properties(), name) for name in ("url", "dbtable", "query")}
+    found |= {name: lookup(storage.properties(), name) for name in ("url", "dbtable", "query", "prepareQuery")}
     described: Described = {name: value for name, value in found.items() if value is not None}
     described["table"] = [*([database] if database else []), str(table.identifier().table())]
     described["schema"] = columns_of(table.schema())
@@ -81,4 +84,15 @@ def _ask_other(table: Any, kind: str) -> Described:
         described["properties"] = {str(key): str(value) for key, value in table.properties().items()}
     with suppress(Exception):
         described["schema"] = columns_of(table.schema())
-    return described
+    is_iceberg = str(table.getClass().getName()).startswith("org.apache.iceberg.")
+    return described | _ask_iceberg(table) if is_iceberg else described
+
+
+def _ask_iceberg(table: Any) -> Described:
+    inner, branch = table.table(), table.branch()
+    head = inner.currentSnapshot() if branch is None else inner.snapshot(branch)
+    snapshot = table.snapshotId() or (None if head is None else head.snapshotId())
+    found = {"location": inner.location(), "branch": branch, "snapshot": snapshot}
+    with suppress(Py4JError):  # only a table of metadata has one
+        found["metadata"] = inner.metadataTableType()
+    return {name: str(value) for name, value in found.items() if value is not None}

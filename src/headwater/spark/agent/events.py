@@ -1,5 +1,6 @@
 """OpenLineage events of what was found."""
 
+import dataclasses
 from datetime import UTC, datetime
 
 from headwater.events import facets as openlineage
@@ -28,7 +29,9 @@ class OpenLineageRunEventBuilder:
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
         inputs = tuple(input_dataset(each, context.read(each)) for each in context.inputs)
-        found, known = context.outputs, context.datasets
+        made = type in (EventType.COMPLETE, EventType.RUNNING)  # else the version is that of before
+        found = [each if made and each.change != "DROP" else _unversioned(each) for each in context.outputs]
+        known = context.datasets
         written = context.written if len([each for each in found if each.query is not None]) == 1 else None
         outputs = tuple(output_dataset(each, context.edges_into(each), known, written) for each in found)
         context.job = context.job or job_suffix(context, dataset=self.application.options.dataset_in_job)
@@ -106,12 +109,16 @@ def job_suffix(context: SparkSQLExecutionContext, *, dataset: bool = True) -> st
         operation = snake_case(outputs[0].node.name)
         if outputs[0].node.name in ("ReplaceData", "WriteDelta"):
             operation = _REWRITTEN.get(outputs[0].statement, operation)
-        return f"{operation}.{_joined([output.dataset for output in outputs])}" if dataset else operation
+        return f"{operation}.{joined_names([output.dataset for output in outputs])}" if dataset else operation
     root = lineages[0].plan.root.name if lineages else "query"
-    return f"read_{snake_case(root)}.{_joined(context.inputs)}" if dataset else f"read_{snake_case(root)}"
+    return f"read_{snake_case(root)}.{joined_names(context.inputs)}" if dataset else f"read_{snake_case(root)}"
 
 
-def _joined(datasets: list[PlanDataset]) -> str:
+def _unversioned(output: PlanOutput) -> PlanOutput:
+    return dataclasses.replace(output, dataset=dataclasses.replace(output.dataset, version=None))
+
+
+def joined_names(datasets: list[PlanDataset]) -> str:
     """The names of a few datasets, short enough for a name."""
     names = [snake_case("_".join(dataset.table.parts[-2:]).rsplit("/", 1)[-1]) for dataset in datasets[:3]]
     more = f"_and_{len(datasets) - 3}_more" if len(datasets) > 3 else ""

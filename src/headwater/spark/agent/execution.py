@@ -12,7 +12,7 @@ from headwater.events.event import new_run_id
 from headwater.events.naming import DatasetName
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
-from headwater.spark.agent.datasets import PlanDataset, PlanOutput
+from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 from headwater.spark.agent.measures import Measure, total
 from headwater.spark.agent.reading import PlanLineage
 from headwater.spark.plan.node import Plan
@@ -25,6 +25,7 @@ class Execution:
     id: int
     lineage: PlanLineage | None = None
     measures: list[Measure] = field(default_factory=list)
+    tasks: Amount | None = None  # what its tasks say they have written
 
 
 @dataclass
@@ -111,23 +112,29 @@ class SparkSQLExecutionContext:
                 return edges
         return ()
 
-    def read(self, dataset: PlanDataset) -> Measure | None:
+    def read(self, dataset: PlanDataset) -> Amount | None:
         """How much was read of a dataset."""
         scans = [each for one in self.executions.values() for each in one.measures if each.kind == "scan"]
         return total([each for each in scans if each.concerns(dataset)])
 
     @property
-    def written(self) -> Measure | None:
-        """How much was written: by the innermost execution that did, the others only asked it to."""
-        for one in sorted(self.executions.values(), key=lambda each: -each.id):
+    def written(self) -> Amount | None:
+        """How much was written: by the innermost execution that did, the others only asked it to.
+
+        Where no plan says it, as with JDBC, the tasks do.
+        """
+        innermost_first = sorted(self.executions.values(), key=lambda each: -each.id)
+        for one in innermost_first:
             writes = [each for each in one.measures if each.kind == "write" and each.rows is not None]
             if writes:
                 return total(writes)
-        return None
+        return next((one.tasks for one in innermost_first if one.tasks is not None), None)
 
     @property
     def issues(self) -> list[Issue]:
-        return list(dict.fromkeys(issue for lineage in self.lineages for issue in lineage.issues))
+        """What could not be told; of columns, only where any are written."""
+        found = [(*lineage.issues, *(lineage.notes if self.outputs else ())) for lineage in self.lineages]
+        return list(dict.fromkeys(issue for each in found for issue in each))
 
     @property
     def degraded(self) -> str | None:

@@ -7,13 +7,12 @@ from headwater.events.event import InputDataset, OutputDataset
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.model.types import Array, DataType, Map, Struct, parse_type
-from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.measures import Measure
+from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 
 _MOST_FIELDS = 5000
 
 
-def input_dataset(dataset: PlanDataset, read: Measure | None) -> InputDataset:
+def input_dataset(dataset: PlanDataset, read: Amount | None) -> InputDataset:
     """A dataset that was read, with how much of it."""
     statistics = None
     if read is not None:
@@ -27,15 +26,14 @@ def input_dataset(dataset: PlanDataset, read: Measure | None) -> InputDataset:
 
 
 def output_dataset(
-    output: PlanOutput, edges: tuple[Edge, ...], known: dict[TableName, PlanDataset], written: Measure | None
+    output: PlanOutput, edges: tuple[Edge, ...], known: dict[TableName, PlanDataset], written: Amount | None
 ) -> OutputDataset:
     """A dataset that was written, with what its columns are made of."""
     dataset = output.dataset
     statistics = None
-    if written is not None and output.query is not None:
-        statistics = facets.OutputStatisticsFacet(
-            row_count=written.rows, size=written.bytes, file_count=written.files
-        )
+    amount = output.written or (written if output.query is not None else None)
+    if amount is not None:
+        statistics = facets.OutputStatisticsFacet(row_count=amount.rows, size=amount.bytes, file_count=amount.files)
     lineage = column_lineage([edge for edge in edges if edge.source.table in known], lambda table: known[table].name)
     return OutputDataset(
         namespace=dataset.name.namespace,

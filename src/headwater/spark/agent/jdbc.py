@@ -1,39 +1,46 @@
 """JDBC sources that read a query: its text goes through the lineage of SQL, its edges are joined to the plan's."""
 
 import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from headwater.analysis.door import analyze
 from headwater.errors import HeadwaterError
-from headwater.lineage.statement import RESULT, StatementLineage
+from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
-from headwater.spark.agent.datasets import JdbcQuery, PlanDataset
+from headwater.spark.agent.datasets import Behind, JdbcQuery
 from headwater.spark.agent.tables import jdbc_dataset
 
 _ORDER = list(Kind)
+UNTOLD = "it cannot be told from which of"
 
 
-def tables_of_query(query: JdbcQuery) -> tuple[dict[TableName, PlanDataset], tuple[Edge, ...]]:
-    """The tables that a JDBC query reads, and the edges from them to its columns.
-
-    Both are empty when the text cannot be understood: then the query itself is the dataset.
-    """
+def tables_of_query(query: JdbcQuery) -> Behind | None:
+    """The tables behind a JDBC query; None when its text cannot be understood."""
+    text = f"{query.prepared}\nSELECT * FROM ({query.text}) q" if _WITH.match(query.prepared) else query.text
+    text = f"{query.prepared.strip('() ')};\n{text}" if query.prepared and text is query.text else text
     try:
-        result = analyze(query.text, _DIALECTS.get(query.dialect, query.dialect))
+        result = analyze(text, _DIALECTS.get(query.dialect, query.dialect))
     except HeadwaterError:  # a database that has no dialect here
-        result = analyze(query.text)
-    if result.has_errors:
-        return {}, ()
-    found = {name: jdbc_dataset(query.url, str(name)) for name in result.tables if name != RESULT}
+        result = analyze(text)
+    if result.has_errors or not result.statements:
+        return None
+    *before, last = result.statements
+    for each in reversed(before):  # a table that was made for the query only
+        last = join_edges(last, each.target, each.edges) if each.target is not None else last
+    made = {each.target for each in before}
+    names = (table.name for each in result.statements for table in each.sources)
+    found = {name: jdbc_dataset(query.url, str(name)) for name in names if name not in made}
     edges = []
-    for edge in result.edges:
+    for edge in last.edges:
         table = found[edge.source.table].table if edge.source.table in found else edge.source.table
         source = ColumnRef(table, edge.source.column, edge.source.path)
         edges.append(dataclasses.replace(edge, source=source, source_span=None, target_span=None))
-    return {each.table: each for each in found.values()}, tuple(edges)
+    return Behind({each.table: each for each in found.values()}, tuple(edges))
 
 
+_WITH = re.compile(r"\s*with\b", re.IGNORECASE)
 _DIALECTS = {"derby": None, "h2": None, "hsqldb": None, "mssql": "tsql"}
 
 
@@ -48,15 +55,19 @@ def join_edges(lineage: StatementLineage, query: TableName, inner: tuple[Edge, .
             edges.setdefault((made.source, made.target, made.kind), made)
     for edge in columns.get("", ()):  # what decides about the rows of the query decides about rows here
         made = dataclasses.replace(edge, target=ColumnRef(lineage.output, None))
-        edges.setdefault((made.source, made.target, made.kind), made)
+        if made.kind.influence is InfluenceClass.ROW:
+            edges.setdefault((made.source, made.target, made.kind), made)
     return dataclasses.replace(lineage, edges=tuple(edges.values()))
 
 
 def _joined(edge: Edge, query: TableName, columns: dict[str, list[Edge]]) -> Iterator[Edge]:
-    if edge.source.table != query or edge.source.column is None:
+    if edge.source.table != query:
         yield edge
         return
-    for below in columns.get(edge.source.column.lower(), ()):
+    column = edge.source.column
+    for below in columns.get((column or "").lower()) or _behind_star(column, columns.get("", ())):
+        if column is None and below.kind.influence is not InfluenceClass.VALUE:
+            continue
         yield dataclasses.replace(
             edge,
             source=below.source,
@@ -64,6 +75,21 @@ def _joined(edge: Edge, query: TableName, columns: dict[str, list[Edge]]) -> Ite
             masking=edge.masking or below.masking,
             approximate=edge.approximate or below.approximate,
         )
+
+
+def _behind_star(column: str | None, whole: Iterable[Edge]) -> Iterator[Edge]:
+    """The ways into a column that only `*` can have brought: the column of that name of the table behind the star.
+
+    Where there are several such tables, it cannot be told which of them has it.
+    """
+    stars = [edge for edge in whole if edge.source.column is None and edge.kind.influence is InfluenceClass.VALUE]
+    tables = dict.fromkeys(edge.source.table for edge in stars)
+    for edge in stars:
+        if len(tables) == 1:
+            yield dataclasses.replace(edge, source=ColumnRef(edge.source.table, column), approximate=None)
+        else:
+            listed = ", ".join(f"`{table.name}`" for table in tables)
+            yield dataclasses.replace(edge, approximate=f"{UNTOLD} {listed} the query's `*` takes `{column}`")
 
 
 def _stronger(inner: Kind, outer: Kind) -> Kind:

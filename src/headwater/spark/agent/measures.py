@@ -7,14 +7,15 @@ import msgspec
 from pyspark import SparkContext
 
 from headwater.events.naming import path_name
-from headwater.spark.agent.datasets import PlanDataset
+from headwater.spark.agent.datasets import Amount, PlanDataset
 from headwater.spark.agent.recorded import RecordedExecution
+from headwater.spark.agent.tables import jdbc_dataset
 from headwater.spark.janino import java_source, shared_object
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One scan or one write."""
+    """One scan or one write. `jdbc` is the address and the table or query that were read; it is not to be shown."""
 
     kind: str
     rows: int | None = None
@@ -22,18 +23,22 @@ class Measure:
     files: int | None = None
     paths: tuple[str, ...] = ()
     table: str | None = None
-    jdbc: bool = False
+    jdbc: tuple[str, str] | None = None
     hive: bool = False
 
     def concerns(self, dataset: PlanDataset) -> bool:
-        """Whether a scan is one of a dataset."""
+        """Whether a scan is one of a dataset, and of no other: rows of several are not told apart."""
         if any("/_delta_log" in path for path in self.paths):  # a table's own book-keeping
             return False
         if self.paths:
-            first, own = path_name(self.paths[0], whole_table=False), dataset.name
-            return first.namespace == own.namespace and f"{first.name}/".startswith(f"{own.name}/")
-        if self.jdbc or self.hive:
-            return dataset.layer == ("jdbc" if self.jdbc else "hive")
+            place, own = dataset.name.namespace, dataset.name.name.rstrip("/")
+            read = [path_name(path, whole_table=False) for path in self.paths]
+            return all(each.namespace == place and f"{each.name}/".startswith(f"{own}/") for each in read)
+        if self.jdbc is not None:
+            asked = jdbc_dataset(*self.jdbc)
+            return asked.query is None and asked.name == dataset.name
+        if self.hive:
+            return dataset.layer == "hive"
         shown, table = f".{dataset.table}", f".{self.table}"
         return self.table is not None and (shown.endswith(table) or table.endswith(shown))
 
@@ -50,7 +55,7 @@ def measure(context: SparkContext | None, execution: Any) -> list[Measure]:
     return _DECODER.decode(shared_object(context, source, "headwater.agent.Measures").of(execution))
 
 
-def total(measures: list[Measure]) -> Measure | None:
+def total(measures: list[Measure]) -> Amount | None:
     """Several scans of one dataset, or writes of one execution, together."""
     if not measures:
         return None
@@ -59,4 +64,7 @@ def total(measures: list[Measure]) -> Measure | None:
         values = [value for each in measures if (value := getattr(each, name)) is not None]
         return sum(values) if values else None
 
-    return Measure(measures[0].kind, added("rows"), added("bytes"), added("files"))
+    rows, bytes, files = map(added, ("rows", "bytes", "files"))
+    if rows and not files:  # a plan that is run again has its files in the numbers of the first run only
+        bytes = files = None
+    return Amount(rows, bytes, files)

@@ -3,13 +3,14 @@
 import atexit
 import logging
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
 
 from pyspark import SparkContext
 
@@ -29,6 +30,8 @@ from headwater.spark.agent.worker import Counts, Worker
 from headwater.spark.source.commits import set_origin_of
 
 log = logging.getLogger("headwater.spark")
+
+_LEAVING_SECONDS = 3.0  # what a process that is told to end at once may still take
 
 _agents: dict[int, "Agent"] = {}
 _lock = threading.Lock()
@@ -77,7 +80,7 @@ class Agent:
     def stop(self) -> Delivery:
         """Report what has happened so far, then take the listener off; the Spark goes on. Doing it twice is fine."""
         if self._delivery is None:
-            self.flush()
+            self.flush(self._worker.left())
             self._worker.say_end()
             set_origin_of(None)
             self._delivery = self._worker.close()
@@ -95,6 +98,13 @@ class Agent:
     def fail(self, error: str) -> None:
         """Note why the application fails, for the event of its end."""
         self._worker.error = error
+
+    def leave(self, error: str | None) -> None:
+        """Report in a few seconds what has ended, because the process ends without its exit handlers."""
+        self._worker.left(most=_LEAVING_SECONDS)
+        if error is not None:
+            self.fail(error)
+        self._at_exit()
 
     def _at_exit(self) -> None:
         try:
@@ -138,7 +148,7 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
         if before is not None:
             before.stop()
         agent = _agents[id(context)] = Agent(context, target, chosen, settings)
-    _watch_failures()
+    _watch_the_end()
     return agent
 
 
@@ -181,16 +191,37 @@ def note_failure(error: str) -> None:
 _watching = False
 
 
-def _watch_failures() -> None:
-    """Let an exception that ends the program be the reason of the application's end; it goes its way as before."""
+def _watch_the_end() -> None:
+    """Report how this process ends, if by an exception, SIGTERM or `os._exit`; it ends as it would have ended."""
     global _watching
     if _watching:
         return
     _watching = True
-    before = sys.excepthook
+    failed, leave, process = sys.excepthook, os._exit, os.getpid()
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         note_failure(f"{kind.__name__}: {error}")
-        before(kind, error, trace)
+        failed(kind, error, trace)
 
-    sys.excepthook = hook
+    def leave_at_once(status: int) -> NoReturn:
+        if os.getpid() == process:  # and not in a child that was forked
+            _leave(f"the job ended with exit code {status}" if status else None)
+        leave(status)
+
+    def terminated(number: int, frame: FrameType | None) -> None:
+        _leave("the job was ended by SIGTERM")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(process, number)
+
+    sys.excepthook, os._exit = hook, leave_at_once
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminated)
+
+
+def _leave(error: str | None) -> None:
+    """Let every agent end, on threads of their own: this one may be in the middle of a call to Spark."""
+    leaving = [threading.Thread(target=agent.leave, args=(error,), daemon=True) for agent in _agents.values()]
+    for each in leaving:
+        each.start()
+    for each in leaving:
+        each.join(_LEAVING_SECONDS + 1)

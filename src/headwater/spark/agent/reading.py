@@ -13,16 +13,15 @@ from headwater.model.edges import InfluenceClass, Kind
 from headwater.model.names import TableName
 from headwater.model.relation import Write
 from headwater.spark.agent.context import OpenLineageContext
-from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.jdbc import join_edges, tables_of_query
+from headwater.spark.agent.datasets import Behind, PlanDataset, PlanOutput
+from headwater.spark.agent.jdbc import UNTOLD, join_edges, tables_of_query
 from headwater.spark.agent.recorded import RecordedExecution
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.catalog import visitor_classes
-from headwater.spark.plan import generators, leaves, relations
+from headwater.spark.plan import generators, leaves, relations, writes
 from headwater.spark.plan.dump import dump_plan, read_dump
 from headwater.spark.plan.lowering import Lowering
 from headwater.spark.plan.node import Node, Plan
-from headwater.spark.plan.writes import lower_delete, lower_insert, lower_merge, lower_query, lower_update
 from headwater.text import without_secrets
 
 D = TypeVar("D", PlanDataset, PlanOutput)
@@ -34,7 +33,7 @@ class PlanLineage:
     """What was found in one plan.
 
     `statements` has one entry per output that takes part in column lineage, or a single one without a target for a
-    plan that only reads. `degraded` says why columns are missing, when they are.
+    plan that only reads. `issues` concern datasets and `notes` columns; `degraded` says why those are missing.
     """
 
     plan: Plan
@@ -42,6 +41,7 @@ class PlanLineage:
     outputs: tuple[PlanOutput, ...] = ()
     statements: tuple[StatementLineage, ...] = ()
     issues: tuple[Issue, ...] = ()
+    notes: tuple[Issue, ...] = ()
     degraded: str | None = None
 
     @property
@@ -87,9 +87,9 @@ class PlanReader:
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, writes))
         inputs |= dict.fromkeys(_build(self.input_builders, plan.root, execution, found.issues))
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
+        self.context.keep(lineage.datasets.values())
         if not self.context.options.columns or plan.truncated:
-            why = plan.reason if plan.truncated else "column lineage is switched off"
-            return dataclasses.replace(lineage, degraded=why)
+            return _without_columns(lineage, plan.reason if plan.truncated else "column lineage is switched off")
         return self._with_columns(lineage, found, earlier)
 
     def outputs(self, plan: Plan, execution: Any, issues: list[Issue] | None = None) -> list[PlanOutput]:
@@ -103,22 +103,38 @@ class PlanReader:
         deadline = monotonic() + options.seconds
         try:
             lowering = Lowering(lineage.plan, found.tables, earlier=earlier, redacted=not options.literals)
-            writes = list(_writes(lowering, lineage))
-            statements = [trace(write, source=lowering.places, deadline=deadline, places=True) for write in writes]
+            made = _writes(lowering, lineage)
+            statements = [trace(each, source=lowering.places, deadline=deadline, places=True) for each in made]
         except RecursionError:
-            return dataclasses.replace(lineage, degraded="an expression is nested too deeply")
+            return _without_columns(lineage, "an expression is nested too deeply")
         except _UNKNOWN_FORM as err:  # tables are known all the same
-            return dataclasses.replace(lineage, degraded=f"the plan has another form: {type(err).__name__}: {err}")
-        issues = (*lineage.issues, *lowering.issues)
-        statements = [settle_status(_without_spans(each, issues)) for each in statements]
+            return _without_columns(lineage, f"the plan has another form: {type(err).__name__}: {err}")
+        kept = (each.query.notes for each in lineage.inputs if isinstance(each.query, Behind))
+        issues, notes = lineage.issues, (*lowering.issues, *(note for each in kept for note in each))
+        statements = [settle_status(_without_spans(each, (*issues, *notes))) for each in statements]
         changed = {each.dataset.table for each in lineage.outputs if each.node.name in _CHANGES}
         statements = [_as_change(each) if each.target in changed else each for each in statements]
-        inputs, statements = _behind_queries(lineage.inputs, statements)
+        inputs, statements, doubts = _behind_queries(lineage.inputs, statements)
+        issues = (*issues, *doubts)
+        lineage = dataclasses.replace(lineage, inputs=inputs, issues=issues, notes=notes)
         if any(each.status is Status.TABLE_ONLY for each in statements):
-            return dataclasses.replace(
-                lineage, inputs=inputs, issues=issues, degraded="the plan takes too long to read"
+            return dataclasses.replace(lineage, degraded="the plan takes too long to read")
+        return dataclasses.replace(lineage, statements=tuple(statements))
+
+    def rows_of(self, lineage: PlanLineage) -> Behind:
+        """What is behind the rows of a plan, its columns by their places: for a plan that takes them up later."""
+        root, found = lineage.plan.root, _Found(self.input_visitors)
+        inputs = tuple(found.at_every_node(root, [], []))
+        traced = []
+        if lineage.degraded is None:
+            places = [str(at) for at in range(len(root.output))]
+            write = writes.lower_insert(
+                Lowering(lineage.plan, found.tables), root, places, target=None, statement="SELECT"
             )
-        return dataclasses.replace(lineage, inputs=inputs, statements=tuple(statements), issues=issues)
+            traced = [trace(write, deadline=monotonic() + self.context.options.seconds)]
+        inputs, traced, _ = _behind_queries(inputs, traced)
+        edges = tuple(edge for each in traced for edge in each.edges)
+        return Behind({each.table: each for each in inputs}, edges, (*lineage.issues, *lineage.notes))
 
 
 # What comes of a node whose fields are not those we know: a Spark of another version, or one that somebody changed.
@@ -130,7 +146,7 @@ def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:
         root = lineage.plan.root
         names_tables = any(child.name.startswith("Resolved") for child in root.children)
         is_command = root.name.endswith("Command") or names_tables
-        return [lower_query(lowering, root)] if root.output and not is_command else []
+        return [writes.lower_query(lowering, root)] if root.output and not is_command else []
     return [write for output in lineage.outputs if (write := _write(lowering, output)) is not None]
 
 
@@ -142,19 +158,22 @@ def _write(lowering: Lowering, output: PlanOutput) -> Write | None:
     if output.query is None:
         return None
     columns = output.columns or [column.name for column in output.query.output]
+    copied = writes.lower_copied_update(lowering, output.query, target) if output.statement == "UPDATE" else None
+    if copied is not None:
+        return copied
     if node.name in _REWRITTEN:  # they carry columns of their own beside the table's
         columns = [name if not name.startswith("__") else "" for name in columns]
-    write = lower_insert(lowering, output.query, columns, target=target, statement=output.statement)
+    write = writes.lower_insert(lowering, output.query, columns, target=target, statement=output.statement)
     return dataclasses.replace(write, assignments=tuple(each for each in write.assignments if each.column))
 
 
 _ROW_LEVEL: dict[str, Callable[[Lowering, Node, TableName], Write]] = {
-    "MergeIntoTable": lower_merge,
-    "UpdateTable": lower_update,
-    "DeleteFromTable": lower_delete,
-    "MergeIntoCommand": lower_merge,
-    "UpdateCommand": lower_update,
-    "DeleteCommand": lower_delete,
+    "MergeIntoTable": writes.lower_merge,
+    "UpdateTable": writes.lower_update,
+    "DeleteFromTable": writes.lower_delete,
+    "MergeIntoCommand": writes.lower_merge,
+    "UpdateCommand": writes.lower_update,
+    "DeleteCommand": writes.lower_delete,
 }
 
 
@@ -180,17 +199,32 @@ def _as_change(lineage: StatementLineage) -> StatementLineage:
 
 def _behind_queries(
     inputs: tuple[PlanDataset, ...], statements: list[StatementLineage]
-) -> tuple[tuple[PlanDataset, ...], list[StatementLineage]]:
-    """The same with JDBC queries replaced by the tables that they read."""
+) -> tuple[tuple[PlanDataset, ...], list[StatementLineage], tuple[Issue, ...]]:
+    """The same with JDBC queries replaced by the tables that they read, and what cannot be told of them."""
     shown: dict[PlanDataset, None] = {}
+    doubts: dict[str, None] = {}
     for dataset in inputs:
-        below, edges = tables_of_query(dataset.query) if dataset.query is not None else ({}, ())
-        if not below:
+        if dataset.query is None:
             shown[dataset] = None
             continue
-        shown |= dict.fromkeys(below.values())
-        statements = [join_edges(each, dataset.table, edges) for each in statements]
-    return tuple(shown), statements
+        below = dataset.query if isinstance(dataset.query, Behind) else tables_of_query(dataset.query)
+        if below is None:
+            doubts["a query that is read over JDBC could not be understood: its tables are not known"] = None
+            continue
+        if below is dataset.query and below.tables and not below.edges:
+            doubts["the columns of rows that were kept are not known"] = None
+        shown |= dict.fromkeys(below.tables.values())
+        statements = [join_edges(each, dataset.table, below.edges) for each in statements]
+        edges = (edge for each in statements for edge in each.edges)
+        doubts |= dict.fromkeys(edge.approximate for edge in edges if edge.approximate and UNTOLD in edge.approximate)
+    issues = (Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message) for message in doubts)
+    return tuple(shown), statements, tuple(issues)
+
+
+def _without_columns(lineage: PlanLineage, why: str) -> PlanLineage:
+    """The datasets of a plan, without the columns that `why` keeps from being known."""
+    inputs, _, doubts = _behind_queries(lineage.inputs, [])
+    return dataclasses.replace(lineage, inputs=inputs, issues=(*lineage.issues, *doubts), degraded=why)
 
 
 def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
@@ -243,10 +277,10 @@ class _Found:
     def at_every_node(self, plan: Node, outputs: list[PlanOutput], writes: list[Node]) -> list[PlanDataset]:
         """The datasets that a plan reads: all that are found, but for the tables that `writes` only write to."""
         commands = [*writes, *(output.node for output in outputs)]
-        targets = {id(each) for command in commands for each in _target_nodes(command)}
+        named = {id(command): {id(each) for each in _targets(command)} for command in commands}
         rewritten = {each.dataset.name for each in outputs if each.node.name in _REWRITTEN}
-        nodes = [node for node in plan.walk() if id(node) not in targets and not node.name.startswith("Resolved")]
-        found = [dataset for node in nodes for dataset in self.at(node)]
+        nodes = plan.walk(lambda above, below: id(below) not in named.get(id(above), ()))
+        found = [dataset for node in nodes if not node.name.startswith("Resolved") for dataset in self.at(node)]
         return [dataset for dataset in found if dataset.name not in rewritten]
 
     def tables(self, node: Node) -> tuple[TableName, ...]:
@@ -259,13 +293,11 @@ _CHANGES = _REWRITTEN | {"MergeIntoTable", "MergeIntoCommand"}
 _LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 
 
-def _target_nodes(command: Node) -> Iterator[Node]:
-    """The nodes by which a command names what it writes to."""
-    for field_name in ("table", "originalTable", "relation", "logicalRelation", "name"):
-        value = command.get(field_name)
-        if isinstance(value, Node):
-            yield from value.walk()
+def _targets(command: Node) -> Iterator[Node]:
+    """The nodes directly below a command by which it names what it writes to."""
+    fields = map(command.get, ("table", "originalTable", "relation", "logicalRelation", "name"))
+    yield from (value for value in fields if isinstance(value, Node))
     if command.name in _ROW_LEVEL:
         target = command.get("target")
-        yield from (target if isinstance(target, Node) else command.children[0]).walk()
+        yield target if isinstance(target, Node) else command.children[0]
     yield from (child for child in command.children if child.name.startswith("Resolved"))

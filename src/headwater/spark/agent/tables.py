@@ -5,7 +5,7 @@ symlink; a table behind JDBC is named by its server; a table of another catalog 
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -39,19 +39,42 @@ def file_dataset(paths: list[str], *, format: str | None = None, schema: Any = (
     ]
 
 
+def scanned_files(known: Mapping[TableName, PlanDataset], paths: list[str]) -> list[PlanDataset]:
+    """The datasets that files of a scan belong to: those that are known, else their folders."""
+    by_name = {dataset.name: dataset for dataset in known.values()}
+    found: dict[PlanDataset, None] = {}
+    unknown: dict[str, None] = {}
+    for path in paths:
+        name = path_name(path, whole_table=False)
+        while name not in by_name and name.name:
+            name = DatasetName(name.namespace, name.name.rpartition("/")[0])
+        if name in by_name:
+            found[by_name[name]] = None
+        else:
+            folder, _, file = path.rpartition("/")
+            unknown[folder if file.startswith("part-") else path] = None
+    return [*found, *file_dataset(list(unknown))]
+
+
+def delta_dataset(uri: str, version: object = None) -> PlanDataset:
+    """A table of Delta Lake by its place alone."""
+    (found,) = file_dataset([uri], format="delta")
+    return dataclasses.replace(found, layer="delta", version=None if version is None else str(version))
+
+
 def _shown(name: DatasetName) -> str:
     return name.name if name.namespace == "file" else str(name)
 
 
-def jdbc_dataset(url: str, table: str, *, schema: Any = ()) -> PlanDataset:
-    """A table behind JDBC, or the query that stands for one."""
+def jdbc_dataset(url: str, table: str, *, schema: Any = (), prepared: str = "") -> PlanDataset:
+    """A table behind JDBC, or the query that stands for one; `prepared` is what `prepareQuery` puts before that."""
     text = table.strip()
     # `(SELECT …) alias` is how JDBC sources carry a query
     query = text[1 : text.rindex(")")].strip() if text.startswith("(") else None
     name = jdbc_name(url, "query" if query else text.replace('"', "").replace("`", ""))
     dialect = name.namespace.partition(":")[0]
     shown = TableName.of(name.namespace, name.name)
-    inner = JdbcQuery(query, dialect, url) if query else None
+    inner = JdbcQuery(query, dialect, url, prepared) if query else None
     return PlanDataset(name, shown, tuple(schema), uri=name.namespace, layer="jdbc", query=inner)
 
 
@@ -61,8 +84,8 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
     provider, columns = table.get("provider"), _columns(table)
     if provider == "jdbc" and "url" in table:
         text = table.get("dbtable") or f"({table.get('query')}) q"
-        jdbc = jdbc_dataset(table["url"], text, schema=columns)
-        return PlanDataset(jdbc.name, TableName(parts), columns, (_symlink(context, parts),), jdbc.uri, "jdbc")
+        jdbc = jdbc_dataset(table["url"], text, schema=columns, prepared=table.get("prepareQuery", ""))
+        return dataclasses.replace(jdbc, table=TableName(parts), symlinks=(_symlink(context, parts),))
     if table["type"] == "VIEW":
         link = _symlink(context, parts, "VIEW")
         return PlanDataset(DatasetName(link.namespace, link.name), TableName(parts), columns, (), None, "view")
@@ -164,7 +187,16 @@ def catalog_name(context: OpenLineageContext, catalog: str, parts: Sequence[str]
         return PlanDataset(found, table, uri=found.namespace, layer="jdbc")
     if warehouse is not None and "headwater" in str(conf.get(prefix, None)):
         return PlanDataset(lake_name(str(warehouse), ".".join(parts[-2:])), table, layer="headwater")
+    links = (_link((catalog, *parts)),)
+    if warehouse is not None and str(conf.get(f"{prefix}.type", None)) == "hadoop":  # Iceberg without a metastore
+        uri = "/".join((str(warehouse), *parts))
+        return PlanDataset(path_name(uri, whole_table=False), table, (), links, uri, "iceberg", "iceberg")
     return PlanDataset(DatasetName(catalog, name), table)
+
+
+def last_known(context: OpenLineageContext, dataset: PlanDataset) -> PlanDataset:
+    """A table that is gone, by the name it had when it was seen last, if it was."""
+    return context.known.get(dataset.table, dataset) if dataset.layer is None else dataset
 
 
 def named_view(context: OpenLineageContext, parts: list[str]) -> PlanDataset:
@@ -217,16 +249,40 @@ def _v2_table(
         return _kafka_table(options, schema)
     if kind == "PythonTable":
         return _python_table(described, options, schema)
+    if "location" in described:
+        return _iceberg_table(table, described, names)
     found = _by_location(table, described)
     if found is not None:
         uri, layer, version = found
-        links = () if catalog is None else (Identifier(namespace=names[0], name=".".join(names[1:]), type="TABLE"),)
-        format = properties.get("provider") or layer
-        return PlanDataset(path_name(uri), TableName(names), schema, links, uri, layer, format, version)
+        format, name = properties.get("provider") or layer, path_name(uri, whole_table=layer == "file")
+        if catalog is None or parts[0] == layer:  # a path in the place of a name
+            return PlanDataset(name, TableName.of(_shown(name)), schema, (), uri, layer, format, version)
+        link = _symlink(context, tuple(parts)) if catalog == SESSION_CATALOG else _link(names)
+        table_name = TableName(names[1:] if catalog == SESSION_CATALOG else names)
+        return PlanDataset(name, table_name, schema, (link,), uri, layer, format, version)
     if catalog is None:
         source = kind.removesuffix("Table").lower() or kind.lower()
         return PlanDataset(memory_name(source), TableName.of(source), schema, layer="memory")
     return PlanDataset(DatasetName(names[0], ".".join(names[1:])), TableName(names), schema)
+
+
+def _link(names: Sequence[str]) -> Identifier:
+    return Identifier(namespace=names[0], name=".".join(names[1:]), type="TABLE")
+
+
+def _iceberg_table(table: Any, described: Described, names: tuple[str, ...]) -> PlanDataset:
+    """A table of Iceberg, at the snapshot that is read; the tables of its metadata are tables of their own."""
+    uri, schema = described["location"], _columns(described)
+    name, links = path_name(uri, whole_table=False), (_link(names),) if len(names) > 1 else ()
+    if described["class"] == "SparkRewriteTable":  # its own compaction, under a name that lives for one job
+        return PlanDataset(name, TableName.of(_shown(name)), schema, (), uri, "iceberg", "iceberg")
+    if "metadata" in described:
+        name = DatasetName(name.namespace, f"{name.name}.{described['metadata'].lower()}")
+        return PlanDataset(name, TableName(names), schema, links, uri, "iceberg")
+    if names[-1] == f"branch_{described.get('branch')}":
+        names, links = names[:-1], (_link(names[:-1]),)
+    version = described.get("snapshot")
+    return PlanDataset(name, TableName(names), schema, links, uri, "iceberg", "iceberg", version, live=table)
 
 
 def _python_table(table: Described, options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:
@@ -266,11 +322,8 @@ def kafka_dataset(servers: str, topic: str, *, schema: Any = ()) -> PlanDataset:
 
 
 def _by_location(table: Any, described: Described) -> tuple[str, str, str | None] | None:
-    """Address, layer and version of a table that is files: Iceberg, Delta, Spark's own file sources."""
+    """Address, layer and version of a table that is files: Delta, Spark's own file sources."""
     kind, properties = described["class"], described.get("properties", {})
-    if kind == "SparkTable":  # Iceberg
-        snapshot = properties.get("current-snapshot-id")
-        return properties.get("location", described.get("name")), "iceberg", None if snapshot == "none" else snapshot
     if kind == "DeltaTableV2":
         return str(table.path().toString()), "delta", str(table.initialSnapshot().version())
     if kind in ("ParquetTable", "CSVTable", "JsonTable", "OrcTable", "TextTable", "AvroTable"):

@@ -13,18 +13,20 @@ from pyspark import SparkContext
 from headwater.events.event import EventType, RunEvent, new_run_id
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
+from headwater.spark.agent.commits import committed
 from headwater.spark.agent.context import OpenLineageContext
-from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.agent.events import OpenLineageRunEventBuilder
+from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
+from headwater.spark.agent.events import OpenLineageRunEventBuilder, joined_names
 from headwater.spark.agent.execution import Execution, SparkSQLExecutionContext
 from headwater.spark.agent.measures import measure
-from headwater.spark.agent.reading import PlanReader, first_line
+from headwater.spark.agent.reading import PlanLineage, PlanReader, first_line
 from headwater.spark.agent.scala import class_name
-from headwater.spark.agent.tables import file_dataset
-from headwater.spark.agent.visitors.rdds import rdd_output, rdd_paths
+from headwater.spark.agent.tables import file_dataset, scanned_files
+from headwater.spark.agent.visitors.rdds import rdd_origins, rdd_output
 from headwater.spark.plan.node import Node
 
 _MOST_OPEN = 2000
+_MOST_KEPT = 500
 _STREAM_SECONDS = 60.0
 _MOVES = frozenset({"AlterTableSetLocationCommand", "SetTableLocation"})
 _VERSIONED = frozenset({"headwater", "iceberg", "delta", None})  # None: one that was not there yet
@@ -34,7 +36,8 @@ _VERSIONED = frozenset({"headwater", "iceberg", "delta", None})  # None: one tha
 class _Stream:
     """A streaming query: one run, from its start to its end."""
 
-    name: str
+    name: str | None  # None until it is known what an unnamed one reads and writes
+    begun: Happening
     last: SparkSQLExecutionContext | None = None  # its last batch that had anything to say
     said: frozenset[object] = frozenset()
     at: float = 0.0
@@ -70,6 +73,7 @@ class Tracker:
         self._spark = context
         self._emit = emit
         self._readers: dict[str, PlanReader] = {}
+        self._seen = OpenLineageContext(None, context, self.options)  # its sessions share what was seen
         self._open: OrderedDict[int, SparkSQLExecutionContext] = OrderedDict()
         self._roots: dict[int, int] = {}
         self._streams: dict[str, _Stream] = {}
@@ -124,7 +128,7 @@ class Tracker:
         key = f"{session.sessionUUID()} {self.columns}"
         if key not in self._readers:
             options = dataclasses.replace(self.options, columns=self.options.columns and self.columns)
-            self._readers[key] = PlanReader(OpenLineageContext(session, self._spark, options))
+            self._readers[key] = PlanReader(dataclasses.replace(self._seen, session=session, options=options))
         return self._readers[key]
 
     def _start(self, happening: Happening, execution: Any) -> None:
@@ -142,8 +146,11 @@ class Tracker:
         context = self._open.get(root) or SparkSQLExecutionContext(root)
         context.stream = context.stream or happening.run
         one = self.read(context, happening.id, execution)
+        one.tasks = Amount(happening.rows, happening.bytes or None) if happening.rows else None
         if execution is not None and happening.error is None:
-            self._measure(context, one, execution)
+            self._measure(context, one, execution, happening)
+            if happening.name in ("checkpoint", "localCheckpoint") and one.lineage is not None:
+                self._keep_rows(context, one.lineage, execution)
         if happening.id != root:
             return
         self._open.pop(root, None)
@@ -164,18 +171,33 @@ class Tracker:
             begun = dataclasses.replace(end, kind="start", time=time, error=None, trace=None)
             self._emit(self.events.build(EventType.START, context, begun))
 
-    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any) -> None:
+    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any, end: Happening) -> None:
         try:
-            one.measures = measure(self._spark, execution)
+            # rows that nobody has asked for yet, or that were never scanned, are not zero rows
+            counts = end.jobs != 0 and end.name != "toLocalIterator"
+            one.measures = [each for each in measure(self._spark, execution) if counts or each.kind == "write"]
             before = one.lineage.outputs if one.lineage is not None else ()
             if one.lineage is not None and any(
-                each.dataset.layer in _VERSIONED or each.node.name in _MOVES for each in before
+                each.change != "DROP" and (each.dataset.layer in _VERSIONED or each.node.name in _MOVES)
+                for each in before
             ):  # now they have the new version, or place
-                outputs = self._reader(execution).outputs(one.lineage.plan, execution)
+                reader = self._reader(execution)
+                outputs = reader.outputs(one.lineage.plan, execution)
                 if len(outputs) == len(before):  # fewer: the query has ended and cannot be asked again
-                    one.lineage = dataclasses.replace(one.lineage, outputs=tuple(outputs))
+                    made = [committed(reader.context, each, context.started, end.time) for each in outputs]
+                    one.lineage = dataclasses.replace(one.lineage, outputs=tuple(made))
         except Exception as err:
             context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
+
+    def _keep_rows(self, context: SparkSQLExecutionContext, lineage: PlanLineage, execution: Any) -> None:
+        """Remember what is behind the rows of a checkpoint, by the ids of its columns."""
+        try:
+            ids = tuple(column.id for column in lineage.plan.root.output)
+            self._seen.rows[ids] = self._reader(execution).rows_of(lineage)
+            while len(self._seen.rows) > _MOST_KEPT:
+                del self._seen.rows[next(iter(self._seen.rows))]
+        except Exception as err:  # the plan that takes them up says that it does not know where they come from
+            context.note(f"a checkpoint cannot be followed: {type(err).__name__}: {first_line(err)}")
 
     def _is_worth(self, context: SparkSQLExecutionContext) -> bool:
         """Whether there is anything to say of a run that the options ask for."""
@@ -194,19 +216,34 @@ class Tracker:
     # --------------------------------------------------------------------------------------------- streams
 
     def _stream_start(self, happening: Happening) -> None:
-        run = happening.run or new_run_id()
-        stream = self._streams[run] = _Stream(f"stream.{snake_case(happening.name or 'unnamed')}")
+        stream = self._streams[happening.run or ""] = _Stream(None, happening)
+        if happening.name is not None:
+            self._begin(stream, snake_case(happening.name))
+
+    def _begin(self, stream: _Stream, name: str) -> None:
+        """Give a stream its name, and say that it has begun; the moment is that of its start."""
+        stream.name = f"stream.{name}"
         if self.options.start_events:
-            self._emit(
-                self.events.build_plain(EventType.START, happening, run_id=run, name=stream.name, kind="SQL_JOB")
-            )
+            self._say(EventType.START, stream, stream.begun)
+
+    def _say(self, type: EventType, stream: _Stream, happening: Happening) -> None:
+        """An event of a stream: with what its last batch touched, but for its start."""
+        name, run = stream.name or "stream.unnamed", happening.run or new_run_id()
+        if stream.last is None or type is EventType.START:
+            event = self.events.build_plain(type, happening, run_id=run, name=name, kind="SQL_JOB")
+        else:
+            event = self.events.build(type, stream.last, happening, stream=name)
+        self._emit(event)
 
     def _batch_end(self, context: SparkSQLExecutionContext, happening: Happening) -> None:
         """A batch of a stream. It is reported when it touches anything new, and at most once a minute otherwise."""
-        assert context.stream is not None
-        stream = self._streams.setdefault(context.stream, _Stream("stream.unnamed"))
+        begun = dataclasses.replace(happening, run=context.stream)
+        stream = self._streams.setdefault(context.stream or "", _Stream(None, begun))
         if not context.inputs and not context.outputs:
             return
+        if stream.name is None:
+            ends = (context.inputs, [output.dataset for output in context.outputs])
+            self._begin(stream, "_to_".join(joined_names(each) for each in ends if each))
         touched = frozenset(each.name for each in context.inputs) | frozenset(
             (each.dataset.name, "out") for each in context.outputs
         )
@@ -214,21 +251,15 @@ class Tracker:
         if touched <= stream.said and time.monotonic() - stream.at < _STREAM_SECONDS:
             return
         stream.said, stream.at = stream.said | touched, time.monotonic()
-        self._emit(self.events.build(EventType.RUNNING, context, happening, stream=stream.name))
+        self._say(EventType.RUNNING, stream, happening)
 
     def _stream_end(self, happening: Happening) -> None:
         stream = self._streams.pop(happening.run or "", None)
         if stream is None:
             return
-        type = EventType.COMPLETE if happening.error is None else EventType.FAIL
-        if stream.last is not None:
-            self._emit(self.events.build(type, stream.last, happening, stream=stream.name))
-        else:
-            self._emit(
-                self.events.build_plain(
-                    type, happening, run_id=happening.run or new_run_id(), name=stream.name, kind="SQL_JOB"
-                )
-            )
+        if stream.name is None:
+            self._begin(stream, "unnamed")
+        self._say(EventType.COMPLETE if happening.error is None else EventType.FAIL, stream, happening)
 
     # ------------------------------------------------------------------------------------------------ RDDs
 
@@ -236,7 +267,7 @@ class Tracker:
         name = (happening.name or "job").split(" at ")[0]
         found = _Job(snake_case(name))
         rdd = job.finalStage().rdd()
-        found.inputs = file_dataset(rdd_paths(rdd))
+        found.inputs = scanned_files(self._seen.known, rdd_origins(rdd)[0])
         path = rdd_output(job)
         if path is not None:
             (dataset,) = file_dataset([path])

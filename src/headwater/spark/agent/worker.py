@@ -67,6 +67,7 @@ class Worker:
         self._failures = 0  # in a row
         self._rests_until = 0.0
         self._ended = False
+        self._ends_by: float | None = None
         self._thread = threading.Thread(target=self._run, name="headwater-agent", daemon=True)
 
     def start(self) -> None:
@@ -142,11 +143,19 @@ class Worker:
 
     # ------------------------------------------------------------------------------------------------ end
 
+    def left(self, most: float | None = None) -> float:
+        """The seconds that the end may still take: `flush_seconds`, or `most`, counted from the first call on."""
+        if self._ends_by is None:
+            limit = self._options.flush_seconds
+            self._ends_by = time.monotonic() + (limit if most is None else min(limit, most))
+        return max(0.0, self._ends_by - time.monotonic())
+
     def _end_of_application(self, happening: Happening) -> None:
         """Spark stops: say so, deliver what there is, let Spark go on."""
         try:
+            self.error = self.error or happening.error
             self.say_end(happening.time)
-            self._sink.flush(self._options.flush_seconds)
+            self._sink.flush(self.left())
         finally:
             self._bridge.finish()
             self.stopped.set()
@@ -197,7 +206,7 @@ class Worker:
         closed: list[Delivery] = []
         closing = threading.Thread(target=lambda: closed.append(self._sink.close()), daemon=True)
         closing.start()
-        closing.join(self._options.flush_seconds)
+        closing.join(max(self.left(), _WAIT))
         return (
             closed[0] if closed else Delivery(lost=self.counts.emitted, last_error="the sink did not close in time")
         )

@@ -114,7 +114,7 @@ public class PlanDump extends Expressions {
         if (loud || plan.children().isEmpty()) wanted.add(numbers.get(plan));
         origin(plan.origin(), ",\"origin\":");
         out.append(",\"fields\":{");
-        if (!full()) fields(plan, name);
+        if (!full() && !name.equals("CommandResult")) fields(plan, name); // what a command did is told where it ran
         out.append("}}");
     }
 

@@ -22,6 +22,7 @@ abstract class Tables extends Writer {
             optional("url", table.storage().properties().get("url"));
             optional("dbtable", table.storage().properties().get("dbtable"));
             optional("query", table.storage().properties().get("query"));
+            optional("prepareQuery", table.storage().properties().get("prepareQuery"));
         }
         columns(table.schema());
         out.append('}');
@@ -51,7 +52,37 @@ abstract class Tables extends Writer {
         } catch (RuntimeException none) {
             // nor columns
         }
+        if (table.getClass().getName().startsWith("org.apache.iceberg.")) iceberg(table);
         out.append('}');
+    }
+
+    /** Of a table of Iceberg: where it is, the branch and the snapshot that are meant, or the metadata that it shows. */
+    private void iceberg(Table table) {
+        Object inner = ask(table, "table");
+        Object branch = ask(table, "branch");
+        Object snapshot = ask(table, "snapshotId");
+        if (snapshot == null && branch != null) snapshot = ask(((java.util.Map) ask(inner, "refs")).get(branch), "snapshotId");
+        else if (snapshot == null) snapshot = ask(ask(inner, "currentSnapshot"), "snapshotId");
+        optional("location", ask(inner, "location"));
+        optional("branch", branch);
+        optional("snapshot", snapshot);
+        optional("metadata", ask(inner, "metadataTableType"));
+    }
+
+    /** The answer of a method, also of one that is not public; null where there is none. */
+    private static Object ask(Object object, String method) {
+        for (Class one = object == null ? null : object.getClass(); one != null; one = one.getSuperclass()) {
+            try {
+                java.lang.reflect.Method found = one.getDeclaredMethod(method, new Class[0]);
+                found.setAccessible(true);
+                return found.invoke(object, new Object[0]);
+            } catch (NoSuchMethodException above) {
+                // a class above may have it
+            } catch (Exception fails) {
+                return null;
+            }
+        }
+        return null;
     }
 
     /** The files of a relation: where they are, their format, and who keeps the list of them. */

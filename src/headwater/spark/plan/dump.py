@@ -14,6 +14,7 @@ of no use to lineage `{"kind": class}`.
 
 from collections.abc import Callable
 from functools import partial
+from graphlib import TopologicalSorter
 from typing import Any
 
 import msgspec
@@ -60,13 +61,14 @@ def dumper_of(context: SparkContext) -> Any:
 
 
 def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
-    """The plan of a dump. RAISES: EngineError when it is not one: the nodes of a plan form a tree, parents first."""
+    """The plan of a dump. RAISES: EngineError when it is not one: no node of a plan is below itself."""
     try:
         dumped = msgspec.json.decode(text)
-        for at, each in enumerate(dumped["nodes"]):
-            tree = all(type(child) is int and at < child for child in each["children"])
-            if not tree or not isinstance(each["class"], str):
-                raise EngineError(f"the dump of a plan is not a tree at node {at}")
+        below = {at: each["children"] for at, each in enumerate(dumped["nodes"])}
+        are_numbers = all(type(child) is int and child >= 0 for children in below.values() for child in children)
+        if not are_numbers or not all(isinstance(each["class"], str) for each in dumped["nodes"]):
+            raise EngineError("the dump of a plan has a node without a class, or a child without a number")
+        TopologicalSorter(below).prepare()  # a node may be below several, but not below itself
         return build_plan(dumped, live)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise EngineError(f"the dump of a plan is not JSON: {err}") from err

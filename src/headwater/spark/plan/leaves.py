@@ -5,6 +5,9 @@ from headwater.spark.plan.lowering import Lowered, Lowering, lowers
 from headwater.spark.plan.node import Node
 from headwater.spark.plan.relations import branch, grouped
 
+CHECKPOINT, UNSEEN = "<checkpoint>", "<RDD>"
+"""The names of tables that stand for rows of an RDD: those of a checkpoint that was seen, those of no source."""
+
 
 @lowers("Range", "OneRowRelation", "LocalRelation", "CommandResult")
 def lower_constant(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
@@ -19,6 +22,12 @@ def lower_rdd(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Low
     if earlier is not None:
         return earlier
     tables = lowering.tables_of(node)
+    if tables and tables[0].parts[0] == CHECKPOINT:  # its columns go by their places
+        attributes = tuple(rel.Attribute(column.id, str(at)) for at, column in enumerate(node.output))
+        return Lowered(rel.Scan(tables[0], attributes, resolution=rel.Resolution.IMPORTED))
+    for table in [table for table in tables if table.parts[0] == UNSEEN]:
+        lowering.note(f"rows come from a `{table.name}`, and where it has them from is not known")
+    tables = tuple(table for table in tables if table.parts[0] != UNSEEN)
     if not tables:
         return lower_constant(lowering, node, below)
     inputs = []

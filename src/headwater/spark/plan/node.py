@@ -63,8 +63,11 @@ class Node:
         """A field by the name that Spark gives it; None when this Spark has no such field."""
         return self.fields.get(name)
 
-    def walk(self) -> Iterator["Node"]:
-        """This node and every one below it, subqueries and inner plans too; each once, parents first."""
+    def walk(self, follows: Callable[["Node", "Node"], bool] = lambda above, below: True) -> Iterator["Node"]:
+        """This node and every one below it, subqueries and inner plans too; each once, parents first.
+
+        `follows` says whether to go from a node to one below it.
+        """
         seen: set[int] = set()
         stack = [self]
         while stack:
@@ -73,7 +76,7 @@ class Node:
                 continue
             seen.add(id(node))
             yield node
-            stack.extend(reversed((*node.children, *node.inner)))
+            stack.extend(each for each in reversed((*node.children, *node.inner)) if follows(node, each))
 
 
 def _plans_in(value: Any) -> Iterator[Node]:

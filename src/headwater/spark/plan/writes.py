@@ -51,6 +51,30 @@ def lower_update(lowering: Lowering, node: Node, target: TableName) -> Write:
     )
 
 
+def lower_copied_update(lowering: Lowering, query: Node, target: TableName) -> Write | None:
+    """UPDATE rewritten to copy whole files: every column is `if(condition, new, old)`; None for any other query.
+
+    Where the condition has a subquery, Spark makes a union of the rows that change and those that stay.
+    """
+    made: list[Encoded] = []
+    node = query
+    while not made:
+        if node.name not in ("Project", "Union"):
+            return None
+        computed = [each for each in node.get("projectList") or () if isinstance(each, list) and each[0] == "="]
+        made = [each for each in computed if isinstance(each[3], list) and each[3][0] == "If"]
+        node = node.children[0]
+    below = lowering.lower(node)
+    assignments, conditions = [], []
+    for _, _, name, (_, _, condition, new, old), *place in made:
+        conditions += [condition] if condition not in conditions else []
+        if new != old:
+            span = lowering.places.span(place[0] if place else None, new)
+            assignments.append(Assignment(name, lower_expression(lowering, new, below.renamed), (), span))
+    influences = _influences(lowering, conditions, Kind.FILTER, below.renamed)
+    return Write("UPDATE", target, tuple(assignments), (below.relation,), influences)
+
+
 _ACTIONS = (
     *("matchedActions", "notMatchedActions", "notMatchedBySourceActions"),
     *("matchedClauses", "notMatchedClauses", "notMatchedBySourceClauses"),  # Delta Lake's

@@ -5,7 +5,7 @@ from typing import Literal
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.described import described_field
-from headwater.spark.agent.tables import catalog_table, named_table, named_view, temporary_view
+from headwater.spark.agent.tables import catalog_table, last_known, named_table, named_view, temporary_view
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
 from headwater.spark.plan.node import Node
 
@@ -26,7 +26,8 @@ def changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOu
     parts = table_field(node)
     if not parts:
         return []
-    return [PlanOutput(named_table(context, parts), node, change=change, statement=change)]
+    dataset = last_known(context, named_table(context, parts))
+    return [PlanOutput(dataset, node, change=change, statement=change)]
 
 
 @visits("CreateDataSourceTableCommand", "CreateTableCommand")

@@ -3,13 +3,16 @@
 import dataclasses
 from typing import Any, Literal
 
+from headwater.events.naming import memory_name
+from headwater.model.names import TableName
+from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
-from headwater.spark.agent.datasets import PlanDataset
+from headwater.spark.agent.datasets import Behind, PlanDataset
 from headwater.spark.agent.described import described_field
 from headwater.spark.agent.scala import class_name, each, lookup, present
-from headwater.spark.agent.tables import catalog_table, file_dataset, jdbc_dataset, temporary_view, v2_table
 from headwater.spark.agent.visitors import visitor
-from headwater.spark.agent.visitors.rdds import rdd_paths
+from headwater.spark.agent.visitors.rdds import rdd_origins
+from headwater.spark.plan.leaves import CHECKPOINT, UNSEEN
 from headwater.spark.plan.node import Node
 
 
@@ -24,18 +27,21 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
         table = described_field(self.context, node, "catalogTable")
         files = _files(node)
         if table is not None:
-            return [_with_version(catalog_table(self.context, table), node, files)]
+            return [_with_version(tables.catalog_table(self.context, table), node, files)]
         schema = tuple((column.name, column.type) for column in node.output)
         if files is not None:
             if any("/_delta_log" in path for path in files["paths"]):  # a table's own book-keeping
                 return []
-            found = file_dataset(files["paths"], format=format_name(files["format"]), schema=schema)
+            found = tables.file_dataset(files["paths"], format=format_name(files["format"]), schema=schema)
             return [_with_version(each, node, files) for each in found]
         relation = node.jvm.relation()
         if class_name(relation) == "JDBCRelation":
             options = relation.jdbcOptions()
-            return [jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema)]
-        return [temporary_view(class_name(relation))]
+            prepared = str(options.prepareQuery()).strip()
+            return [
+                tables.jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema, prepared=prepared)
+            ]
+        return [tables.temporary_view(class_name(relation))]
 
 
 def _files(node: Node) -> dict[str, Any] | None:
@@ -63,8 +69,10 @@ def _with_version(dataset: PlanDataset, node: Node, files: dict[str, Any] | None
     """A table of Delta Lake is files whose index knows the version it stands for."""
     if files is None or not files["index"].startswith("Tahoe"):
         return dataset
-    version = str(node.jvm.relation().location().getSnapshot().version())
-    return dataclasses.replace(dataset, layer="delta", format="delta", version=version)
+    index = node.jvm.relation().location()
+    is_batch = "Batch" in files["index"]  # of a stream: some of its files
+    snapshot = index.snapshot() if is_batch else index.getSnapshot()
+    return dataclasses.replace(dataset, layer="delta", format="delta", version=str(snapshot.version()))
 
 
 @visitor.register
@@ -73,7 +81,7 @@ class HiveTableRelationVisitor(visitor.QueryPlanVisitor[Literal["HiveTableRelati
 
     def apply(self, node: Node) -> list[PlanDataset]:
         table = described_field(self.context, node, "tableMeta")
-        return [] if table is None else [catalog_table(self.context, table)]
+        return [] if table is None else [tables.catalog_table(self.context, table)]
 
 
 @visitor.register_builder
@@ -106,7 +114,7 @@ def relation_table(
     catalog, parts = relation_name(node, live)
     if options is None:
         options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
-    return v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
+    return tables.v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
 
 
 def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
@@ -133,16 +141,28 @@ def streaming_relation(context: OpenLineageContext, node: Node) -> list[PlanData
 def streaming_execution_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """A stream of the first generation, running without new data."""
     source = node.jvm.source()
-    path = str(source.path()) if class_name(source) == "FileStreamSource" else None
-    return _file_stream(path, class_name(source), node)
+    kind, path = class_name(source), None
+    if kind == "FileStreamSource":
+        path = str(source.path())
+    elif kind == "DeltaSource":
+        path = str(source.deltaLog().dataPath().toString())
+    return _file_stream(path, kind, node)
 
 
 def _file_stream(path: str | None, name: str, node: Node) -> list[PlanDataset]:
     schema = tuple((column.name, column.type) for column in node.output)
-    return file_dataset([path], schema=schema) if path else [temporary_view(name)]
+    return tables.file_dataset([path], schema=schema) if path else [tables.temporary_view(name)]
 
 
 @visitor.visits("LogicalRDD", "ExternalRDD", makes=PlanDataset)
 def logical_rdd(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
-    """Rows of an RDD: the files at the beginning of its chain."""
-    return file_dataset(rdd_paths(node.jvm.rdd()))
+    """Rows of an RDD: those of a checkpoint that was seen, else the files at the beginning of its chain."""
+    rdd = node.jvm.rdd()
+    key, ids = int(rdd.id()), tuple(column.id for column in node.output)
+    behind = context.rows.get(ids) or context.rows.get(key)
+    if behind is not None:
+        context.rows[key] = behind  # a join of the rows with themselves gives them other ids
+        return [PlanDataset(memory_name("rows"), TableName.of(CHECKPOINT, str(key)), query=behind)]
+    paths, unseen = rdd_origins(rdd)
+    stands = [PlanDataset(memory_name(kind), TableName.of(UNSEEN, kind), query=Behind()) for kind in unseen]
+    return [*tables.scanned_files(context.known, paths), *stands]

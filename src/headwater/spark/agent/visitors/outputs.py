@@ -96,9 +96,9 @@ def saved_dataset(source: str, option_of: Any) -> PlanDataset:
     if option_of("kafka.bootstrap.servers"):
         return tables.kafka_dataset(option_of("kafka.bootstrap.servers"), option_of("topic") or "?")
     if option_of("path"):
-        format = "delta" if source.startswith("Delta") else None
-        (dataset,) = tables.file_dataset([option_of("path")], format=format)
-        return dataset
+        if source.startswith("Delta"):
+            return tables.delta_dataset(option_of("path"))
+        return tables.file_dataset([option_of("path")])[0]
     return tables.temporary_view(source)
 
 

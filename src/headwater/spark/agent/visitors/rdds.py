@@ -9,29 +9,33 @@ from headwater.spark.agent.scala import class_name, each
 _MOST = 200
 
 
-def rdd_paths(rdd: Any) -> list[str]:
-    """The files or folders that an RDD reads, through everything it was made of; a chain too long is not followed."""
+def rdd_origins(rdd: Any) -> tuple[list[str], list[str]]:
+    """The files or folders that an RDD reads, through everything it was made of, and the kinds of RDDs whose rows
+    come from elsewhere; a chain that is too long is one of these."""
     paths: dict[str, None] = {}
+    unseen: dict[str, None] = {}
     seen: set[int] = set()
     stack = [rdd]
-    while stack and len(seen) < _MOST:
+    while stack:
         one = stack.pop()
         if one.id() in seen:
             continue
         seen.add(one.id())
         kind = class_name(one)
-        paths |= dict.fromkeys(_READERS[kind](one) if kind in _READERS else ())
-        stack.extend(dependency.rdd() for dependency in each(one.dependencies()))
-    return [path for path in paths if "/_delta_log" not in path]
+        below = [dependency.rdd() for dependency in each(one.dependencies())]
+        if kind in _READERS:
+            paths |= dict.fromkeys(_READERS[kind](one))
+        elif len(seen) > _MOST or (not below and kind not in _OF_THE_PROGRAM):
+            unseen[kind] = None
+        stack.extend(below if len(seen) <= _MOST else ())
+    return [path for path in paths if "/_delta_log" not in path], list(unseen)
 
 
 def _scanned(rdd: Any) -> list[str]:
-    """A scan of a DataFrame: the folders of the files in its partitions."""
-    found: dict[str, None] = {}
-    for partition in list(each(rdd.filePartitions()))[:_MOST]:
-        for file in list(partition.files())[:_MOST]:
-            found[str(file.filePath().toString()).rpartition("/")[0]] = None
-    return list(found)
+    """A scan of a DataFrame: the files in its partitions."""
+    partitions = list(each(rdd.filePartitions()))[:_MOST]
+    files = (file for partition in partitions for file in list(partition.files())[:_MOST])
+    return list(dict.fromkeys(str(file.filePath().toString()) for file in files))
 
 
 def _hadoop(rdd: Any) -> list[str]:
@@ -43,7 +47,11 @@ def _hadoop(rdd: Any) -> list[str]:
     return [path for path in str(text).split(",") if path]
 
 
-_READERS = {"FileScanRDD": _scanned, "HadoopRDD": _hadoop, "NewHadoopRDD": _hadoop}
+_READERS = {
+    "FileScanRDD": _scanned,
+    **dict.fromkeys(("HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD"), _hadoop),
+}
+_OF_THE_PROGRAM = frozenset({"ParallelCollectionRDD", "EmptyRDD"})  # rows that it has made itself
 
 
 def rdd_output(job: Any) -> str | None:

@@ -12,7 +12,7 @@ from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.described import describe
 from headwater.spark.agent.scala import class_name, entries, option, present
-from headwater.spark.agent.tables import catalog_table, file_dataset, v2_table
+from headwater.spark.agent.tables import catalog_table, delta_dataset, file_dataset, v2_table
 from headwater.spark.agent.visitors.inputs import relation_table
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.v2 import relation_of
@@ -47,16 +47,18 @@ def _written(context: OpenLineageContext, node: Node, relation: Any, given: Mapp
 
 @visits("WriteToMicroBatchDataSourceV1")
 def write_micro_batch_v1(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """A micro-batch written to files; `foreachBatch` and memory are no datasets by themselves."""
+    """A micro-batch written to files or Delta Lake; `foreachBatch` and memory are no datasets by themselves."""
     live = node.jvm
     table = option(live.catalogTable())
     sink = class_name(live.sink())
-    if table is None and sink != "FileStreamSink":
-        return []
     if table is not None:
-        dataset = catalog_table(context, describe(context, table))
-    else:
+        return [PlanOutput(catalog_table(context, describe(context, table)), node, query_of(node))]
+    if sink == "DeltaSink":
+        dataset = delta_dataset(str(live.sink().path().toString()))
+    elif sink == "FileStreamSink":
         (dataset,) = file_dataset([str(live.sink().toString()).removeprefix("FileSink[").removesuffix("]")])
+    else:
+        return []
     return [PlanOutput(dataset, node, query_of(node))]
 
 

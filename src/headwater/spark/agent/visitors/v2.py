@@ -6,18 +6,9 @@ from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.scala import option
-from headwater.spark.agent.visitors.inputs import (
-    DataSourceV2RelationInputOnStartDatasetBuilder,
-    LogicalRelationDatasetBuilder,
-    relation_table,
-)
+from headwater.spark.agent.visitors import inputs
 from headwater.spark.agent.visitors.outputs import query_of
-from headwater.spark.agent.visitors.visitor import (
-    DatasetBuilder,
-    NodesOfBuilder,
-    register_builder,
-    visits,
-)
+from headwater.spark.agent.visitors.visitor import DatasetBuilder, NodesOfBuilder, register_builder, visits
 from headwater.spark.plan.node import Node
 
 
@@ -32,11 +23,11 @@ def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset |
             catalog, identifier = option(live.catalog()), option(live.identifier())
             if catalog is not None and identifier is not None:
                 try:
-                    return relation_table(context, each, live, catalog.loadTable(identifier))
+                    return inputs.relation_table(context, each, live, catalog.loadTable(identifier))
                 except Exception:  # it is gone: what the plan knows must do
                     break
-    second = NodesOfBuilder(DataSourceV2RelationInputOnStartDatasetBuilder(context))
-    for visitor in (second, LogicalRelationDatasetBuilder(context)):
+    second = NodesOfBuilder(inputs.DataSourceV2RelationInputOnStartDatasetBuilder(context))
+    for visitor in (second, inputs.LogicalRelationDatasetBuilder(context)):
         for each in node.walk() if node is not None else ():
             if visitor.is_defined_at(each):
                 return visitor.apply(each)[0]
@@ -151,7 +142,7 @@ def drop_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return _changed(context, node, "DROP")
 
 
-@visits("TruncateTable", "TruncatePartition")
+@visits("TruncateTable", "TruncatePartition", "TruncateDeltaTableCommand")
 def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return _changed(context, node, "TRUNCATE")
 
@@ -188,12 +179,39 @@ def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDat
     *("SetTableProperties", "UnsetTableProperties", "SetTableLocation", "AlterTableCollation", "AlterTableClusterBy"),
     *("AddPartitions", "DropPartitions", "RenamePartitions", "RecoverPartitions", "RepairTable"),
     *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties", "CreateIndex", "DropIndex"),
+    *("AlterTableAddConstraint", "AlterTableDropConstraint", "AlterTableDropFeature", "OptimizeTableCommand"),
 )
 def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """The ALTER TABLE family and COMMENT ON TABLE, in any catalog."""
+    """The ALTER TABLE family and COMMENT ON TABLE, in any catalog; OPTIMIZE of Delta Lake, which makes a version."""
     return _changed(context, node, "ALTER")
 
 
+@visits("RestoreTableCommand")
+def restore_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    """RESTORE TABLE … TO of Delta Lake: the table gets the rows of an older version of itself."""
+    table = option(node.jvm.sourceTable().catalogTable()) or node.jvm.sourceTable()
+    dataset = tables.v2_table(context, table)
+    return [PlanOutput(dataset, node, change="OVERWRITE", statement="RESTORE")]
+
+
+@visits("CloneTableCommand")
+def clone_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+    """CREATE TABLE … CLONE of Delta Lake: the new table."""
+    parts = (node.get("targetIdent") or {}).get("table", ["delta"])
+    named = parts[0] != "delta"
+    dataset = tables.named_table(context, parts) if named else tables.delta_dataset(node.get("targetPath"))
+    return [PlanOutput(dataset, node, change="CREATE", statement="CLONE")]
+
+
+@visits("CloneTableCommand", makes=PlanDataset)
+def cloned_table(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+    """CREATE TABLE … CLONE of Delta Lake: the table that it is made like."""
+    source = node.jvm.sourceTable()
+    snapshot = option(source.snapshot())
+    return [tables.delta_dataset(str(source.dataPath().toString()), snapshot and snapshot.version())]
+
+
 def _changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOutput]:
-    dataset = identified(context, node)
-    return [] if dataset is None else [PlanOutput(dataset, node, change=change, statement=change)]
+    found = identified(context, node)
+    known = [] if found is None else [tables.last_known(context, found)]
+    return [PlanOutput(dataset, node, change=change, statement=change) for dataset in known]
