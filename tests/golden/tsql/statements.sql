@@ -147,3 +147,11 @@ UPDATE dbo.dst SET q = @m WHERE p = 1;
 --> m <- dbo.u.x AGGREGATION
 --> dbo.dst.q <- dbo.u.x AGGREGATION
 --> dbo.dst.* | dbo.dst.p FILTER
+
+-- case: a constant without bytes is no column, unless it is in brackets
+INSERT INTO letters SELECT r.id, CASE WHEN r.body = 0x THEN 0x01 ELSE r.body END, 0x, [0x] FROM replies r;
+--> letters.id <- replies.id IDENTITY
+--> letters._col_1 <- replies.body TRANSFORMATION | replies.body CONDITIONAL
+--> letters._col_2
+--> letters.0x <- replies.0x IDENTITY
+--! UNKNOWN_TABLE
