@@ -9,6 +9,7 @@ from headwater.lineage.schema import ConstraintType, TableConstraintInfo
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import With, Write
+from headwater.sql.dialects import MICROSOFT
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.queries import build_ctes
@@ -130,8 +131,14 @@ def column_definitions(lowering: Lowering, nodes: Iterable[Node]) -> tuple[Colum
     return tuple(
         column_definition(lowering, each) if isinstance(each, exp.ColumnDef) else ColumnDefinition(each.name)
         for each in nodes
-        if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column)
+        if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column) and not _is_index(lowering, each)
     )
+
+
+def _is_index(lowering: Lowering, node: Node) -> bool:
+    """Return whether a column is none: `INDEX i (a)` of T-SQL, where INDEX is no name without brackets."""
+    named = node.this if isinstance(node, exp.ColumnDef) else node
+    return lowering.dialect in MICROSOFT and node.name.upper() == "INDEX" and not named.args.get("quoted")
 
 
 def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:

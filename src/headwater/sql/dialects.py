@@ -75,6 +75,14 @@ def tokenize(text: str, dialect: str) -> list[Any]:
     for at, token in enumerate(tokens) if "0x" in text else ():
         if token.text == "0x" and token.token_type is TokenType.IDENTIFIER and token.end == token.start + 1:
             tokens[at] = type(token)(TokenType.HEX_STRING, "", token.line, token.col, token.start, token.end)
+    if dialect in MICROSOFT and "::" in text:  # geography::Point(a, b, c) is a call
+        called = {
+            at
+            for at in range(1, len(tokens) - 2)
+            if (tokens[at].token_type, tokens[at + 2].token_type) == (TokenType.DCOLON, TokenType.L_PAREN)
+            and tokens[at - 1].token_type is not TokenType.FROM
+        }
+        tokens = [token for at, token in enumerate(tokens) if not {at, at + 1} & called]
     return tokens
 
 

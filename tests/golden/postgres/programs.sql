@@ -241,3 +241,35 @@ END $$ LANGUAGE plpgsql;
 --> a <- t.a IDENTITY
 --> * | t.b FILTER
 --> d.column1 <- t.a IDENTITY | t.b FILTER
+
+-- case: a loop over an array gives its variable what the array was made of
+CREATE FUNCTION mark() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE code text; codes text[];
+BEGIN
+  SELECT array_agg(c.code) INTO codes FROM country c;
+  FOREACH code IN ARRAY codes LOOP
+    INSERT INTO seen (code, n) SELECT code, k.n FROM kept k;
+    EXECUTE format('INSERT INTO %I SELECT id FROM kept', code);
+  END LOOP;
+  INSERT INTO done SELECT id FROM kept;
+END $$;
+--> codes <- country.code AGGREGATION
+--> code <- country.code AGGREGATION
+--> seen.code <- country.code AGGREGATION
+--> seen.n <- kept.n IDENTITY
+--> <result> <- kept
+--! UNSUPPORTED_STATEMENT
+--> done.id <- kept.id IDENTITY
+
+-- case: a file that is loaded by a string in part unknown is no table
+CREATE FUNCTION load(folder text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'COPY kept FROM ''' || folder || '/kept.csv'' delimiter ''|'' csv';
+  EXECUTE 'COPY kept (id) FROM PROGRAM ''zcat ' || folder || '/kept.gz'' delimiter ''|'' csv';
+  ANALYSE kept;
+  EXECUTE 'COPY (SELECT id FROM kept) TO ''' || folder || '/out.csv''';
+END $$;
+--! UNSUPPORTED_STATEMENT
+--! UNSUPPORTED_STATEMENT
+--> <result> <- kept
+--! UNSUPPORTED_STATEMENT
