@@ -273,3 +273,27 @@ END $$;
 --! UNSUPPORTED_STATEMENT
 --> <result> <- kept
 --! UNSUPPORTED_STATEMENT
+
+-- case: a function in steps gives what its variables were made of
+CREATE FUNCTION spent(who int) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE s numeric;
+BEGIN
+  SELECT sum(o.amount) INTO STRICT s FROM orders o WHERE o.customer = who;
+  RETURN s;
+END $$;
+CREATE FUNCTION owed(who int) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE s numeric; p numeric;
+BEGIN
+  s := spent(who);
+  SELECT sum(p.paid) INTO p FROM payments p WHERE p.customer = who;
+  s := s - p;
+  RETURN s;
+END $$;
+INSERT INTO best SELECT c.id, spent(c.id) AS spent, owed(c.id) AS owed FROM customers c;
+--> s <- orders.amount AGGREGATION | orders.customer FILTER
+--> p <- payments.paid AGGREGATION | payments.customer FILTER
+--> s <- payments.paid AGGREGATION | payments.customer FILTER
+--> best.id <- customers.id IDENTITY
+--> best.spent <- orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER
+--> best.owed <- payments.paid AGGREGATION, orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER, payments.customer FILTER
+--! APPROXIMATE_LINEAGE
