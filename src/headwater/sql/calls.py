@@ -172,7 +172,7 @@ def _bind(
 def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunction) -> Query | None:
     """One query of a function; None when it cannot be read."""
     try:
-        tree = parse_piece(piece, lowering.dialect)
+        tree = routine.trees[id(piece)] = routine.trees.get(id(piece)) or parse_piece(piece, lowering.dialect)
     except Exception:  # the parser fails in many ways on what is not SQL
         return None
     listed: list[Node] = []

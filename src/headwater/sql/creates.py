@@ -131,14 +131,9 @@ def column_definitions(lowering: Lowering, nodes: Iterable[Node]) -> tuple[Colum
     return tuple(
         column_definition(lowering, each) if isinstance(each, exp.ColumnDef) else ColumnDefinition(each.name)
         for each in nodes
-        if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column) and not _is_index(lowering, each)
+        if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column)
+        and (each.name.upper() != "INDEX" or lowering.dialect not in MICROSOFT or each.find(exp.Identifier).quoted)
     )
-
-
-def _is_index(lowering: Lowering, node: Node) -> bool:
-    """Return whether a column is none: `INDEX i (a)` of T-SQL, where INDEX is no name without brackets."""
-    named = node.this if isinstance(node, exp.ColumnDef) else node
-    return lowering.dialect in MICROSOFT and node.name.upper() == "INDEX" and not named.args.get("quoted")
 
 
 def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:

@@ -14,7 +14,6 @@ text; a call lowers them with its arguments in the place of the parameters (`cal
 """
 
 import dataclasses
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,6 +53,9 @@ class QueryFunction:
     like: tuple[str, ...] = ()
     variable: str | None = None
     queries: list[Piece] = field(default_factory=list)
+    trees: dict[int, Any] = field(
+        default_factory=dict
+    )  # by the ids of queries that were parsed: thousands of rows call it
     doubt: str | None = None
     is_foreign: bool = False  # not in SQL
     is_given: bool = False  # by another text, in which its queries have their places
@@ -96,8 +98,12 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
 def _is_whole(body: list[Piece], piece: Piece) -> bool:
     """Add a piece to the body of a function; return whether its last END was in it."""
     body.append(piece)
-    words = Counter(word_at(each.tokens, at) for each in body for at in range(len(each.tokens)))
-    return 0 < words["BEGIN"] <= words["END"] - words["CASE"]
+    words = (
+        [word_at(each.tokens, at) for each in body for at in range(len(each.tokens))]
+        if word_at(piece.tokens, len(piece.tokens) - 1) == "END"
+        else []
+    )
+    return 0 < words.count("BEGIN") <= words.count("END") - words.count("CASE")
 
 
 def _read_steps(body: Sequence[Piece], routine: QueryFunction, *, signed: bool = False) -> None:
