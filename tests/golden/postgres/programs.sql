@@ -297,3 +297,15 @@ INSERT INTO best SELECT c.id, spent(c.id) AS spent, owed(c.id) AS owed FROM cust
 --> best.spent <- orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER
 --> best.owed <- payments.paid AGGREGATION, orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER, payments.customer FILTER
 --! APPROXIMATE_LINEAGE
+
+-- case: a trigger on a table whose name is computed reads none
+CREATE FUNCTION log_row() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO logged (id) VALUES (NEW.id); RETURN NEW; END $$;
+DO $$
+DECLARE t text;
+BEGIN
+  FOREACH t IN ARRAY ARRAY['a', 'b'] LOOP
+    EXECUTE format('CREATE TRIGGER logs AFTER UPDATE ON app.%1$I FOR EACH ROW EXECUTE PROCEDURE log_row()', t);
+  END LOOP;
+END $$;
+--! UNSUPPORTED_STATEMENT
