@@ -1,4 +1,4 @@
-"""Functions of GoogleSQL across files: each unit knows those that were defined before it, in whatever batch it is."""
+"""Functions across files: each unit knows those that were defined before it, in whatever batch it is."""
 
 import pytest
 
@@ -47,3 +47,35 @@ def test_functions_of_an_earlier_estate_are_not_known_to_the_next(tmp_path):
         store = GraphStore(Warehouse(tmp_path / name))
         harvest(store, estate_of(texts, dialect="bigquery"), HarvestOptions(schema=SCHEMA))
         assert [each[2] for each in pairs(store)] == [doubt]
+
+
+TSQL = """CREATE OR ALTER FUNCTION app.kind_of (@name NVARCHAR(50)) RETURNS INT AS
+BEGIN
+  DECLARE @id INT
+  SELECT TOP 1 @id = id FROM app.kinds WHERE name = @name
+  RETURN @id
+END"""
+PLPGSQL = """CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE v int; BEGIN SELECT k.id INTO v FROM app.kinds k WHERE k.name = n; RETURN v; END $$"""
+PLAIN = "CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE sql AS $$ SELECT id FROM app.kinds WHERE name = n $$"
+
+
+@pytest.mark.parametrize(("dialect", "function"), [("tsql", TSQL), ("postgres", PLPGSQL), ("postgres", PLAIN)])
+def test_a_function_of_another_file_gives_the_columns_that_it_reads(tmp_path, dialect, function):
+    texts = [
+        ("calls.sql", "\n\nINSERT INTO app.sales (kind) SELECT app.kind_of('cash') FROM app.staged"),
+        ("kinds.sql", "CREATE TABLE app.kinds (id INT, name VARCHAR(50))"),
+        ("makes.sql", function),
+    ]
+    store = GraphStore(Warehouse(tmp_path / "lake"))
+    harvest(store, estate_of(texts, dialect=dialect), HarvestOptions())
+    edges = [each for each in store.state().read(EDGES).to_pylist() if each["target_column"] == "kind"]
+    found = {(each["target_column"], each["source"], each["source_column"], each["kind"]) for each in edges}
+    assert found == {("kind", "app.kinds", "id", "IDENTITY"), ("kind", "app.kinds", "name", "FILTER")}
+    assert {(each["line"], each["file"], each["approximate"]) for each in edges} == {(3, "sql/calls.sql", None)}
+    again = harvest(store, estate_of(texts, dialect=dialect), HarvestOptions())
+    assert again.analysed == 0
+    texts[2] = ("makes.sql", function.replace("id", "name"))
+    harvest(store, estate_of(texts, dialect=dialect), HarvestOptions())
+    kinds = {(each["source_column"], each["kind"]) for each in store.state().read(EDGES).to_pylist()}
+    assert ("name", "IDENTITY") in kinds and ("id", "IDENTITY") not in kinds

@@ -37,7 +37,7 @@ _HEADS = frozenset(
     {
         *("BEGIN", "END", "IF", "ELSE", "ELSEIF", "ELSIF", "WHILE", "LOOP", "FOR", "REPEAT", "UNTIL", "EXCEPTION"),
         *("DECLARE", "CREATE", "ALTER", "WHEN", "RETURN", "GO", "DO", "REPLACE", "CASE", "EXECUTE", "OPEN", "FORALL"),
-        *_JUMPS,
+        *("FOREACH", *_JUMPS),
     }
 )
 _VERBS = frozenset(
@@ -218,6 +218,10 @@ class _Entry:
                 return None
             cut = piece.cut(inside, self._source)
             return dataclasses.replace(cut, tokens=as_query(inside), condition_of=_TESTING[head.word])
+        if head.word == "FOREACH":  # v IN ARRAY a, v SLICE 1 IN ARRAY a
+            at = next((at for at in range(len(inside)) if word_at(inside, at) == "ARRAY"), len(inside)) + 1
+            gives = token_like(inside[0], TokenType.COLON_EQ, ":=")
+            return piece.cut((inside[0], gives, *inside[at:]), self._source) if at < len(inside) else None
         if head.word != "FOR" or word_at(inside, 1) != "IN" or len(inside) < 3:
             return None
         query = inside[2:]

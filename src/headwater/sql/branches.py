@@ -12,7 +12,7 @@ from headwater.sql.control_flow import TRANSACTION, read_control
 from headwater.sql.tokens import word_at
 
 _NUMBERS = itertools.count()
-LOOPS = frozenset({"WHILE", "FOR", "LOOP", "REPEAT"})
+LOOPS = frozenset({"WHILE", "FOR", "FOREACH", "LOOP", "REPEAT"})
 _ARMS = frozenset({"ELSE", "ELSIF", "ELSEIF", "WHEN"})
 
 

@@ -53,14 +53,18 @@ def add_call(
     entered = _enter(lowering, routine, function, scope) if routine.queries else None
     if entered is None:
         return add_opaque(lowering, node, scope, before, columns=declared)
-    if routine.doubt is not None:
-        message = f"{routine.doubt}: lineage through it may be incomplete"
-        lowering.report(IssueCode.APPROXIMATE_LINEAGE, message, span=lowering.span(function))
+    _report_doubt(lowering, routine, function)
     query, bindings = entered
     columns = renamed(renamed(query.columns, declared), alias_names(lowering, node.args.get("alias")))
     item = DerivedItem(columns, query.below)
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(function.name),), function.name))
     return beside(rel.Generate(before, bindings) if bindings else before, query.relation)
+
+
+def _report_doubt(lowering: Lowering, routine: QueryFunction, function: Node) -> None:
+    if routine.doubt is not None:
+        message = f"{routine.doubt}: lineage through it may be incomplete"
+        lowering.report(IssueCode.APPROXIMATE_LINEAGE, message, span=lowering.span(function))
 
 
 def _add_given(
@@ -93,9 +97,10 @@ def _add_given(
 def lower_call(lowering: Lowering, function: Node, scope: Scope) -> rel.Expression | None:
     """A call in an expression: the value that the function's query gives; None when it is not such a function."""
     routine = called(lowering, function)
-    if routine is None or not routine.queries:
+    if routine is None or routine.is_foreign:
         return None
-    entered = _enter(lowering, routine, function, scope)
+    entered = _enter(lowering, routine, function, scope) if routine.queries else None
+    _report_doubt(lowering, routine, function)
     if entered is None or not entered[0].columns:
         return None
     query, bindings = entered
@@ -159,13 +164,15 @@ def _bind(
         bindings.append(rel.Computed(rel.Attribute(id, name or number), value))
         for each in (key, number) if name else (number,):
             inner.locals[each] = Column(name or number, each, rel.Ref(id))
+    for name in routine.variables:
+        inner.locals[lowering.key_of(name)] = Column(name, lowering.key_of(name), rel.Literal())
     return inner, tuple(bindings)
 
 
 def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunction) -> Query | None:
     """One query of a function; None when it cannot be read."""
     try:
-        tree = parse_piece(piece, lowering.dialect)
+        tree = routine.trees[id(piece)] = routine.trees.get(id(piece)) or parse_piece(piece, lowering.dialect)
     except Exception:  # the parser fails in many ways on what is not SQL
         return None
     listed: list[Node] = []
@@ -174,7 +181,7 @@ def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunctio
         tree = tree.expression
     if not isinstance(tree, exp.Query):
         return None
-    with lowering.reading(piece):
+    with lowering.placeless() if routine.is_given else lowering.reading(piece):
         query = lowering.query(tree, scope)
     if listed:
         by_key = {lowering.key_of(each.name): at for at, each in enumerate(listed)}

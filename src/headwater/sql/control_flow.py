@@ -10,8 +10,8 @@ from headwater.sql.tokens import group_end, word_at
 
 _ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE"})
 TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK", "DEFERRED", "IMMEDIATE", "EXCLUSIVE"})
-_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "REPEAT", "DECLARE"})
-_DECIDING = frozenset({"IF", "ELSEIF", "ELSIF", "WHEN", "WHILE", "FOR", "UNTIL"})
+_LABELLED = frozenset({"BEGIN", "LOOP", "WHILE", "FOR", "FOREACH", "REPEAT", "DECLARE"})
+_DECIDING = frozenset({"IF", "ELSEIF", "ELSIF", "WHEN", "WHILE", "FOR", "FOREACH", "UNTIL"})
 HEAD_ENDS = frozenset({"THEN", "DO", "LOOP"})
 STATEMENTS = frozenset(
     {
@@ -97,7 +97,7 @@ def read_control(tokens: Sequence[Any]) -> tuple[list[Head], Sequence[Any]]:
 def head_end(tokens: Sequence[Any]) -> int:
     """Where the condition of IF and WHILE, or the query of FOR, ends: at THEN, DO, LOOP or (T-SQL) a statement."""
     depth = 0
-    over_query = tokens[0].text.upper() == "FOR"
+    over_query = tokens[0].text.upper() in ("FOR", "FOREACH")
     for at, token in enumerate(tokens[1:], start=1):
         kind = token.token_type
         if kind in (TokenType.L_PAREN, TokenType.CASE):

@@ -9,6 +9,8 @@ from headwater.lineage.schema import ConstraintType, TableConstraintInfo
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import With, Write
+from headwater.sql.dialects import MICROSOFT
+from headwater.sql.given_functions import keep_function
 from headwater.sql.items import Column
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.queries import build_ctes
@@ -20,9 +22,8 @@ from headwater.text import Span
 def lower_create(lowering: Lowering, node: Node) -> Lowered:
     kind = str(node.args.get("kind") or "").upper()
     table = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    if kind in ("FUNCTION", "MACRO") and isinstance(node.this, exp.UserDefinedFunction):
-        name, owner = node.this.this.name.lower(), node.this.this.text("db").lower()
-        lowering.functions[name] = lowering.functions[f"{owner}.{name}"] = node
+    if kind in ("FUNCTION", "MACRO"):
+        keep_function(lowering.functions, node)
     if kind not in ("TABLE", "VIEW", "EXTERNAL TABLE", "DYNAMIC TABLE") or not isinstance(table, exp.Table):
         return Lowered(f"CREATE_{kind.replace(' ', '_') or 'OBJECT'}")
     if isinstance(node.expression, exp.Query):
@@ -131,6 +132,7 @@ def column_definitions(lowering: Lowering, nodes: Iterable[Node]) -> tuple[Colum
         column_definition(lowering, each) if isinstance(each, exp.ColumnDef) else ColumnDefinition(each.name)
         for each in nodes
         if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column)
+        and (each.name.upper() != "INDEX" or lowering.dialect not in MICROSOFT or each.find(exp.Identifier).quoted)
     )
 
 

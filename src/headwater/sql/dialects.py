@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+from sqlglot import TokenType
 from sqlglot.dialects.dialect import Dialect, Dialects
 
 from headwater.errors import DialectError
@@ -66,11 +67,22 @@ MICROSOFT = frozenset({"tsql", "fabric"})
 def tokenize(text: str, dialect: str) -> list[Any]:
     """The tokens of a text. sqlglot keeps what follows a command, up to a semicolon, as one string.
 
+    `0x` is a constant without bytes, which sqlglot takes for a name.
     RAISES: TokenError and other errors of sqlglot.
     """
-    if dialect in MICROSOFT:
-        return tokenize_commands(text, dialect)
-    tokens: list[Any] = sqlglot_dialect(dialect).tokenize(text)
+    tokens: list[Any]
+    tokens = tokenize_commands(text, dialect) if dialect in MICROSOFT else sqlglot_dialect(dialect).tokenize(text)
+    for at, token in enumerate(tokens) if "0x" in text else ():
+        if token.text == "0x" and token.token_type is TokenType.IDENTIFIER and token.end == token.start + 1:
+            tokens[at] = type(token)(TokenType.HEX_STRING, "", token.line, token.col, token.start, token.end)
+    if dialect in MICROSOFT and "::" in text:  # geography::Point(a, b, c) is a call
+        called = {
+            at
+            for at in range(1, len(tokens) - 2)
+            if (tokens[at].token_type, tokens[at + 2].token_type) == (TokenType.DCOLON, TokenType.L_PAREN)
+            and tokens[at - 1].token_type is not TokenType.FROM
+        }
+        tokens = [token for at, token in enumerate(tokens) if not {at, at + 1} & called]
     return tokens
 
 

@@ -32,6 +32,7 @@ from headwater.sql import (
 )
 from headwater.sql.cursors import keep_cursor, lower_fetch, read_fetch
 from headwater.sql.dialects import canonical_dialect
+from headwater.sql.given_functions import functions_of
 from headwater.sql.loads import find_unload
 from headwater.sql.lowering import Lowering, Node
 from headwater.sql.program import Program
@@ -83,6 +84,10 @@ class SqlFrontEnd:
     def program(self) -> Program:
         """The state of the script."""
         return self._program
+
+    def know(self, texts: Iterable[str]) -> None:
+        """Take in the functions that other texts define: the script may call them."""
+        self._program.given = tuple(functions_of(text, self.dialect) for text in texts)
 
     def note(self, statement: Piece, source: Source) -> None:
         """Take in the function that a statement defines, of a text that `split` does not see."""

@@ -6,6 +6,7 @@ of an open table exists in its own FROM clause if it was named there, and is no 
 within. A name that several may have is the value of one of them, with an issue that lists the candidates.
 """
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -123,16 +124,20 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         fields.append(node.expression)
         node = node.this
     fields.reverse()
-    if isinstance(node, exp.Column) and all(isinstance(field, exp.Identifier) for field in fields):
-        args = node.args
-        parts = [args.get("catalog"), args.get("db"), args.get("table"), args["this"], *fields]
-        return resolve_path(lowering, [part for part in parts if part is not None], scope)
+    names = node.parts if isinstance(node, exp.Column) else [node] if isinstance(node, exp.Identifier) else []
+    while names and fields and isinstance(fields[0], exp.Identifier):
+        names = [*names, fields.pop(0)]
+    if names and not fields:
+        return resolve_path(lowering, names, scope)
     if isinstance(node, exp.Placeholder | exp.Parameter) and all(
         isinstance(field, exp.Identifier) for field in fields
     ):
         return variable_fields(lowering, node.name, fields)
-    called = any(isinstance(field, exp.Func) for field in fields)
-    result = _sure_value(lowering, node, scope) if called else lowering.expression(node, scope)
+    method = fields[0].name.lower() if names and isinstance(fields[0], exp.Func) else None
+    if method is not None:
+        result = _sure_value(lowering, names, scope, method)
+    else:
+        result = resolve_path(lowering, names, scope) if len(names) > 1 else lowering.expression(node, scope)
     for field in fields:
         if isinstance(field, exp.Identifier):
             result = lowering.field(result, field.name)
@@ -148,16 +153,19 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
     return result
 
 
-def _sure_value(lowering: Lowering, node: Node, scope: Scope) -> Expression:
+def _sure_value(lowering: Lowering, names: Sequence[Node], scope: Scope, method: str) -> Expression:
     """Lower the part before the dot of a call; a name that is certainly no column is a schema and gives nothing."""
-    if not isinstance(node, exp.Identifier | exp.Column):
-        return lowering.expression(node, scope)
-    names = node.parts if isinstance(node, exp.Column) else [node]
-    key = lowering.key(names[0])
-    found = find_name(lowering, names[0], key, scope, span=lowering.span(names[0]), sure=True)
-    if found is None and len(names) == 2 and _find_item((key,), scope) is not None:
-        return lowering.expression(node, scope)
+    keys = tuple(lowering.key(name) for name in names)
+    if any(_find_item(keys[:count], scope) is not None for count in range(1, len(names))):
+        return resolve_path(lowering, names, scope)
+    found = find_name(lowering, names[0], keys[0], scope, span=lowering.span(names[0]), sure=True)
+    if found is None and lowering.dialect in MICROSOFT and len(names) == 1 and _METHOD.fullmatch(method):
+        return resolve_name(lowering, names[0], scope)
     return _fields(lowering, found, names[1:]) if found is not None else Literal()
+
+
+_METHOD = re.compile("value|query|exist|tostring|st[a-z]+|astext[zm]*|asgml|get(ancestor|descendant|level|root)")
+"""Methods of XML, geometry and hierarchyid of T-SQL: nobody names a function of a schema so."""
 
 
 @lowers(exp.Identifier)

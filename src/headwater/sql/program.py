@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.sql.batches import split_batches
 from headwater.sql.blocks import enter_blocks
 from headwater.sql.declarations import read_command
 from headwater.sql.dialects import MICROSOFT, MYSQL
@@ -33,16 +32,15 @@ from headwater.sql.executed import (
     without_holes,
     worst_hole,
 )
+from headwater.sql.given_functions import noted
 from headwater.sql.loops import enter_loop, in_loop
 from headwater.sql.lowering import Lowering, Node
-from headwater.sql.packages import unpack_packages
-from headwater.sql.query_functions import QueryFunctions, note_functions
+from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.routines import Code, Routine, Trigger, functions_for_triggers, functions_of_triggers, read_routine
 from headwater.sql.split import Piece, opaque_piece, parse_piece, split_statements
 from headwater.sql.texts import NULL, Texts, inlined, is_hole, reads
 from headwater.sql.tokens import as_query
 from headwater.sql.triggers import row_of
-from headwater.sql.wrapped import unwrap
 from headwater.text import Source
 
 _UNBOUND = "`NEW` and `OLD` are rows of the table of a trigger, and no CREATE TRIGGER here calls the function"
@@ -60,6 +58,7 @@ class Program:
         self.functions: dict[str, Node] = {}  # SQL functions that the script has defined so far
         self.query_functions: QueryFunctions = {}  # those whose queries are entered where they are called
         self.earlier: list[Piece] = []  # statements so far, where a later one can ask for the rows of one
+        self.given: tuple[tuple[dict[str, Node], QueryFunctions], ...] = ()  # functions of texts before the script
         self.code = Code(self._declare, self._leave)  # routines stay known for the scripts after it
         self._waiting: list[tuple[Trigger, Piece]] = []  # triggers whose functions are not known yet
         self._begin()
@@ -80,6 +79,9 @@ class Program:
         """The statements of a script, in order; each must be lowered before the next is asked for."""
         self.functions.clear()
         self.query_functions.clear()
+        for functions, by_query in self.given:
+            self.functions |= functions
+            self.query_functions |= by_query
         self.earlier.clear()
         self._begin()
         self.code.names.clear()
@@ -120,13 +122,7 @@ class Program:
         return () if self.dialect in MICROSOFT else piece.names
 
     def _cut(self, source: Source, code: Code) -> Iterator[Piece]:
-        pieces = split_statements(source, self.dialect)
-        if self.dialect in MICROSOFT:
-            pieces = split_batches(pieces, source)
-        if self.dialect == "oracle":
-            pieces = unpack_packages(pieces, source)
-        pieces = note_functions(unwrap(pieces, source), source, self.dialect, self.query_functions)
-        return enter_blocks(pieces, source, self.dialect, code)
+        return enter_blocks(noted(source, self.dialect, self.query_functions), source, self.dialect, code)
 
     def _declare(self, names: Iterable[str], given: bool) -> None:
         """Variables begin to exist: a parameter is `given` a value that may be anything, a variable has none."""
@@ -381,6 +377,9 @@ class Program:
 
     def _run_trigger(self, trigger: Trigger, piece: Piece) -> Iterator[Piece]:
         """The body of the function that a trigger calls, with the rows of the trigger's table."""
+        if any(part.startswith("headwater_hole_") for part in trigger.table):
+            yield opaque_piece(piece, "the table of the trigger is not known: its name is computed")
+            return
         routine = self.code.routines.get(trigger.function or "")
         if routine is None or not routine.for_triggers:
             self._waiting.append((trigger, piece))

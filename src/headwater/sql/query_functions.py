@@ -5,6 +5,7 @@
     CREATE FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT …        Databricks, Spark
     CREATE FUNCTION f(@x INT) RETURNS TABLE AS RETURN (SELECT …)          T-SQL
     CREATE FUNCTION f(@x INT) RETURNS @r TABLE (a INT) AS BEGIN INSERT INTO @r SELECT … RETURN END
+    CREATE FUNCTION f(@x INT) RETURNS INT AS BEGIN SELECT @v = … RETURN @v END
     CREATE TABLE FUNCTION f(x INT64) AS SELECT …                          BigQuery
     CREATE MACRO f(x) AS TABLE SELECT …                                   DuckDB
 
@@ -19,7 +20,9 @@ from typing import Any
 
 from sqlglot import TokenType
 
+from headwater.sql.dialects import MICROSOFT, MYSQL
 from headwater.sql.split import Piece, split_inner
+from headwater.sql.steps import queries_of_value
 from headwater.sql.tokens import as_query, group_end, read_name, word_at
 from headwater.text import Source
 
@@ -50,7 +53,13 @@ class QueryFunction:
     like: tuple[str, ...] = ()
     variable: str | None = None
     queries: list[Piece] = field(default_factory=list)
+    trees: dict[int, Any] = field(
+        default_factory=dict
+    )  # by the ids of queries that were parsed: thousands of rows call it
     doubt: str | None = None
+    is_foreign: bool = False  # not in SQL
+    is_given: bool = False  # by another text, in which its queries have their places
+    variables: tuple[str, ...] = ()  # of its own, that its queries name
     owner: str = ""  # its schema, in lower case
 
 
@@ -60,16 +69,19 @@ QueryFunctions = dict[str, list[QueryFunction]]
 def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known: QueryFunctions) -> Iterator[Piece]:
     """The same pieces; the functions that they define are put into `known` as they pass."""
     filled: QueryFunction | None = None  # whose body goes on in the pieces that follow
+    steps: tuple[QueryFunction, list[Piece]] | None = None  # the same for one that computes a value
     for piece in pieces:
         first = word_at(piece.tokens, 0)
         if first in ("CREATE", "ALTER"):
-            filled = None
+            filled = steps = None
             for routine in _read(piece, source, dialect):
                 own = (routine.owner, len(routine.parameters))
                 others = [each for each in known.get(routine.name, ()) if (each.owner, len(each.parameters)) != own]
                 known[routine.name] = [routine, *others]
                 atomic = any(word_at(piece.tokens, at) == "ATOMIC" for at in range(len(piece.tokens)))
                 filled = routine if routine.variable is not None or atomic else None
+                if dialect in MICROSOFT | MYSQL and filled is None and not routine.queries and not routine.is_foreign:
+                    steps = routine, []
         elif filled is not None:
             if filled.variable is None and first in _QUERY:  # the last query of BEGIN ATOMIC
                 filled.queries = [piece]
@@ -77,7 +89,26 @@ def note_functions(pieces: Iterable[Piece], source: Source, dialect: str, known:
                 filled = None
         if filled is not None and filled.variable is not None:
             _read_inserts(piece, filled, source)
+        if steps is not None and _is_whole(steps[1], piece):
+            _read_steps(steps[1], steps[0], signed=dialect in MICROSOFT)
+            steps = None
         yield piece
+
+
+def _is_whole(body: list[Piece], piece: Piece) -> bool:
+    """Add a piece to the body of a function; return whether its last END was in it."""
+    body.append(piece)
+    words = (
+        [word_at(each.tokens, at) for each in body for at in range(len(each.tokens))]
+        if word_at(piece.tokens, len(piece.tokens) - 1) == "END"
+        else []
+    )
+    return 0 < words.count("BEGIN") <= words.count("END") - words.count("CASE")
+
+
+def _read_steps(body: Sequence[Piece], routine: QueryFunction, *, signed: bool = False) -> None:
+    routine.queries, routine.variables, sure = queries_of_value(body, signed=signed)
+    routine.doubt = None if sure else f"{routine.name} computes its result by steps"
 
 
 def choose(known: QueryFunctions, owner: str, name: str, count: int) -> QueryFunction | None:
@@ -222,7 +253,7 @@ def is_foreign(tokens: Sequence[Any]) -> bool:
 def _read_body(piece: Piece, at: int, routine: QueryFunction, source: Source, dialect: str) -> None:
     tokens = piece.tokens
     if is_foreign(tokens):
-        routine.doubt = f"the body of {routine.name} is not SQL"
+        routine.doubt, routine.is_foreign = f"the body of {routine.name} is not SQL", True
         return
     depth = 0
     for here in range(at, len(tokens)):
@@ -280,7 +311,7 @@ def _read_procedural(pieces: Sequence[Piece], routine: QueryFunction, source: So
                 else:
                     routine.doubt = f"{routine.name} makes its rows one by one"
     if not routine.queries and routine.doubt is None:
-        routine.doubt = f"{routine.name} computes its result by steps"
+        _read_steps(pieces, routine)
 
 
 def _read_inserts(piece: Piece, routine: QueryFunction, source: Source) -> None:

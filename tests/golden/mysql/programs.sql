@@ -106,3 +106,10 @@ CREATE PROCEDURE p() BEGIN
 END;
 --> d.x <- t.a IDENTITY
 --> d.x <- t.b IDENTITY
+
+-- case: a function in steps gives what its variable was made of
+CREATE FUNCTION spent(who INT) RETURNS INT READS SQL DATA BEGIN DECLARE s INT; SELECT SUM(o.amount) INTO s FROM orders o WHERE o.customer = who; RETURN s; END;
+INSERT INTO best SELECT c.id, spent(c.id) AS spent FROM customers c;
+--> s <- orders.amount AGGREGATION | orders.customer FILTER
+--> best.id <- customers.id IDENTITY
+--> best.spent <- orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER

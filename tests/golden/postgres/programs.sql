@@ -241,3 +241,71 @@ END $$ LANGUAGE plpgsql;
 --> a <- t.a IDENTITY
 --> * | t.b FILTER
 --> d.column1 <- t.a IDENTITY | t.b FILTER
+
+-- case: a loop over an array gives its variable what the array was made of
+CREATE FUNCTION mark() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE code text; codes text[];
+BEGIN
+  SELECT array_agg(c.code) INTO codes FROM country c;
+  FOREACH code IN ARRAY codes LOOP
+    INSERT INTO seen (code, n) SELECT code, k.n FROM kept k;
+    EXECUTE format('INSERT INTO %I SELECT id FROM kept', code);
+  END LOOP;
+  INSERT INTO done SELECT id FROM kept;
+END $$;
+--> codes <- country.code AGGREGATION
+--> code <- country.code AGGREGATION
+--> seen.code <- country.code AGGREGATION
+--> seen.n <- kept.n IDENTITY
+--> <result> <- kept
+--! UNSUPPORTED_STATEMENT
+--> done.id <- kept.id IDENTITY
+
+-- case: a file that is loaded by a string in part unknown is no table
+CREATE FUNCTION load(folder text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'COPY kept FROM ''' || folder || '/kept.csv'' delimiter ''|'' csv';
+  EXECUTE 'COPY kept (id) FROM PROGRAM ''zcat ' || folder || '/kept.gz'' delimiter ''|'' csv';
+  ANALYSE kept;
+  EXECUTE 'COPY (SELECT id FROM kept) TO ''' || folder || '/out.csv''';
+END $$;
+--! UNSUPPORTED_STATEMENT
+--! UNSUPPORTED_STATEMENT
+--> <result> <- kept
+--! UNSUPPORTED_STATEMENT
+
+-- case: a function in steps gives what its variables were made of
+CREATE FUNCTION spent(who int) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE s numeric;
+BEGIN
+  SELECT sum(o.amount) INTO STRICT s FROM orders o WHERE o.customer = who;
+  RETURN s;
+END $$;
+CREATE FUNCTION owed(who int) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE s numeric; p numeric;
+BEGIN
+  s := spent(who);
+  SELECT sum(p.paid) INTO p FROM payments p WHERE p.customer = who;
+  s := s - p;
+  RETURN s;
+END $$;
+INSERT INTO best SELECT c.id, spent(c.id) AS spent, owed(c.id) AS owed FROM customers c;
+--> s <- orders.amount AGGREGATION | orders.customer FILTER
+--> p <- payments.paid AGGREGATION | payments.customer FILTER
+--> s <- payments.paid AGGREGATION | payments.customer FILTER
+--> best.id <- customers.id IDENTITY
+--> best.spent <- orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER
+--> best.owed <- payments.paid AGGREGATION, orders.amount AGGREGATION | orders.customer FILTER, customers.id FILTER, payments.customer FILTER
+--! APPROXIMATE_LINEAGE
+
+-- case: a trigger on a table whose name is computed reads none
+CREATE FUNCTION log_row() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO logged (id) VALUES (NEW.id); RETURN NEW; END $$;
+DO $$
+DECLARE t text;
+BEGIN
+  FOREACH t IN ARRAY ARRAY['a', 'b'] LOOP
+    EXECUTE format('CREATE TRIGGER logs AFTER UPDATE ON app.%1$I FOR EACH ROW EXECUTE PROCEDURE log_row()', t);
+  END LOOP;
+END $$;
+--! UNSUPPORTED_STATEMENT

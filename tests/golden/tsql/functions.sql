@@ -40,3 +40,44 @@ SELECT k FROM dbo.f(3);
 --> @r.k
 --> k <- t.a IDENTITY
 --! APPROXIMATE_LINEAGE
+
+-- case: a function that computes a value by one query gives what the query does
+CREATE FUNCTION app.kind_of (@name NVARCHAR(50)) RETURNS INT AS
+BEGIN
+  DECLARE @id INT, @top INT = 1
+  SELECT TOP 1 @id = k.id FROM app.kinds k WHERE k.name = @name
+  RETURN @id
+END
+GO
+CREATE FUNCTION app.name_of (@id INT) RETURNS NVARCHAR(50) AS
+BEGIN
+  RETURN (SELECT name FROM app.kinds WHERE id = @id)
+END
+GO
+INSERT INTO sales (kind, name) SELECT app.kind_of(N'cash'), app.name_of(s.kind) FROM app.staged s
+--> id <- app.kinds.id IDENTITY | app.kinds.name FILTER
+--! UNKNOWN_TABLE
+--> sales.kind <- app.kinds.id IDENTITY | app.kinds.name FILTER
+--> sales.name <- app.kinds.name IDENTITY | app.kinds.id FILTER, app.staged.kind FILTER
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+
+-- case: a function that chooses between steps is approximate
+CREATE FUNCTION app.rate (@day DATE) RETURNS INT AS
+BEGIN
+  DECLARE @r INT
+  SET @r = (SELECT MAX(r.rate) FROM app.rates r WHERE r.day = @day)
+  IF @r IS NULL SELECT @r = d.rate FROM app.defaults d
+  RETURN @r * 2
+END
+GO
+INSERT INTO bills (amount) SELECT app.rate(b.day) FROM app.billed b
+--> r <- app.rates.rate AGGREGATION | app.rates.day FILTER
+--! UNKNOWN_TABLE
+--> r <- app.defaults.rate IDENTITY
+--! UNKNOWN_TABLE
+--> bills.amount <- app.rates.rate AGGREGATION, app.defaults.rate IDENTITY | app.rates.day FILTER, app.billed.day FILTER
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+--! UNKNOWN_TABLE
+--! APPROXIMATE_LINEAGE

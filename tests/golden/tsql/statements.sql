@@ -147,3 +147,37 @@ UPDATE dbo.dst SET q = @m WHERE p = 1;
 --> m <- dbo.u.x AGGREGATION
 --> dbo.dst.q <- dbo.u.x AGGREGATION
 --> dbo.dst.* | dbo.dst.p FILTER
+
+-- case: a constant without bytes is no column, unless it is in brackets
+INSERT INTO letters SELECT r.id, CASE WHEN r.body = 0x THEN 0x01 ELSE r.body END, 0x, [0x] FROM replies r;
+--> letters.id <- replies.id IDENTITY
+--> letters._col_1 <- replies.body TRANSFORMATION | replies.body CONDITIONAL
+--> letters._col_2
+--> letters.0x <- replies.0x IDENTITY
+--! UNKNOWN_TABLE
+
+-- case: an index in the definition of a table is no column
+CREATE TABLE spots (id INT, lat FLOAT, INDEX ix (id), INDEX cc CLUSTERED COLUMNSTORE, INDEX h NONCLUSTERED HASH (id) WITH (BUCKET_COUNT = 100));
+CREATE TABLE people (id INT, name NVARCHAR (50) MASKED WITH (FUNCTION = 'default()') NULL, CONSTRAINT u UNIQUE NONCLUSTERED ([name] ASC));
+INSERT INTO people SELECT * FROM spots;
+--> people.id <- spots.id IDENTITY
+--> people.name <- spots.lat IDENTITY
+
+-- case: a method of a type is called with two colons
+INSERT INTO places (id, place, outline, root)
+SELECT s.id, geography::Point(s.lat, s.lon, 4326), dbo.Shape::Parse(s.wkt).STBuffer(s.r), hierarchyid::GetRoot() FROM sites s;
+--> places.id <- sites.id IDENTITY
+--> places.place <- sites.lat TRANSFORMATION, sites.lon TRANSFORMATION
+--> places.outline <- sites.wkt TRANSFORMATION, sites.r TRANSFORMATION
+--> places.root
+--! UNKNOWN_TABLE
+
+-- case: methods of columns, beside a function of a schema
+INSERT INTO maps (a, b, c, d, e)
+SELECT s.geo.STAsText(), s.doc.value('(/a)[1]', 'int'), dbo.f(s.x).g(s.y), node.ToString(), [s].[geo].STBuffer(s.r).STArea() FROM sites s;
+--> maps.a <- sites.geo TRANSFORMATION
+--> maps.b <- sites.doc TRANSFORMATION
+--> maps.c <- sites.x TRANSFORMATION, sites.y TRANSFORMATION
+--> maps.d <- sites.node TRANSFORMATION
+--> maps.e <- sites.geo TRANSFORMATION, sites.r TRANSFORMATION
+--! UNKNOWN_TABLE

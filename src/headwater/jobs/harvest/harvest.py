@@ -200,7 +200,7 @@ def _work(waves: Waves) -> int:
 
 
 def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memory: records.Memory) -> Waves:
-    units = _units([script for script in scripts if script.dialect == dialect], dialect)
+    units = _units([script for script in scripts if script.dialect == dialect])
     waves = Waves(units, runner.setting.schemas[dialect], open_front_end(dialect, "sqlglot")[1])
     for index, unit in enumerate(units):
         known = memory.known.get(unit.id)
@@ -209,9 +209,8 @@ def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memor
     return waves
 
 
-def _units(scripts: Sequence[Script], dialect: str | None) -> list[Unit]:
-    units = [unit for script in in_order(scripts) for unit in cut_units(script)]
-    return with_preludes(units) if dialect in GOOGLE else units
+def _units(scripts: Sequence[Script]) -> list[Unit]:
+    return with_preludes([unit for script in in_order(scripts) for unit in cut_units(script)])
 
 
 def _change(store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()) -> Change:

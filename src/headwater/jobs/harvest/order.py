@@ -113,12 +113,12 @@ def _made(script: Script) -> frozenset[str]:
 
 def _read(script: Script, called: Container[str]) -> frozenset[str]:
     """The names of tables and functions that a script seems to use; those of its own CTEs are no tables."""
-    if script.reads is not None:
-        return frozenset(map(plain_name, script.reads))
     text = script.text
-    own = {plain_name(match[1]) for match in _CTES.finditer(text)}
     found = [match.groups() for match in _READS.finditer(text)]
     names = {plain_name(name) for name, _ in found if name}
+    if script.reads is not None:  # a macro may put a name together that it never asked `ref` for
+        return frozenset(map(plain_name, script.reads)) | {name for name in names if "." in name}
+    own = {plain_name(match[1]) for match in _CTES.finditer(text)}
     calls = {name for match in _CALLS.finditer(text) if last_part(name := plain_name(match[1])) in called}
     refs = {plain_name(ref) for _, ref in found if ref}
     return frozenset((names | calls) - own | refs)

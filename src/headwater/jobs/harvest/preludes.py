@@ -1,4 +1,4 @@
-"""Functions of GoogleSQL that earlier scripts define, made known to the units of a batch.
+"""Functions that earlier scripts define, made known to the units of a batch.
 
 ZetaSQL takes longer to take in a function than to resolve a call of it, and a catalog with other functions must be
 registered anew. So functions are taken in once, and stay for later batches, which know those that their units name. A
@@ -16,6 +16,7 @@ from headwater.jobs.harvest.units import Prelude, Unit, last_part
 from headwater.lineage.effects import UseNamespace
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import FrontEnd
+from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 from headwater.zetasql.engine import Engine
 from headwater.zetasql.frontend import Functions, GoogleSqlFrontEnd
@@ -80,7 +81,9 @@ def tell_functions(
     unit: Unit, front_end: FrontEnd[Any], resolver: SchemaResolver, shared: SharedFunctions | None
 ) -> None:
     """Let a front end know the functions that a unit may call."""
-    if isinstance(front_end, GoogleSqlFrontEnd) and shared is not None and shared.fit(unit):
+    if isinstance(front_end, SqlFrontEnd):
+        front_end.know(each.text for each in unit.prelude)
+    elif isinstance(front_end, GoogleSqlFrontEnd) and shared is not None and shared.fit(unit):
         front_end.know(shared.functions, {each.text for each in unit.prelude})
     else:
         _define(unit.prelude, front_end, resolver)

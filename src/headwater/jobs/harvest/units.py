@@ -167,7 +167,7 @@ _HASHES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/
 _HASH_DIALECTS = frozenset({"bigquery", "spanner", "mysql", "mariadb"})  # in which # begins a comment
 _WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables
 ROUTINE = re.compile(
-    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
+    r"\bCREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
     rf"(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}",
     re.IGNORECASE,
 )
@@ -277,7 +277,7 @@ def pieces(text: str) -> Iterator[tuple[int, int]]:
 def with_preludes(units: list[Unit]) -> list[Unit]:
     """The same units, each knowing the texts before it that define functions it names, in the order of the scripts.
 
-    Functions of GoogleSQL outlive the script that makes them.
+    Functions outlive the script that makes them.
     """
     makers: dict[str, dict[str, int]] = {}  # by the last part and by the whole of a name: who defines it last
     needs: dict[int, set[int]] = {}  # by the unit that defines functions: the others that it and those need
