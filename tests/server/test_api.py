@@ -5,10 +5,15 @@ from xml.etree import ElementTree
 
 from tests.server.conftest import client_of, make_estate
 
+from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
+from headwater.events.columns import column_lineage
+from headwater.events.facets import SqlFacet
 from headwater.graph import GraphStore
 from headwater.graph.check_data import check_tables, declare
 from headwater.graph.observed import ingest
 from headwater.lake.tables import Warehouse
+from headwater.model.edges import ColumnRef, Edge, Kind
+from headwater.model.names import TableName
 from headwater.server.options import Limits
 
 
@@ -61,6 +66,32 @@ def test_an_edge_tells_where_it_is_written(ask):
     sql = edge["sql"]
     assert (edge["file"], edge["line"], edge["expression"]) == ("staging.sql", 2, "amount * 100")
     assert sql["text"][sql["start"] : sql["end"]] == "amount"
+
+
+def test_an_observed_edge_brings_the_query_of_its_run(tmp_path):
+    store = GraphStore(str(tmp_path))
+    query = "INSERT INTO b.t\nSELECT upper( k ),\n       upper( k ), min(v)\nFROM a.t"
+    source, target = TableName.of("a", "t"), TableName.of("b", "t")
+    wanted = {"on": "sql:3:8", "once": None, "twice": None, "other": "jobs/daily.py:3"}
+    said = {"on": "upper( k )", "once": "min(v)", "twice": "upper( k )", "other": "max(v)"}
+    edges = [
+        Edge(ColumnRef(source, "k"), ColumnRef(target, name), Kind.TRANSFORMATION, said[name], place=place)
+        for name, place in wanted.items()
+    ]
+    facets = by_key(*column_lineage(edges, lambda table: DatasetName("headwater:/lake", str(table))))
+    output = OutputDataset(namespace="headwater:/lake", name="b.t", facets=facets)
+    job = Job(namespace="night", name="copy", facets=by_key(SqlFacet(query=query)))
+    run = Run(run_id="018f0000-0000-7000-8000-000000000001")
+    ingest(store, [RunEvent(event_time="2026-11-02T03:00:00Z", run=run, job=job, outputs=(output,))])
+    with client_of(tmp_path) as client:
+        found = client.get("/api/v1/edge", params={"source": "a.t", "target": "b.t"}).json()["edges"]
+    texts = {edge["target_column"]: edge["sql"] for edge in found}
+    assert {(text["role"], text["text"]) for text in texts.values()} == {("query", query)}
+    places = {name: (text["start"], text["end"]) for name, text in texts.items()}
+    third = query.index("\n       upper") + 8
+    assert places["on"] == (third, third + len("upper( k )")), "the line decides between two"
+    assert query[slice(*places["once"])] == "min(v)"
+    assert places["twice"] == places["other"] == (None, None), "nothing is lit that may be wrong"
 
 
 def test_checks_and_marks(tmp_path):

@@ -164,7 +164,7 @@ function stepItem(step) {
       h("span.ends", {}, name(step.source.dataset, step.source.column), " → ", name(step.target.dataset, step.target.column)),
       chip(step.kind, step.influence),
       step.expression && h("code.expression", {}, step.expression),
-      step.file && h("span.place", {}, step.line ? `${step.file}:${step.line}` : step.file)));
+      step.file && h("span.place", {}, placeOf(step))));
 }
 
 /**
@@ -201,10 +201,20 @@ function edgeItem(edges, named) {
     h("div.chips", {}, edges.map((each) => chip(each.kind, each.influence)), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
     edge.approximate && h("p.doubt", {}, `In doubt: ${edge.approximate}`),
     edge.expression && h("code.expression", {}, edge.expression),
-    edge.file && h("p.place", {}, edge.line ? `${edge.file}:${edge.line}` : edge.file),
+    edge.file && h("p.place", {}, placeOf(edge)),
+    lit && lit.role !== "statement" && h("p.faint", {}, `The ${lit.role} of the run`),
     lit && sqlBlock(lit.text, lit.start, lit.end),
-    lit?.cut && h("p.faint", {}, "A part of the statement."),
+    lit?.cut && h("p.faint", {}, `A part of the ${lit.role}.`),
     edge.run && runLine(edge.run, edge.target));
+}
+
+/**
+ * The file and line of an edge; Spark says `sql` of what stands in the query of a run.
+ * @param {any} edge
+ */
+function placeOf({ file, line }) {
+  if (file === "sql") return line ? `line ${line} of the query` : "in the query";
+  return line ? `${file}:${line}` : file;
 }
 
 /**
