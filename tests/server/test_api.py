@@ -260,6 +260,25 @@ def test_sql_reads_and_does_no_more(client):
     assert run("SELECT 9007199254740993 AS n")[1]["rows"] == [["9007199254740993"]]
 
 
+def test_a_query_is_explained_with_what_it_would_read(client):
+    def asked(sql, status=200):
+        response = client.post("/api/v1/sql", json={"sql": sql, "explain": True})
+        assert response.status_code == status, response.text
+        return response.json()
+
+    found = asked("SELECT 1; SELECT note FROM raw.orders WHERE id = 3 -- the last")
+    (scan,) = found["scans"]
+    assert (scan["table"], scan["files"], scan["total_files"], scan["rows"], scan["total_rows"]) == (
+        ("raw.orders", 1, 2, 2, 4)
+    )
+    assert 0 < scan["bytes"] < scan["total_bytes"]
+    assert found["rows"][0] == [f"scan raw.orders @ snapshot {scan['snapshot']}"]
+    (counted,) = asked("SELECT count(*) FROM raw.orders")["scans"]
+    assert (counted["table"], counted["total_rows"]) == ("raw.orders", 4)
+    assert asked("SELECT 1")["scans"] == []
+    assert "EXPLAIN is for queries" in asked("SHOW TABLES", status=400)["error"]["message"]
+
+
 def test_a_query_ends_when_its_time_is_over(estate):
     from tests.server.conftest import client_of
 

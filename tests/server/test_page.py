@@ -103,6 +103,20 @@ def test_sql_is_asked_and_only_reads(page):
     assert "count(*)" in page.inner_text(".cm-content")
 
 
+def test_a_query_says_what_it_would_read_and_how(page):
+    page.goto(f"{page.base}sql")
+    write(page, "SELECT status, count(*) FROM raw.orders WHERE id > 4900 GROUP BY status")
+    page.wait_for_selector(".cost:has-text('would read 1 of 3 files, 1,200 of 5,280 rows')")
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector(".plan pre:has-text('hash_group_by')")
+    assert page.inner_text(".plan tbody td >> nth=0") == "raw.orders"
+    assert page.inner_text(".plan tbody td >> nth=2") == "1 of 3"
+    write(page, "SELECT statu FROM raw.orders")
+    page.wait_for_function("() => !document.querySelector('.cost').textContent")
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector("text=statu")
+
+
 def test_a_query_can_be_stopped(page):
     page.goto(f"{page.base}sql")
     write(
