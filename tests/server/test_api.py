@@ -109,6 +109,9 @@ def test_checks_and_marks(tmp_path):
         found = get("/checks", name="raw.orders")
         failed = [(row["column"], row["check"]) for row in found["checks"] if row["outcome"] == "fail"]
         assert failed == [("amount", "range"), ("note", "not_null")]
+        assert get("/checks", name="raw.orders", outcome="fail")["checks"] == [
+            row for row in found["checks"] if row["outcome"] == "fail"
+        ]
         assert [node["column"] for node in found["marks"]] == ["amount", "note"]
         marked = {each["name"]: len(each["marks"]) for each in get("/columns", name="raw.orders")["columns"]}
         assert marked == {"id": 0, "customer_id": 0, "amount": 1, "status": 0, "note": 1}

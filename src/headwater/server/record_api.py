@@ -56,6 +56,7 @@ class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 class ChecksQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     name: Annotated[str, Meta(max_length=2_000)] = ""  # of a dataset or column
+    outcome: Literal["", "pass", "warn", "fail", "measured"] = ""
     at: Moment | None = None
 
 
@@ -226,12 +227,14 @@ def issues(service: Service, question: IssuesQuestion) -> Issues:
 @endpoint("GET", "/checks")
 def checks(service: Service, question: ChecksQuestion) -> Checks:
     """The newest results of checks of data, and the columns that descend from a version that failed one."""
-    graph = service.graph(question.at).graph
-    wanted = question.name
+    known = service.graph(question.at)
+    graph, wanted = known.graph, {question.name, *known.members(question.name)}
 
     def is_wanted(node: Node) -> bool:
-        return not wanted or wanted in (node.dataset, str(node))
+        return not question.name or not wanted.isdisjoint((node.dataset, str(node)))
 
-    rows = [row for row in read_checks(graph.state) if is_wanted(Node(row["dataset"], row["column"]))]
+    found = read_checks(graph.state)
+    rows = [row for row in found if is_wanted(Node(row["dataset"], row["column"]))]
+    rows = [row for row in rows if question.outcome in ("", row["outcome"])]
     marks = [node_json(node, marks=found) for node, found in graph.all_marks().items() if is_wanted(node)]
     return {"checks": cast(list[CheckRow], rows), "marks": marks}
