@@ -137,6 +137,8 @@ def test_explain_says_what_is_left_out(both):
     assert _line(part, "columns") in ("2 of 8: n, id", "2 of 8: id, n")
     assert _line(part, "filters") == "id >= 60 AND id <= 70"
     assert _bytes(part) < _bytes(whole) / 3
+    assert _line(whole, "rows") == "200 of 200"
+    assert [each.total_rows for each in part.scans] == [200]
     run = session.sql("EXPLAIN ANALYZE SELECT n FROM t WHERE id BETWEEN 60 AND 70")
     assert run.fetchall()[0] == ("11 rows",)
 

@@ -9,7 +9,14 @@ from headwater.analysis.door import Request
 from headwater.events import DatasetName, InputDataset, Job, OutputDataset, Run, RunEvent, by_key, timestamp
 from headwater.events import EventType as Type
 from headwater.events.columns import column_lineage
-from headwater.events.facets import ErrorMessageFacet, OutputStatisticsFacet, ProcessingEngineFacet, VersionFacet
+from headwater.events.facets import (
+    ErrorMessageFacet,
+    OutputStatisticsFacet,
+    ProcessingEngineFacet,
+    SourceCodeFacet,
+    SqlFacet,
+    VersionFacet,
+)
 from headwater.graph import Change, GraphStore
 from headwater.graph.collect import collect
 from headwater.graph.observed import ingest
@@ -35,6 +42,16 @@ INSERT INTO raw.orders SELECT i, i % 97, TIMESTAMP '2026-11-04' + INTERVAL (i) M
   FROM range(4000, 5200) t(i);
 CREATE DATABASE mart;
 CREATE TABLE mart.best_sellers AS SELECT sku, sum(quantity * unit_price) AS revenue FROM raw.order_items GROUP BY sku;
+"""
+
+SEGMENTS = """\
+INSERT OVERWRITE mart.segments
+SELECT customer_id, upper(country) AS segment
+FROM staging.customers
+WHERE country IS NOT NULL"""
+EXPORT = """\
+customers = spark.table("staging.customers").where("country IS NOT NULL")
+customers.select("customer_id", upper("country").alias("segment")).writeTo("mart.export").append()
 """
 
 
@@ -88,8 +105,9 @@ def _run(at: datetime, took: timedelta, name: str, number: int, *, failed: bool 
         TableName.of("mart", "segments" if number < 10 else "export"),
     )
     country = ColumnRef(source, "country")
+    places = {"segments": "sql:2:21", "export": "jobs/export.py:2"}
     edges = [
-        Edge(country, ColumnRef(target, "segment"), Kind.TRANSFORMATION, "upper(country)"),
+        Edge(country, ColumnRef(target, "segment"), Kind.TRANSFORMATION, "upper(country)", place=places[job]),
         Edge(ColumnRef(source, "customer_id"), ColumnRef(target, "customer_id"), Kind.IDENTITY),
         Edge(country, ColumnRef(target, None), Kind.FILTER, "country IS NOT NULL"),
     ]
@@ -103,7 +121,8 @@ def _run(at: datetime, took: timedelta, name: str, number: int, *, failed: bool 
     error = ErrorMessageFacet(message="FileNotFoundError: /exports/eu", programming_language="python")
     shared = {"inputs": (InputDataset(namespace="headwater:/lake", name=str(source)),), "outputs": (output,)}
     run = str(uuid.UUID(int=(number + 1) << 64))
-    whole = Job(namespace=namespace, name=job)
+    made_by = SqlFacet(query=SEGMENTS) if number < 10 else SourceCodeFacet(language="python", source_code=EXPORT)
+    whole = Job(namespace=namespace, name=job, facets=by_key(made_by))
     return [
         RunEvent(event_type=Type.START, event_time=timestamp(at), run=Run(run_id=run, facets=facets), job=whole),
         RunEvent(

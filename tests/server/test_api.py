@@ -5,10 +5,15 @@ from xml.etree import ElementTree
 
 from tests.server.conftest import client_of, make_estate
 
+from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
+from headwater.events.columns import column_lineage
+from headwater.events.facets import SqlFacet
 from headwater.graph import GraphStore
 from headwater.graph.check_data import check_tables, declare
 from headwater.graph.observed import ingest
 from headwater.lake.tables import Warehouse
+from headwater.model.edges import ColumnRef, Edge, Kind
+from headwater.model.names import TableName
 from headwater.server.options import Limits
 
 
@@ -63,6 +68,32 @@ def test_an_edge_tells_where_it_is_written(ask):
     assert sql["text"][sql["start"] : sql["end"]] == "amount"
 
 
+def test_an_observed_edge_brings_the_query_of_its_run(tmp_path):
+    store = GraphStore(str(tmp_path))
+    query = "INSERT INTO b.t\nSELECT upper( k ),\n       upper( k ), min(v)\nFROM a.t"
+    source, target = TableName.of("a", "t"), TableName.of("b", "t")
+    wanted = {"on": "sql:3:8", "once": None, "twice": None, "other": "jobs/daily.py:3"}
+    said = {"on": "upper( k )", "once": "min(v)", "twice": "upper( k )", "other": "max(v)"}
+    edges = [
+        Edge(ColumnRef(source, "k"), ColumnRef(target, name), Kind.TRANSFORMATION, said[name], place=place)
+        for name, place in wanted.items()
+    ]
+    facets = by_key(*column_lineage(edges, lambda table: DatasetName("headwater:/lake", str(table))))
+    output = OutputDataset(namespace="headwater:/lake", name="b.t", facets=facets)
+    job = Job(namespace="night", name="copy", facets=by_key(SqlFacet(query=query)))
+    run = Run(run_id="018f0000-0000-7000-8000-000000000001")
+    ingest(store, [RunEvent(event_time="2026-11-02T03:00:00Z", run=run, job=job, outputs=(output,))])
+    with client_of(tmp_path) as client:
+        found = client.get("/api/v1/edge", params={"source": "a.t", "target": "b.t"}).json()["edges"]
+    texts = {edge["target_column"]: edge["sql"] for edge in found}
+    assert {(text["role"], text["text"]) for text in texts.values()} == {("query", query)}
+    places = {name: (text["start"], text["end"]) for name, text in texts.items()}
+    third = query.index("\n       upper") + 8
+    assert places["on"] == (third, third + len("upper( k )")), "the line decides between two"
+    assert query[slice(*places["once"])] == "min(v)"
+    assert places["twice"] == places["other"] == (None, None), "nothing is lit that may be wrong"
+
+
 def test_checks_and_marks(tmp_path):
     with client_of(make_estate(tmp_path / "lake"), limits=Limits(reads=1e6)) as client:
 
@@ -78,6 +109,9 @@ def test_checks_and_marks(tmp_path):
         found = get("/checks", name="raw.orders")
         failed = [(row["column"], row["check"]) for row in found["checks"] if row["outcome"] == "fail"]
         assert failed == [("amount", "range"), ("note", "not_null")]
+        assert get("/checks", name="raw.orders", outcome="fail")["checks"] == [
+            row for row in found["checks"] if row["outcome"] == "fail"
+        ]
         assert [node["column"] for node in found["marks"]] == ["amount", "note"]
         marked = {each["name"]: len(each["marks"]) for each in get("/columns", name="raw.orders")["columns"]}
         assert marked == {"id": 0, "customer_id": 0, "amount": 1, "status": 0, "note": 1}
@@ -227,6 +261,25 @@ def test_sql_reads_and_does_no_more(client):
     status, answer = run("SELECT nothing FROM raw.orders")
     assert (status, answer["error"]["place"]["start"]) == (400, 7)
     assert run("SELECT 9007199254740993 AS n")[1]["rows"] == [["9007199254740993"]]
+
+
+def test_a_query_is_explained_with_what_it_would_read(client):
+    def asked(sql, status=200):
+        response = client.post("/api/v1/sql", json={"sql": sql, "explain": True})
+        assert response.status_code == status, response.text
+        return response.json()
+
+    found = asked("SELECT 1; SELECT note FROM raw.orders WHERE id = 3 -- the last")
+    (scan,) = found["scans"]
+    assert (scan["table"], scan["files"], scan["total_files"], scan["rows"], scan["total_rows"]) == (
+        ("raw.orders", 1, 2, 2, 4)
+    )
+    assert 0 < scan["bytes"] < scan["total_bytes"]
+    assert found["rows"][0] == [f"scan raw.orders @ snapshot {scan['snapshot']}"]
+    (counted,) = asked("SELECT count(*) FROM raw.orders")["scans"]
+    assert (counted["table"], counted["total_rows"]) == ("raw.orders", 4)
+    assert asked("SELECT 1")["scans"] == []
+    assert "EXPLAIN is for queries" in asked("SHOW TABLES", status=400)["error"]["message"]
 
 
 def test_a_query_ends_when_its_time_is_over(estate):

@@ -164,6 +164,18 @@ def test_an_observed_edge_names_its_run_and_snapshot(page):
     assert "snapshot 5" in page.inner_text(".panel .run")
 
 
+def test_an_observed_edge_shows_the_query_or_the_program_of_its_run(page):
+    ends = {"from": "staging.customers", "from_column": "country", "to_column": "segment"}
+    graph(page, "1+mart.segments", to="mart.segments", **ends)
+    page.wait_for_selector(".panel pre.sql mark")
+    assert page.inner_text(".panel mark") == "upper(country)"
+    assert "line 2 of the query" in page.inner_text(".panel .place")
+    graph(page, "1+mart.export", to="mart.export", **ends)
+    page.wait_for_selector(".panel pre.sql mark")
+    assert page.inner_text(".panel mark").endswith('.writeTo("mart.export").append()')
+    assert "jobs/export.py:2" in page.inner_text(".panel .place")
+
+
 def test_the_past_and_what_changed_since(page):
     graph(page, "1+mart.revenue+1")
     page.wait_for_selector(".timeline input[type=range]")

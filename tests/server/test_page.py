@@ -58,6 +58,28 @@ def test_failed_checks_are_shown_on_columns(page, tmp_path):
         assert "cents" in page.inner_text(".panel li:has(.failed)")
 
 
+def test_checks_are_told_on_the_table_at_home_and_in_the_panel(page, tmp_path):
+    lake = Warehouse(tmp_path / "lake")
+    harvested(GraphStore(lake), ("staging.sql", STAGING))
+    with connect(lake) as session:
+        session.sql("CREATE DATABASE raw; CREATE TABLE raw.orders (id BIGINT, amount BIGINT)")
+        session.sql("INSERT INTO raw.orders VALUES (1, NULL)")
+    checks = {"raw.orders": declare({"columns": {"amount": {"not_null": True}, "id": {"not_null": True}}})}
+    ingest(GraphStore(lake), [check_tables(lake, checks)])
+    with serving(tmp_path / "lake") as (_, base):
+        page.goto(base)
+        page.wait_for_selector(".attention .checks.some:has-text('1 failed check')")
+        page.click(".attention .checks a")
+        page.wait_for_selector(".detail .facts:has-text('1 failed, 1 passed')")
+        rows = page.eval_on_selector_all(".tab tbody tr", "rows => rows.map(row => row.innerText.split(/\\s+/))")
+        assert rows[0][:3] == ["fail", "amount", "not_null"], "what failed comes first"
+        assert "1 null" in page.inner_text(".tab tbody tr >> nth=0")
+        assert rows[1][:3] == ["pass", "id", "not_null"]
+        page.goto(f"{base}graph?select={quote('raw.orders+1')}&table=raw.orders")
+        page.wait_for_selector(".panel .checks[open] tbody tr")
+        assert page.inner_text(".panel .checks summary") == "Checks: 1 failed, 1 passed"
+
+
 def test_runs_have_states_and_durations(page):
     page.goto(f"{page.base}runs")
     page.wait_for_selector(".grid tbody tr")
@@ -101,6 +123,20 @@ def test_sql_is_asked_and_only_reads(page):
     page.click("summary:has-text('History')")
     page.click(".past .items button >> nth=1")
     assert "count(*)" in page.inner_text(".cm-content")
+
+
+def test_a_query_says_what_it_would_read_and_how(page):
+    page.goto(f"{page.base}sql")
+    write(page, "SELECT status, count(*) FROM raw.orders WHERE id > 4900 GROUP BY status")
+    page.wait_for_selector(".cost:has-text('would read 1 of 3 files, 1,200 of 5,280 rows')")
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector(".plan pre:has-text('hash_group_by')")
+    assert page.inner_text(".plan tbody td >> nth=0") == "raw.orders"
+    assert page.inner_text(".plan tbody td >> nth=2") == "1 of 3"
+    write(page, "SELECT statu FROM raw.orders")
+    page.wait_for_function("() => !document.querySelector('.cost').textContent")
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector("text=statu")
 
 
 def test_a_query_can_be_stopped(page):

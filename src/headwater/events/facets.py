@@ -291,6 +291,15 @@ class JobTagsFacet(Facet, frozen=True, kw_only=True):
     tags: tuple[Tag, ...] = ()
 
 
+class SourceCodeFacet(Facet, frozen=True, kw_only=True):
+    """The text of the job's program."""
+
+    key = "sourceCode"
+    schema_url: str = _schema("SourceCodeJobFacet", "1-0-1")
+    language: str
+    source_code: str
+
+
 class SourceCodeLocationFacet(Facet, frozen=True, kw_only=True):
     """The file that the job is written in."""
 

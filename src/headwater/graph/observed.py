@@ -112,6 +112,7 @@ def _add_run(facts: Facts, event: RunEvent, job: str) -> None:
     engine = find_facet(known.ProcessingEngineFacet, event.run.facets)
     parent = find_facet(known.ParentFacet, event.run.facets)
     sql = find_facet(known.SqlFacet, event.job.facets)
+    code = find_facet(known.SourceCodeFacet, event.job.facets)
     moment = _moment(event.event_time)
     row = {
         "run": event.run.run_id,
@@ -121,6 +122,7 @@ def _add_run(facts: Facts, event: RunEvent, job: str) -> None:
         "ended": moment if event.event_type is not None and event.event_type.is_final else None,
         "engine": f"{engine.name or ''} {engine.version}".strip() if engine is not None else None,
         "sql": sql.query if sql is not None else None,
+        "code": code.source_code if code is not None else None,
         "error": error.message if error is not None else None,
         "parent": parent.run.run_id if parent is not None else None,
         "producer": event.producer,

@@ -117,6 +117,7 @@ RUNS = TableSpec(
         ("ended", "TIMESTAMP_LTZ", "when it ended"),
         ("engine", "STRING", "what ran it"),
         ("sql", "STRING", "its query, where it has one"),
+        ("code", "STRING", "its program, where an event brings the text of it"),
         ("error", "STRING", "why it failed"),
         ("parent", "STRING", "the run it is a part of"),
         ("producer", "STRING", "who reported it"),

@@ -9,6 +9,7 @@ from sqlglot import exp
 from headwater.lake.engine.arrays import number_array
 from headwater.lake.engine.predicates import Predicate
 from headwater.lake.tables.count import count_rows, decides_by_partition, plan_count
+from headwater.lake.tables.plan import ScanPlan
 from headwater.query.names import Pinned
 from headwater.query.parse import Node
 from headwater.query.pushdown import exact_predicates
@@ -33,12 +34,15 @@ class Count:
         count = count_rows(pinned.table.store, pinned.state, self.where, past=pinned.is_past)
         return pa.Table.from_arrays([number_array(np.array([count]))], names=[self.name])
 
+    def plan(self) -> ScanPlan:
+        """The scan of the files that the manifests do not count."""
+        return plan_count(self.pinned.table.store, self.pinned.state, self.where).rest
+
     def explained(self) -> list[str]:
         """Return the lines that EXPLAIN shows of it."""
-        pinned = self.pinned
-        plan = plan_count(pinned.table.store, pinned.state, self.where).rest
+        plan = self.plan()
         return [
-            f"count {pinned.name} @ snapshot {plan.snapshot_id}",
+            f"count {self.pinned.name} @ snapshot {plan.snapshot_id}",
             f"  filters {' AND '.join(map(str, self.where)) or 'none'}",
             f"  files   {plan.files} of {plan.total_files} (the others are counted by the manifests)",
             f"  bytes   {plan.bytes:,} of {plan.total_bytes:,}",

@@ -3,15 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
+from headwater.lake.tables.plan import ScanPlan
 from headwater.query.counted import find_count
 from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edited
 from headwater.query.handed import ParquetView
-from headwater.query.result import Result, listing
+from headwater.query.result import Result, ScanCost, listing
 from headwater.query.select import Execution, Query
 
 _PREFIX = "EXPLAIN (FORMAT json) "
@@ -25,7 +27,8 @@ def explain(run: Execution) -> Result:
     count = find_count(run)
     if count is not None:
         told = [f"{count.rows().num_rows:,} rows"] if statement.explain == "analyze" else []
-        return listing({"plan": told + count.explained()})
+        scans = (_cost(str(count.pinned.name), count.plan()),)
+        return replace(listing({"plan": told + count.explained()}), scans=scans)
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
     columns = _scanned_columns(_duckdb_plan(run, query, query.tables), query)
     views = {name: dataset.view(frozenset()) or dataset for name, dataset in query.datasets}
@@ -34,12 +37,20 @@ def explain(run: Execution) -> Result:
     if statement.explain == "analyze":
         rows = run.run(query)
         lines.append(f"{rows.num_rows:,} rows")
+    scans: list[ScanCost] = []
     for name, dataset in query.datasets:
         asked = dataset.reading.columns
         wanted = columns.get(name) or (asked[0] if asked else None)
         lines += _scan_lines(name, dataset, wanted, by_duckdb=isinstance(views[name], ParquetView))
+        scans.append(_cost(name, dataset.plan(wanted)))
     lines += ["", *_plan_lines(plan)]
-    return listing({"plan": lines})
+    return replace(listing({"plan": lines}), scans=tuple(scans))
+
+
+def _cost(name: str, plan: ScanPlan) -> ScanCost:
+    read, total = (plan.files, plan.rows, plan.bytes), (plan.total_files, plan.total_rows, plan.total_bytes)
+    (files, rows, bytes), (total_files, total_rows, total_bytes) = read, total
+    return ScanCost(name, plan.snapshot_id, files, total_files, rows, total_rows, bytes, total_bytes)
 
 
 def _duckdb_plan(run: Execution, query: Query, tables: dict[str, Any]) -> list[dict[str, Any]]:
@@ -66,6 +77,7 @@ def _scan_lines(name: str, dataset: LakeTable, columns: tuple[str, ...] | None, 
         f"  columns {len(plan.columns)} of {all_columns}: {', '.join(plan.columns)}",
         f"  filters {' AND '.join(map(str, plan.where)) or 'none'}",
         f"  files   {plan.files} of {plan.total_files}" + (f" ({by} left out)" if by else ""),
+        f"  rows    {plan.rows:,} of {plan.total_rows:,}",
         f"  bytes   {plan.bytes:,} of {plan.total_bytes:,}",
         *kept,
     ]

@@ -15,6 +15,20 @@ _TEXTS = (["plan"], ["create_table"])  # columns of text that is shown as it is
 
 
 @dataclass(frozen=True, slots=True)
+class ScanCost:
+    """What one scan of a query reads of a table. Rows are stored rows: versions of one key count each."""
+
+    table: str
+    snapshot: int
+    files: int
+    total_files: int
+    rows: int
+    total_rows: int
+    bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The rows of a query as an Arrow table; a statement that changes something says so in `message`.
 
@@ -25,6 +39,7 @@ class Result:
     rows: int
     message: str | None = None
     snapshot_id: int | None = None  # that the statement has made
+    scans: tuple[ScanCost, ...] = ()  # of a query that is explained
 
     @property
     def columns(self) -> list[str]:

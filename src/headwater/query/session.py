@@ -75,6 +75,14 @@ class Session:
         for statement in parse_statements(Source(text, name)):
             yield self._carry_out(statement, parameters)
 
+    def explain(self, text: str, parameters: Any = None) -> Result:
+        """Say how the last query of a text would be run, and what its scans would read; nothing is carried out.
+        RAISES: SqlError for a statement that is not a query."""
+        (*_, statement) = (None, *parse_statements(Source(text)))
+        if statement is None:
+            return done("nothing to do")
+        return self._carry_out(replace(statement, explain=statement.explain or "explain"), parameters)
+
     def table(self, name: str) -> Table:
         """A table, by its name in the current database or by `database.table`.
 

@@ -114,8 +114,11 @@ class States(TypedDict):
 # ---------------------------------------------------------------------------------------------------- records
 
 
-class LitStatement(TypedDict):
-    """A statement, with where in it an edge is written; `cut` when only a part is sent."""
+class LitText(TypedDict):
+    """The text that an edge comes from: a harvested `statement`, or the `query` or `program` of the run that did it.
+    `start` and `end` are where in it the edge is written; `cut` when only a part is sent."""
+
+    role: str
 
     text: str
     start: int | None
@@ -155,7 +158,7 @@ class EdgeRow(TypedDict):
     line: int | None
     observed: bool | None
     seen: datetime | None
-    sql: LitStatement | None
+    sql: LitText | None
     run: RunOfEdge | None
 
 
@@ -187,6 +190,7 @@ class RunRow(TypedDict):
     seconds: float | None
     engine: str | None
     sql: str | None
+    code: str | None
     error: str | None
     parent: str | None
     producer: str | None

@@ -34,6 +34,7 @@ class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     sql: Annotated[str, Meta(min_length=1, max_length=100_000)]
     database: Annotated[str, Meta(max_length=200)] = "default"
     name: Annotated[str, Meta(max_length=100)] = ""  # by which it can be stopped
+    explain: bool = False  # only say how it would be run, and what it would read
 
 
 class StopQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -183,7 +184,7 @@ def sql(service: Service, question: SqlQuestion) -> Rows:
     """The rows of a query. Nothing can be changed, and a query may take so long, so much memory and so many rows
     only."""
     bounds = service.options.limits.sql
-    asked = Question(service.warehouse.url, question.database, question.sql, bounds)
+    asked = Question(service.warehouse.url, question.database, question.sql, bounds, question.explain)
     return Response(service.sql.ask(asked, question.name), media_type="application/json")  # type: ignore[return-value]
 
 

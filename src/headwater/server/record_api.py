@@ -1,5 +1,6 @@
 """What stands behind the edges, over HTTP: statements, runs, findings."""
 
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, cast
@@ -21,7 +22,7 @@ from headwater.server.answers import (
     Edges,
     IssueRow,
     Issues,
-    LitStatement,
+    LitText,
     RunOfEdge,
     RunRow,
     Runs,
@@ -55,6 +56,7 @@ class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 class ChecksQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     name: Annotated[str, Meta(max_length=2_000)] = ""  # of a dataset or column
+    outcome: Literal["", "pass", "warn", "fail", "measured"] = ""
     at: Moment | None = None
 
 
@@ -106,37 +108,61 @@ def _edge_json(row: Row, statement: Row | None, run: Row | None) -> EdgeRow:
     place = {name: row[name] for name in ("statement", "file", "line", "observed", "seen")}
     more = {
         "influence": Kind(row["kind"]).influence.value,
-        "sql": _lit(row, statement),
+        "sql": _lit(row, statement) or (_lit_in_run(row, run) if run is not None else None),
         "run": _run_of_edge(run, row["target"]) if run is not None else None,
     }
     return cast(EdgeRow, shown | column | place | more)
 
 
-def _lit(row: Row, statement: Row | None) -> LitStatement | None:
-    """The statement of an edge, with where in it the edge is written; of a very long one the part around that."""
+def _lit(row: Row, statement: Row | None) -> LitText | None:
+    """The statement of an edge, with where in it the edge is written."""
     if statement is None or not statement["text"]:
         return None
     text, begin = statement["text"], statement["start"] or 0
-    start = end = None
+    place = None
     if row["start"] is not None and row["end"] is not None:
-        start, end = row["start"] - begin, row["end"] - begin
-    if start is None or end is None or not 0 <= start <= end <= len(text):
-        start = end = None
-    offset = 0
+        place = row["start"] - begin, row["end"] - begin
+    if place is None or not 0 <= place[0] <= place[1] <= len(text):
+        place = None
+    about = {name: statement[name] for name in ("line", "type", "status", "dialect")}
+    return _lit_text("statement", text, place, about)
+
+
+def _lit_in_run(row: Row, run: Row) -> LitText | None:
+    """The query or the program of the run that did what an edge says. In a query the expression of the edge is lit
+    where it stands on the line that the edge names, or stands once; in a program, the line that the edge names."""
+    about = dict.fromkeys(("line", "type", "status", "dialect"))
+    if run["sql"]:
+        words = [re.escape(word) for word in (row["expression"] or "").split()]
+        found = [match.span() for match in re.finditer(r"\s+".join(words), run["sql"])] if words else []
+        named = [place for place in found if run["sql"].count("\n", 0, place[0]) + 1 == row["line"]]
+        chosen = named if row["file"] == "sql" and named else found
+        return _lit_text("query", run["sql"], chosen[0] if len(chosen) == 1 else None, about)
+    if run["code"]:
+        lines = run["code"].splitlines(keepends=True)
+        at = row["line"] - 1 if row["line"] and row["file"] != "sql" else len(lines)
+        start = len("".join(lines[:at]))
+        place = (start, start + len(lines[at].rstrip())) if at < len(lines) else None
+        return _lit_text("program", run["code"], place, about)
+    return None
+
+
+def _lit_text(role: str, whole: str, place: tuple[int, int] | None, about: Row) -> LitText:
+    """A text with the place in it that is lit; of a very long one, the part around that."""
+    start, end = place if place is not None else (None, None)
+    text, offset = whole, 0
     if len(text) > _LONGEST:
         middle = start or 0
         offset = max(0, middle - _AROUND)
         text = text[offset : middle + _AROUND]
-    return {
+    lit = {
+        "role": role,
         "text": text,
         "start": start - offset if start is not None else None,
         "end": min(end - offset, len(text)) if end is not None else None,
-        "cut": bool(offset) or len(text) < len(statement["text"]),
-        "line": statement["line"],
-        "type": statement["type"],
-        "status": statement["status"],
-        "dialect": statement["dialect"],
+        "cut": len(text) < len(whole),
     }
+    return cast(LitText, lit | about)
 
 
 def _run_of_edge(run: Row, target: str) -> RunOfEdge:
@@ -201,12 +227,14 @@ def issues(service: Service, question: IssuesQuestion) -> Issues:
 @endpoint("GET", "/checks")
 def checks(service: Service, question: ChecksQuestion) -> Checks:
     """The newest results of checks of data, and the columns that descend from a version that failed one."""
-    graph = service.graph(question.at).graph
-    wanted = question.name
+    known = service.graph(question.at)
+    graph, wanted = known.graph, {question.name, *known.members(question.name)}
 
     def is_wanted(node: Node) -> bool:
-        return not wanted or wanted in (node.dataset, str(node))
+        return not question.name or not wanted.isdisjoint((node.dataset, str(node)))
 
-    rows = [row for row in read_checks(graph.state) if is_wanted(Node(row["dataset"], row["column"]))]
+    found = read_checks(graph.state)
+    rows = [row for row in found if is_wanted(Node(row["dataset"], row["column"]))]
+    rows = [row for row in rows if question.outcome in ("", row["outcome"])]
     marks = [node_json(node, marks=found) for node, found in graph.all_marks().items() if is_wanted(node)]
     return {"checks": cast(list[CheckRow], rows), "marks": marks}

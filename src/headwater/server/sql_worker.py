@@ -26,6 +26,7 @@ from headwater.lake.tables import Warehouse
 from headwater.query import connect
 from headwater.query.bounds import Bounds
 from headwater.query.cells import interval_text, python_rows
+from headwater.query.result import ScanCost
 from headwater.text import Span
 
 READY = b"ready"
@@ -41,6 +42,7 @@ class Question(msgspec.Struct, frozen=True):
     database: str
     sql: str
     bounds: Bounds
+    explain: bool = False
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -53,13 +55,15 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text."""
+    """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text. `scans` says
+    what a query that is explained would read."""
 
     columns: list[str]
     types: list[str]
     rows: list[list[Any]]
     cut: bool
     message: str | None = None
+    scans: tuple[ScanCost, ...] = ()
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -74,9 +78,9 @@ def answer(question: Question) -> Answer:
     bounds = question.bounds
     try:
         with connect(Warehouse(question.warehouse), database=question.database, bounds=bounds) as session:
-            result = session.sql(question.sql)
+            result = session.explain(question.sql) if question.explain else session.sql(question.sql)
         found = rows_of(result.table, bounds.rows, message=result.message)
-        return Answer(msgspec.json.encode(found))
+        return Answer(msgspec.json.encode(msgspec.structs.replace(found, scans=result.scans)))
     except HeadwaterError as err:
         return Answer(failure=Failure(err.code, err.message, err.hint, err.span))
     except (MemoryError, pa.ArrowMemoryError):

@@ -109,6 +109,7 @@ class ScanPlan:
     where: tuple[Predicate, ...]
     splits: tuple[Split, ...]
     total_files: int
+    total_rows: int
     total_bytes: int
     pruned_by_partition: int  # files
     pruned_by_bucket: int
@@ -169,6 +170,7 @@ def plan_scan(
         where=checked,
         splits=tuple(splits),
         total_files=len(state.entries),
+        total_rows=sum(entry.file.rows for entry in state.entries),
         total_bytes=sum(entry.file.size for entry in state.entries),
         pruned_by_partition=pruned.partition,
         pruned_by_bucket=pruned.bucket,

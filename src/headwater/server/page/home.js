@@ -102,12 +102,22 @@ function graphSince(name, since) {
   return `/graph?select=${encodeURIComponent(around(name))}&since=${since}`;
 }
 
+/**
+ * Where a check is told: on the page of a lake table, in the picture for any other dataset.
+ * @param {{dataset: string, table_uuid: string | null}} check
+ */
+function checkPlace({ dataset, table_uuid }) {
+  return table_uuid === null ? `/graph?select=${encodeURIComponent(around(dataset))}&table=${encodeURIComponent(dataset)}` : `/tables?table=${encodeURIComponent(dataset)}&tab=checks`;
+}
+
 function attentionCard() {
   const rows = [
     attention("stale", "/stale", (/** @type {any[]} */ answer) => [new Set(answer.map((each) => each.table)).size, "stale table", answer.slice(0, 3).map((each) =>
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
     attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
       h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
+    attention("checks", "/checks?outcome=fail", (/** @type {any} */ answer) => [answer.checks.length, "failed check", answer.checks.slice(0, 3).map((/** @type {any} */ each) =>
+      h("a", { href: checkPlace(each), "data-link": "" }, `${each.check} on ${each.dataset}${each.column === "*" ? "" : `.${each.column}`}, ${ago(each.time)}`))]),
     attention("doubts", "/issues?limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
       h("a", { href: `/issues?code=${encodeURIComponent(code)}`, "data-link": "" }, `${count(Number(many))} × ${code}`))]),
   ];

@@ -1,6 +1,7 @@
 // What is known of what was clicked: an edge with its SQL, a column with its steps, a table with its columns.
 
 import { get } from "./api.js";
+import { checkGrid, outcomes } from "./checks.js";
 import { failed, fill, h, notice, problem } from "./dom.js";
 import { ago, moment } from "./format.js";
 import { around, change, query } from "./place.js";
@@ -88,7 +89,8 @@ export class Panel {
   /** @param {string} dataset */
   showDataset(dataset) {
     return this.open(`dataset ${dataset}`, [name(dataset, null)], async () => {
-      const found = await get("/columns", { name: dataset, at: query().get("at") });
+      const at = query().get("at");
+      const [found, { checks }] = await Promise.all([get("/columns", { name: dataset, at }), get("/checks", { name: dataset, at })]);
       return [
         found.description && h("p", {}, found.description),
         found.tags.length > 0 && h("p.chips", {}, found.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag))),
@@ -97,6 +99,7 @@ export class Panel {
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
           found.in_lake && h("a.button", { href: `/tables?table=${encodeURIComponent(dataset)}`, "data-link": "" }, "Open table")),
         found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, each)))),
+        checks.length > 0 && h("details.checks", { open: checks.some((/** @type {any} */ each) => each.outcome === "fail") }, h("summary", {}, `Checks: ${outcomes(checks) || "figures only"}`), checkGrid(checks)),
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
         h("h3", {}, `Columns (${found.columns.length})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
@@ -164,7 +167,7 @@ function stepItem(step) {
       h("span.ends", {}, name(step.source.dataset, step.source.column), " → ", name(step.target.dataset, step.target.column)),
       chip(step.kind, step.influence),
       step.expression && h("code.expression", {}, step.expression),
-      step.file && h("span.place", {}, step.line ? `${step.file}:${step.line}` : step.file)));
+      step.file && h("span.place", {}, placeOf(step))));
 }
 
 /**
@@ -201,10 +204,20 @@ function edgeItem(edges, named) {
     h("div.chips", {}, edges.map((each) => chip(each.kind, each.influence)), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
     edge.approximate && h("p.doubt", {}, `In doubt: ${edge.approximate}`),
     edge.expression && h("code.expression", {}, edge.expression),
-    edge.file && h("p.place", {}, edge.line ? `${edge.file}:${edge.line}` : edge.file),
+    edge.file && h("p.place", {}, placeOf(edge)),
+    lit && lit.role !== "statement" && h("p.faint", {}, `The ${lit.role} of the run`),
     lit && sqlBlock(lit.text, lit.start, lit.end),
-    lit?.cut && h("p.faint", {}, "A part of the statement."),
+    lit?.cut && h("p.faint", {}, `A part of the ${lit.role}.`),
     edge.run && runLine(edge.run, edge.target));
+}
+
+/**
+ * The file and line of an edge; Spark says `sql` of what stands in the query of a run.
+ * @param {any} edge
+ */
+function placeOf({ file, line }) {
+  if (file === "sql") return line ? `line ${line} of the query` : "in the query";
+  return line ? `${file}:${line}` : file;
 }
 
 /**

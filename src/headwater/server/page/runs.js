@@ -126,7 +126,8 @@ async function showRun(panel, id) {
         facts([["started", moment(run.started)], ["ended", moment(run.ended)], ["took", duration(run.seconds)], ["engine", run.engine],
           ["run", h("code", {}, run.run)], ["reported by", run.producer],
           ["part of", run.parent && h("a", { href: `/runs?run=${encodeURIComponent(run.parent)}`, "data-link": "" }, run.parent)]]),
-        ends("input", "Read"), ends("output", "Wrote"), run.sql && h("section", {}, h("h3", {}, "SQL"), sqlBlock(run.sql))));
+        ends("input", "Read"), ends("output", "Wrote"), run.sql && h("section", {}, h("h3", {}, "SQL"), sqlBlock(run.sql)),
+        run.code && h("section", {}, h("h3", {}, "Program"), sqlBlock(run.code))));
   } catch (error) {
     fill(panel, problem(error));
   }

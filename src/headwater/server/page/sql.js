@@ -1,12 +1,12 @@
-// Questions to the warehouse in SQL: run and stop, what was asked before, rows to take along, and where each column of
-// the result comes from. Nothing can be changed from here.
+// Questions to the warehouse in SQL: what a query would read, its plan, run and stop, what was asked before, rows to take
+// along, and where each column of the result comes from. Nothing can be changed from here.
 
 import { get, post } from "./api.js";
-import { fill, h, notice, problem } from "./dom.js";
+import { calmed, fill, h, notice, problem } from "./dom.js";
 import { Editor } from "./editor.js";
 import { download } from "./exports.js";
-import { counted } from "./format.js";
-import { valueGrid } from "./grid.js";
+import { bytes, count, counted } from "./format.js";
+import { grid, valueGrid } from "./grid.js";
 import { around, change, query } from "./place.js";
 
 const KEPT = 50; // questions that are remembered
@@ -16,26 +16,29 @@ export function sqlView() {
   const result = h("div.results", {}, notice("empty", "Ask the warehouse", h("p", {}, "Tables, their past (VERSION AS OF 3), and what they know of themselves (orders$snapshots).")));
   const origin = h("div.origin");
   let running = "";
-  const editor = new Editor({ text: query().get("q") ?? "", label: "SQL", hint: "SELECT * FROM lineage.edges LIMIT 20", onRun: () => ask() });
+  const editor = new Editor({ text: query().get("q") ?? "", label: "SQL", hint: "SELECT * FROM lineage.edges LIMIT 20", onChange: () => weigh(), onRun: () => ask() });
+  const cost = h("span.faint.cost", { "aria-live": "polite" });
+  const weigh = calmed(() => showCost(cost, () => editor.text.trim()), 500);
   const stop = h("button", { disabled: true, onclick: () => post("/stop", { name: running }) }, "Stop");
   const past = h("details.menu.past", {}, h("summary", {}, "History"), h("div.items"));
   past.addEventListener("toggle", () => fill(/** @type {Element} */ (past.querySelector(".items")), remembered().map((sql) => h("button", {
     title: sql, onclick: () => { editor.text = sql; past.removeAttribute("open"); },
   }, sql.replace(/\s+/g, " ").slice(0, 90))), remembered().length === 0 && h("span.faint", {}, "Nothing was asked yet")));
 
-  const ask = async () => {
+  const ask = async (explain = false) => {
     const sql = editor.text.trim();
     if (!sql || running) return;
     change({ q: sql }, { replace: true, quietly: true });
     remember(sql);
     editor.mark([]);
-    fill(result, notice("loading", "Running"));
+    fill(result, notice("loading", explain ? "Planning" : "Running"));
     fill(origin);
     running = Array.from(crypto.getRandomValues(new Uint32Array(4))).join("-");
     stop.removeAttribute("disabled");
     const start = performance.now();
     try {
-      const answer = await post("/sql", { sql, name: running });
+      const answer = await post("/sql", { sql, name: running, explain });
+      if (explain) return void fill(result, planned(answer));
       const seconds = ((performance.now() - start) / 1000).toFixed(2);
       fill(result, answer.message && h("p", {}, answer.message), answer.rows.length ? valueGrid(answer) : notice("empty", "No rows"),
         h("p.faint.told", {}, `${counted(answer.rows.length, "row")}${answer.cut ? " (no more are shown)" : ""} in ${seconds} s `,
@@ -52,11 +55,39 @@ export function sqlView() {
       stop.setAttribute("disabled", "");
     }
   };
-  const bar = h("p.actions", {}, h("button.primary", { onclick: ask }, "Run"), stop, h("kbd", {}, "Ctrl Enter"), past, h("span.faint", {}, "reads only"));
+  const bar = h("p.actions", {}, h("button.primary", { onclick: () => ask() }, "Run"), stop, h("button", { onclick: () => ask(true), title: "How it would be run, and what it would read" }, "Plan"),
+    past, h("kbd", {}, "Ctrl Enter"), h("span.faint", {}, "reads only"), cost);
   const element = h("div.page.ask", {}, h("header", {}, h("h1", {}, "SQL")), h("div.framed", {}, editor.element), bar, result, origin);
   get("/tables").then(({ tables }) => editor.speak("duckdb", Object.fromEntries(tables.map((/** @type {any} */ each) => [each.table, []])))).catch(() => {});
   if (editor.text) ask();
+  weigh();
   return { element, closed: () => { if (running) post("/stop", { name: running }); } };
+}
+
+/**
+ * What a query would read, all its scans together; nothing of what is not a query, or not yet.
+ * @param {HTMLElement} element
+ * @param {() => string} text
+ */
+async function showCost(element, text) {
+  const sql = text();
+  const answer = sql ? await post("/sql", { sql, explain: true }).catch(() => null) : null;
+  if (text() !== sql) return; // more was typed, and is asked for
+  const sum = (/** @type {string} */ part) => answer.scans.reduce((/** @type {number} */ all, /** @type {any} */ each) => all + each[part], 0);
+  fill(element, answer?.scans.length > 0 && `would read ${count(sum("files"))} of ${counted(sum("total_files"), "file")}, ${count(sum("rows"))} of ${counted(sum("total_rows"), "row")}, ${bytes(sum("bytes"))} of ${bytes(sum("total_bytes"))}`);
+}
+
+/** @param {{rows: string[][], scans: any[]}} answer */
+function planned(answer) {
+  const part = (/** @type {string} */ name, /** @type {(value: number) => string} */ show) => ({
+    title: name, number: true, show: (/** @type {any} */ row) => `${show(row[name])} of ${show(row[`total_${name}`])}`,
+  });
+  return h("div.plan", {},
+    answer.scans.length > 0 && grid([
+      { title: "reads", show: (row) => h("b", {}, row.table) }, { title: "snapshot", number: true, show: (row) => row.snapshot },
+      part("files", count), part("rows", count), part("bytes", bytes),
+    ], answer.scans),
+    h("pre.sql", { tabindex: "0" }, answer.rows.map(([line]) => line).join("\n")));
 }
 
 /**

@@ -4,12 +4,13 @@ import { get } from "./api.js";
 import { failed, fill, h, notice, problem } from "./dom.js";
 import { ago, bytes, count, counted, moment } from "./format.js";
 import { facts, grid, valueGrid } from "./grid.js";
+import { checkGrid, outcomes } from "./checks.js";
 import { levelsPicture } from "./levels.js";
 import { around, change, go, query } from "./place.js";
 import { runGrid } from "./runs.js";
 import { sqlBlock } from "./sqltext.js";
 
-const TABS = /** @type {const} */ (["schema", "snapshots", "levels", "files", "rows", "runs"]);
+const TABS = /** @type {const} */ (["schema", "snapshots", "levels", "files", "rows", "runs", "checks"]);
 
 /** @returns {import("./main.js").View} */
 export function tablesView() {
@@ -59,7 +60,9 @@ function tableList(tables) {
  */
 async function showTable(detail, name, tab) {
   if (!detail.childNodes.length) fill(detail, notice("loading", "Reading the table"));
-  const [table, known] = await Promise.all([get("/table", { table: name }), get("/columns", { name }).catch(() => null)]);
+  const [table, known, { checks }] = await Promise.all([
+    get("/table", { table: name }), get("/columns", { name }).catch(() => null), get("/checks", { name }).catch(() => ({ checks: [] }))]);
+  table.checks = checks;
   const words = new Map((known?.columns ?? []).map((/** @type {any} */ each) => [each.name, each]));
   for (const column of table.schema.columns) Object.assign(column, { description: column.description ?? words.get(column.name)?.description, tags: words.get(column.name)?.tags ?? [] });
   const owner = known?.tags.find((/** @type {string} */ tag) => tag.startsWith("owner:"))?.slice(6);
@@ -75,6 +78,7 @@ async function showTable(detail, name, tab) {
       ["buckets", count(table.buckets)], ["primary key", table.primary_key.join(", ")],
       ["owner", owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
       ["tags", table.tags.map((/** @type {any} */ each) => `${each.tag} @${each.snapshot}`).join(", ")],
+      ["checks", outcomes(checks)],
       ["last change", table.time ? h("span", { title: moment(table.time) }, ago(table.time)) : ""],
     ]),
     h("div.tabs", { role: "tablist" }, TABS.map((each) => h("button", {
@@ -91,6 +95,7 @@ const TAB_CONTENT = {
   files: async (table) => filesTab(await get("/files", { table: table.table })),
   rows: async (table) => rowsTab(table),
   runs: async (table) => runsTab(await get("/runs", { dataset: table.table, limit: 100 })),
+  checks: async (table) => checkGrid(table.checks) || notice("empty", "No check has looked at it", h("p", {}, h("code", {}, "headwater check-data")), h("p", {}, "Results of dbt, Great Expectations and Soda are brought in by headwater ingest.")),
 };
 
 /**
