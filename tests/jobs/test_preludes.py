@@ -57,7 +57,9 @@ BEGIN
 END"""
 PLPGSQL = """CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v int; BEGIN SELECT k.id INTO v FROM app.kinds k WHERE k.name = n; RETURN v; END $$"""
-PLAIN = "CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE sql AS $$ SELECT id FROM app.kinds WHERE name = n $$"
+PLAIN = (
+    "CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE sql AS $$ SELECT id FROM app.kinds WHERE name = n $$"
+)
 
 
 @pytest.mark.parametrize(("dialect", "function"), [("tsql", TSQL), ("postgres", PLPGSQL), ("postgres", PLAIN)])
@@ -78,4 +80,5 @@ def test_a_function_of_another_file_gives_the_columns_that_it_reads(tmp_path, di
     texts[2] = ("makes.sql", function.replace("id", "name"))
     harvest(store, estate_of(texts, dialect=dialect), HarvestOptions())
     kinds = {(each["source_column"], each["kind"]) for each in store.state().read(EDGES).to_pylist()}
-    assert ("name", "IDENTITY") in kinds and ("id", "IDENTITY") not in kinds
+    assert ("name", "IDENTITY") in kinds
+    assert ("id", "IDENTITY") not in kinds

@@ -18,7 +18,7 @@ from headwater.events.event import (
     read_events,
     timestamp,
 )
-from headwater.events.facets import PRODUCER, Facet, Facets, by_key, find_facet
+from headwater.events.facet import PRODUCER, Facet, Facets, by_key, find_facet
 from headwater.events.naming import DatasetName
 
 __all__ = [

@@ -14,15 +14,14 @@ Everything else of an edge but its spans comes back as it went.
 from collections.abc import Callable, Iterable, Iterator
 
 from headwater.events.event import OutputDataset
+from headwater.events.facet import Facet, find_facet
 from headwater.events.facets import (
     ColumnLineageFacet,
     ColumnPath,
     ColumnPathsFacet,
-    Facet,
     FieldLineage,
     InputField,
     Transformation,
-    find_facet,
 )
 from headwater.events.naming import DatasetName
 from headwater.model.edges import ColumnRef, Edge, Kind

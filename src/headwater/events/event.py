@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from headwater.errors import EventError
-from headwater.events.facets import PRODUCER, SPEC, Facets
+from headwater.events.facet import PRODUCER, SPEC, Facets
 from headwater.text import Source
 
 _EVENTS = f"{SPEC}/2-0-2/OpenLineage.json#/$defs"

@@ -3,36 +3,11 @@ A facet is a struct with three facts beside its fields: the key it stands under,
 and who made it. Facets that are not listed here survive a round trip as plain mappings: `find_facet` gives the typed
 one where there is a type, and nothing is lost where there is none."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any
 
 import msgspec
 
-from headwater.errors import EventError
-
-PRODUCER = "urn:headwater"
-SPEC = "https://openlineage.io/spec"
-BASE_FACET = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/BaseFacet"  # of facets that are nobody's but ours
-
-Facets: TypeAlias = dict[str, Any]
-"""Facets by key: `Facet` values in events we make, plain mappings in events we read."""
-
-
-def _schema(name: str, version: str, part: str = "") -> Any:
-    """The field `_schemaURL`; by factory, because a plain default would be left out of the JSON."""
-    url = f"{SPEC}/facets/{version}/{name}.json#/$defs/{part or name}"
-    return msgspec.field(name="_schemaURL", default_factory=lambda: url)
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A piece of a facet; what is absent is not written."""
-
-
-class Facet(Part, frozen=True, kw_only=True):
-    """What all facets have."""
-
-    key: ClassVar[str] = ""
-    producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)
+from headwater.events.facet import BASE_FACET, Facet, Part, schema_address
 
 
 class SchemaField(Part, frozen=True, kw_only=True):
@@ -47,7 +22,7 @@ class SchemaFacet(Facet, frozen=True, kw_only=True):
     """The columns of a dataset, nested ones under their parent."""
 
     key = "schema"
-    schema_url: str = _schema("SchemaDatasetFacet", "1-2-0")
+    schema_url: str = schema_address("SchemaDatasetFacet", "1-2-0")
     fields: tuple[SchemaField, ...] = ()
 
 
@@ -55,7 +30,7 @@ class DataSourceFacet(Facet, frozen=True, kw_only=True):
     """Where a dataset lives."""
 
     key = "dataSource"
-    schema_url: str = _schema("DatasourceDatasetFacet", "1-0-1")
+    schema_url: str = schema_address("DatasourceDatasetFacet", "1-0-1")
     name: str | None = None
     uri: str | None = None
 
@@ -64,7 +39,7 @@ class VersionFacet(Facet, frozen=True, kw_only=True):
     """Which state of a dataset was read or made: for a lake table, its snapshot."""
 
     key = "version"
-    schema_url: str = _schema("DatasetVersionDatasetFacet", "1-0-1")
+    schema_url: str = schema_address("DatasetVersionDatasetFacet", "1-0-1")
     dataset_version: str
 
 
@@ -78,7 +53,7 @@ class SymlinksFacet(Facet, frozen=True, kw_only=True):
     """Other names of the same dataset."""
 
     key = "symlinks"
-    schema_url: str = _schema("SymlinksDatasetFacet", "1-0-1")
+    schema_url: str = schema_address("SymlinksDatasetFacet", "1-0-1")
     identifiers: tuple[Identifier, ...] = ()
 
 
@@ -86,7 +61,7 @@ class StorageFacet(Facet, frozen=True, kw_only=True):
     """What keeps a dataset, and in which file format."""
 
     key = "storage"
-    schema_url: str = _schema("StorageDatasetFacet", "1-0-1")
+    schema_url: str = schema_address("StorageDatasetFacet", "1-0-1")
     storage_layer: str
     file_format: str | None = None
 
@@ -95,7 +70,7 @@ class CatalogFacet(Facet, frozen=True, kw_only=True):
     """The catalog that a table is found in."""
 
     key = "catalog"
-    schema_url: str = _schema("CatalogDatasetFacet", "1-1-0")
+    schema_url: str = schema_address("CatalogDatasetFacet", "1-1-0")
     framework: str
     type: str
     name: str
@@ -113,7 +88,7 @@ class LifecycleFacet(Facet, frozen=True, kw_only=True):
     """What happened to the dataset itself: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE."""
 
     key = "lifecycleStateChange"
-    schema_url: str = _schema("LifecycleStateChangeDatasetFacet", "1-0-1")
+    schema_url: str = schema_address("LifecycleStateChangeDatasetFacet", "1-0-1")
     lifecycle_state_change: str
     previous_identifier: PreviousIdentifier | None = None
 
@@ -142,7 +117,7 @@ class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
     """Which columns each column was made from; under `dataset`, the columns that decided which rows there are."""
 
     key = "columnLineage"
-    schema_url: str = _schema("ColumnLineageDatasetFacet", "1-2-0")
+    schema_url: str = schema_address("ColumnLineageDatasetFacet", "1-2-0")
     fields: dict[str, FieldLineage] = msgspec.field()
     dataset: tuple[InputField, ...] = ()
 
@@ -174,7 +149,7 @@ class InputStatisticsFacet(Facet, frozen=True, kw_only=True):
     """How much a run read of one dataset."""
 
     key = "inputStatistics"
-    schema_url: str = _schema("InputStatisticsInputDatasetFacet", "1-0-0")
+    schema_url: str = schema_address("InputStatisticsInputDatasetFacet", "1-0-0")
     row_count: int | None = None
     size: int | None = None
     file_count: int | None = None
@@ -199,7 +174,7 @@ class DataQualityAssertionsFacet(Facet, frozen=True, kw_only=True):
     """Checks of a dataset and of its columns."""
 
     key = "dataQualityAssertions"
-    schema_url: str = _schema("DataQualityAssertionsDatasetFacet", "1-1-0")
+    schema_url: str = schema_address("DataQualityAssertionsDatasetFacet", "1-1-0")
     assertions: tuple[Assertion, ...]
 
 
@@ -207,7 +182,7 @@ class DataQualityMetricsFacet(Facet, frozen=True, kw_only=True):
     """Figures of a dataset, and by name those of its columns: `nullCount`, `distinctCount`, `min` …"""
 
     key = "dataQualityMetrics"
-    schema_url: str = _schema("DataQualityMetricsInputDatasetFacet", "1-0-3")
+    schema_url: str = schema_address("DataQualityMetricsInputDatasetFacet", "1-0-3")
     row_count: int | None = None
     bytes: int | None = None
     file_count: int | None = None
@@ -218,7 +193,7 @@ class OutputStatisticsFacet(Facet, frozen=True, kw_only=True):
     """How much a run wrote to one dataset."""
 
     key = "outputStatistics"
-    schema_url: str = _schema("OutputStatisticsOutputDatasetFacet", "1-0-2")
+    schema_url: str = schema_address("OutputStatisticsOutputDatasetFacet", "1-0-2")
     row_count: int | None = None
     size: int | None = None
     file_count: int | None = None
@@ -233,7 +208,7 @@ class InputSubsetFacet(Facet, frozen=True, kw_only=True):
     """The part of a dataset that a run read: the folders it lies in."""
 
     key = "subset"
-    schema_url: str = _schema("BaseSubsetDatasetFacet", "1-0-0", "InputSubsetInputDatasetFacet")
+    schema_url: str = schema_address("BaseSubsetDatasetFacet", "1-0-0", "InputSubsetInputDatasetFacet")
     input_condition: LocationCondition
 
 
@@ -241,7 +216,7 @@ class OutputSubsetFacet(Facet, frozen=True, kw_only=True):
     """The part of a dataset that a run wrote."""
 
     key = "subset"
-    schema_url: str = _schema("BaseSubsetDatasetFacet", "1-0-0", "OutputSubsetOutputDatasetFacet")
+    schema_url: str = schema_address("BaseSubsetDatasetFacet", "1-0-0", "OutputSubsetOutputDatasetFacet")
     output_condition: LocationCondition
 
 
@@ -252,7 +227,7 @@ class SqlFacet(Facet, frozen=True, kw_only=True):
     """The text of the query."""
 
     key = "sql"
-    schema_url: str = _schema("SQLJobFacet", "1-1-0")
+    schema_url: str = schema_address("SQLJobFacet", "1-1-0")
     query: str
     dialect: str | None = None
 
@@ -261,7 +236,7 @@ class JobTypeFacet(Facet, frozen=True, kw_only=True):
     """BATCH or STREAMING, the engine, and what kind of work it is there."""
 
     key = "jobType"
-    schema_url: str = _schema("JobTypeJobFacet", "2-0-4")
+    schema_url: str = schema_address("JobTypeJobFacet", "2-0-4")
     processing_type: str
     integration: str
     job_type: str | None = None
@@ -269,7 +244,7 @@ class JobTypeFacet(Facet, frozen=True, kw_only=True):
 
 class JobOwnershipFacet(Facet, frozen=True, kw_only=True):
     key = "ownership"
-    schema_url: str = _schema("OwnershipJobFacet", "1-0-1")
+    schema_url: str = schema_address("OwnershipJobFacet", "1-0-1")
     owners: tuple[Owner, ...] = ()
 
 
@@ -281,13 +256,13 @@ class Tag(Part, frozen=True, kw_only=True):
 
 class RunTagsFacet(Facet, frozen=True, kw_only=True):
     key = "tags"
-    schema_url: str = _schema("TagsRunFacet", "1-0-0")
+    schema_url: str = schema_address("TagsRunFacet", "1-0-0")
     tags: tuple[Tag, ...] = ()
 
 
 class JobTagsFacet(Facet, frozen=True, kw_only=True):
     key = "tags"
-    schema_url: str = _schema("TagsJobFacet", "1-0-0")
+    schema_url: str = schema_address("TagsJobFacet", "1-0-0")
     tags: tuple[Tag, ...] = ()
 
 
@@ -295,7 +270,7 @@ class SourceCodeFacet(Facet, frozen=True, kw_only=True):
     """The text of the job's program."""
 
     key = "sourceCode"
-    schema_url: str = _schema("SourceCodeJobFacet", "1-0-1")
+    schema_url: str = schema_address("SourceCodeJobFacet", "1-0-1")
     language: str
     source_code: str
 
@@ -304,7 +279,7 @@ class SourceCodeLocationFacet(Facet, frozen=True, kw_only=True):
     """The file that the job is written in."""
 
     key = "sourceCodeLocation"
-    schema_url: str = _schema("SourceCodeLocationJobFacet", "1-1-0")
+    schema_url: str = schema_address("SourceCodeLocationJobFacet", "1-1-0")
     type: str
     url: str
     path: str | None = None
@@ -329,7 +304,7 @@ class ParentFacet(Facet, frozen=True, kw_only=True):
     """The run that this run is a part of."""
 
     key = "parent"
-    schema_url: str = _schema("ParentRunFacet", "1-2-0")
+    schema_url: str = schema_address("ParentRunFacet", "1-2-0")
     run: RunReference
     job: JobReference
     root: Root | None = None
@@ -337,7 +312,7 @@ class ParentFacet(Facet, frozen=True, kw_only=True):
 
 class ProcessingEngineFacet(Facet, frozen=True, kw_only=True):
     key = "processing_engine"
-    schema_url: str = _schema("ProcessingEngineRunFacet", "1-1-1")
+    schema_url: str = schema_address("ProcessingEngineRunFacet", "1-1-1")
     version: str
     name: str | None = None
     openlineage_adapter_version: str | None = None
@@ -347,7 +322,7 @@ class ErrorMessageFacet(Facet, frozen=True, kw_only=True):
     """Why a run failed."""
 
     key = "errorMessage"
-    schema_url: str = _schema("ErrorMessageRunFacet", "1-0-1")
+    schema_url: str = schema_address("ErrorMessageRunFacet", "1-0-1")
     message: str
     programming_language: str
     stack_trace: str | None = None
@@ -360,7 +335,7 @@ class EnvironmentVariable(Part, frozen=True, kw_only=True):
 
 class EnvironmentFacet(Facet, frozen=True, kw_only=True):
     key = "environmentVariables"
-    schema_url: str = _schema("EnvironmentVariablesRunFacet", "1-0-0")
+    schema_url: str = schema_address("EnvironmentVariablesRunFacet", "1-0-0")
     environment_variables: tuple[EnvironmentVariable, ...] = ()
 
 
@@ -375,32 +350,7 @@ class ExtractionErrorFacet(Facet, frozen=True, kw_only=True):
     """What could not be read from a plan: lineage that is missing and says so."""
 
     key = "extractionError"
-    schema_url: str = _schema("ExtractionErrorRunFacet", "1-1-2")
+    schema_url: str = schema_address("ExtractionErrorRunFacet", "1-1-2")
     total_tasks: int
     failed_tasks: int
     errors: tuple[ExtractionError, ...] = ()
-
-
-def plain_facet(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A facet that has no schema of its own; the key is whatever it is put under."""
-    return {"_producer": PRODUCER, "_schemaURL": BASE_FACET, **values}
-
-
-F = TypeVar("F", bound=Facet)
-
-
-def by_key(*given: Facet | None) -> Facets:
-    """The facets that there are, under their keys."""
-    return {one.key: one for one in given if one is not None}
-
-
-def find_facet(kind: type[F], among: Mapping[str, Any]) -> F | None:
-    """The facet of a kind, typed, or None.
-    RAISES: EventError for one that does not have the form its specification gives it."""
-    value = among.get(kind.key)
-    if value is None or isinstance(value, kind):
-        return value
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise EventError(f"The facet `{kind.key}` is not well formed: {error}.") from error

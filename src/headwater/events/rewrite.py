@@ -13,7 +13,8 @@ import msgspec
 
 from headwater.errors import ConfigError
 from headwater.events.event import Event, RunEvent
-from headwater.events.facets import SUBSETS, ColumnLineageFacet, Facets, FieldLineage, InputField, LocationCondition
+from headwater.events.facet import Facets
+from headwater.events.facets import SUBSETS, ColumnLineageFacet, FieldLineage, InputField, LocationCondition
 from headwater.events.naming import DatasetName
 
 _REMOVED = "remove"  # the group of a pattern that is taken out of a name

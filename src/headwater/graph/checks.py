@@ -8,6 +8,7 @@ from headwater.errors import NotFoundError
 from headwater.events import Event, RunEvent, find_facet
 from headwater.events import facets as known
 from headwater.events.event import Dataset
+from headwater.events.facet import PRODUCER
 from headwater.graph.facts import Facts, Row
 from headwater.graph.store import Change, GraphState, GraphStore
 from headwater.graph.tables import CHECKS, WHOLE
@@ -17,7 +18,7 @@ from headwater.lake.tables import Warehouse
 
 PASS, WARN, FAIL, MEASURED = "pass", "warn", "fail", "measured"
 _MILD = ("warn", "warning", "info")  # severities of checks whose failure does not count as one
-_OWN = f"{known.PRODUCER}:"
+_OWN = f"{PRODUCER}:"
 
 
 def producer_of(source: str) -> str:

@@ -132,8 +132,14 @@ def column_definitions(lowering: Lowering, nodes: Iterable[Node]) -> tuple[Colum
         column_definition(lowering, each) if isinstance(each, exp.ColumnDef) else ColumnDefinition(each.name)
         for each in nodes
         if isinstance(each, exp.ColumnDef | exp.Identifier | exp.Column)
-        and (each.name.upper() != "INDEX" or lowering.dialect not in MICROSOFT or each.find(exp.Identifier).quoted)
+        and not (lowering.dialect in MICROSOFT and _is_index(each))
     )
+
+
+def _is_index(node: Node) -> bool:
+    """Return whether what stands among the columns of a table is an index of it."""
+    named = node.find(exp.Identifier)
+    return node.name.upper() == "INDEX" and (named is None or not named.quoted)
 
 
 def column_definition(lowering: Lowering, node: Node) -> ColumnDefinition:

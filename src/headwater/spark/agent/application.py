@@ -14,6 +14,7 @@ from pyspark import SparkContext
 
 from headwater.events import facets as openlineage
 from headwater.events.event import Job, new_run_id
+from headwater.events.facet import Facets, by_key, plain_facet
 from headwater.spark.agent.debug import surroundings
 from headwater.spark.agent.options import AgentOptions
 from headwater.text import without_secrets
@@ -28,7 +29,7 @@ class Application:
     name: str
     options: AgentOptions
     run_id: str = field(default_factory=new_run_id)
-    facets: openlineage.Facets = field(default_factory=dict)  # of every run
+    facets: Facets = field(default_factory=dict)  # of every run
     around: dict[str, Any] | None = None  # for the facet `debug`
     script: openlineage.SourceCodeLocationFacet | None = None
 
@@ -53,27 +54,25 @@ class Application:
         engine = openlineage.ProcessingEngineFacet(
             name="spark", version=about["version"], openlineage_adapter_version=_VERSION
         )
-        facets = openlineage.by_key(engine)
-        facets["spark_applicationDetails"] = openlineage.plain_facet(_details(about, conf))
+        facets = by_key(engine)
+        facets["spark_applicationDetails"] = plain_facet(_details(about, conf))
         shown = {"properties": _properties(conf, options.properties)}
-        facets["spark_properties"] = openlineage.plain_facet(shown)
+        facets["spark_properties"] = plain_facet(shown)
         return cls(options.job or about["name"], options, options.application_run or new_run_id(), facets)
 
-    def job(
-        self, suffix: str = "", *, kind: str, streaming: bool = False, facets: openlineage.Facets | None = None
-    ) -> Job:
+    def job(self, suffix: str = "", *, kind: str, streaming: bool = False, facets: Facets | None = None) -> Job:
         """A job of this application; without a suffix, the application as a whole."""
         name = ".".join(part for part in (snake_case(self.name), suffix) if part)
         job_type = openlineage.JobTypeFacet(
             processing_type="STREAMING" if streaming else "BATCH", integration="SPARK", job_type=kind
         )
-        shared = openlineage.by_key(job_type, self._owners(), self._tags())
+        shared = by_key(job_type, self._owners(), self._tags())
         return Job(namespace=self.options.namespace, name=name, facets=shared | (facets or {}))
 
     @property
     def whole(self) -> Job:
         """The job that is the application."""
-        return self.job(kind="APPLICATION", facets=openlineage.by_key(self.script))
+        return self.job(kind="APPLICATION", facets=by_key(self.script))
 
     def parent(self) -> openlineage.ParentFacet:
         """The application as the parent of a run, with what started the application as the root."""
@@ -119,16 +118,14 @@ def _reference(run: str | None, job: str | None, namespace: str | None) -> openl
     )
 
 
-def _environment(names: str) -> openlineage.Facets:
+def _environment(names: str) -> Facets:
     """The variables that were asked for by name, in the published form and in that of OpenLineage's agent."""
     found = {name: os.environ[name] for name in _parts(names) if name in os.environ}
     if not found:
         return {}
     each = tuple(openlineage.EnvironmentVariable(name=name, value=value) for name, value in found.items())
-    plain = openlineage.plain_facet({"environment-properties": found})
-    return openlineage.by_key(openlineage.EnvironmentFacet(environment_variables=each)) | {
-        "environment-properties": plain
-    }
+    plain = plain_facet({"environment-properties": found})
+    return by_key(openlineage.EnvironmentFacet(environment_variables=each)) | {"environment-properties": plain}
 
 
 _SECRET = re.compile(r"secret|password|passwd|token|credential|access[._]?key|api[._]?key", re.IGNORECASE)

@@ -9,7 +9,7 @@ import msgspec
 from pyspark import SparkContext
 
 from headwater.events.event import EventType
-from headwater.events.facets import Facets, plain_facet
+from headwater.events.facet import Facets, plain_facet
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.options import AgentOptions
 from headwater.spark.plan.node import Node

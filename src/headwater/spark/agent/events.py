@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from headwater.events import facets as openlineage
 from headwater.events.event import EventType, Run, RunEvent, timestamp
+from headwater.events.facet import by_key, plain_facet
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
@@ -39,12 +40,12 @@ class OpenLineageRunEventBuilder:
             stream if stream is not None else context.job,
             kind="SQL_JOB",
             streaming=context.stream is not None,
-            facets=openlineage.by_key(self._sql(context)),
+            facets=by_key(self._sql(context)),
         )
         more = debug_facet(self.application.around, self.application.options, type, context)
         if happening.job is not None:
-            more["spark_jobDetails"] = openlineage.plain_facet(self._job(happening.job))
-        own = more | openlineage.by_key(self.application.parent(), _error(happening, "JAVA"), _doubts(context))
+            more["spark_jobDetails"] = plain_facet(self._job(happening.job))
+        own = more | by_key(self.application.parent(), _error(happening, "JAVA"), _doubts(context))
         run = Run(run_id=context.stream or context.run_id, facets=self.application.facets | own)
         return RunEvent(
             event_time=_moment(happening), event_type=type, run=run, job=job, inputs=inputs, outputs=outputs
@@ -53,9 +54,7 @@ class OpenLineageRunEventBuilder:
     def build_application(self, type: EventType, *, error: str | None = None, time: int = 0) -> RunEvent:
         """The event of the application as a whole."""
         happening = Happening("stop", time=time, error=error)
-        facets = self.application.facets | openlineage.by_key(
-            self.application.grandparent(), _error(happening, "PYTHON")
-        )
+        facets = self.application.facets | by_key(self.application.grandparent(), _error(happening, "PYTHON"))
         run = Run(run_id=self.application.run_id, facets=facets)
         return RunEvent(event_time=_moment(happening), event_type=type, run=run, job=self.application.whole)
 
@@ -71,7 +70,7 @@ class OpenLineageRunEventBuilder:
         outputs: list[PlanOutput] | None = None,
     ) -> RunEvent:
         """The event of a run without a plan: a job on RDDs, a stream that begins or ends."""
-        facets = self.application.facets | openlineage.by_key(self.application.parent(), _error(happening, "JAVA"))
+        facets = self.application.facets | by_key(self.application.parent(), _error(happening, "JAVA"))
         streaming = kind == "SQL_JOB"
         return RunEvent(
             event_time=_moment(happening),

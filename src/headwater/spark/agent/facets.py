@@ -4,6 +4,7 @@ from headwater.errors import SchemaError
 from headwater.events import facets
 from headwater.events.columns import column_lineage
 from headwater.events.event import InputDataset, OutputDataset
+from headwater.events.facet import Facet, by_key
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.model.types import Array, DataType, Map, Struct, parse_type
@@ -20,8 +21,8 @@ def input_dataset(dataset: PlanDataset, read: Amount | None) -> InputDataset:
     return InputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
-        facets=facets.by_key(*_facets(dataset, dataset.schema)),
-        input_facets=facets.by_key(statistics),
+        facets=by_key(*_facets(dataset, dataset.schema)),
+        input_facets=by_key(statistics),
     )
 
 
@@ -38,8 +39,8 @@ def output_dataset(
     return OutputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
-        facets=facets.by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), *lineage),
-        output_facets=facets.by_key(statistics),
+        facets=by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), *lineage),
+        output_facets=by_key(statistics),
     )
 
 
@@ -51,7 +52,7 @@ def _written_schema(output: PlanOutput) -> tuple[tuple[str, str], ...]:
     return tuple((name, column.type) for name, column in zip(names, output.query.output))
 
 
-def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[facets.Facet | None]:
+def _facets(dataset: PlanDataset, schema: tuple[tuple[str, str], ...]) -> list[Facet | None]:
     uri = dataset.uri or dataset.name.namespace
     layer = dataset.layer
     return [

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from headwater.events import facets as openlineage
+from headwater.events.facet import by_key
 from headwater.events.rewrite import TRIMMERS, Resolver, Rewrite, java_pattern
 from headwater.events.settings import Tree, at, is_true, leaves, several
 
@@ -136,8 +137,8 @@ def _rewrite(tree: Tree) -> Rewrite:
         dataset_lineage=str(at(tree, "columnLineage.datasetLineageEnabled")).lower() != "false",
         descriptions=str(at(tree, "columnLineage.descriptionsEnabled")).lower() != "false",
         most_columns=None if limit is None else int(limit),
-        job_facets=openlineage.by_key(_owners(tree), _tags(tree, "job", openlineage.JobTagsFacet)),
-        run_facets=openlineage.by_key(_tags(tree, "run", openlineage.RunTagsFacet)),
+        job_facets=by_key(_owners(tree), _tags(tree, "job", openlineage.JobTagsFacet)),
+        run_facets=by_key(_tags(tree, "run", openlineage.RunTagsFacet)),
     )
 
 
