@@ -101,36 +101,59 @@ DATE = Primitive("DATE")
 TIMESTAMP = Primitive("TIMESTAMP")  # a wall-clock time without a zone, in microseconds
 TIMESTAMP_LTZ = Primitive("TIMESTAMP_LTZ")  # a point in time, in microseconds
 
-PRIMITIVES = {
-    type.name: type
-    for type in (
-        *(BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE),
-        *(STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_LTZ),
+
+@dataclass(frozen=True, slots=True)
+class TypeFacts:
+    """A primitive type in every engine. `arrow` is a function of pyarrow with its arguments, `spark` a PySpark class,
+    `width` the bytes of a value in a key (None: any number), `digits` those of the largest integer."""
+
+    type: Primitive
+    arrow: tuple[str, ...]
+    duckdb: str
+    spark: str
+    paimon: str
+    google: str
+    width: int | None = None
+    digits: int | None = None
+    aliases: tuple[str, ...] = ()
+
+
+TYPES = {
+    facts.type: facts
+    for facts in (
+        TypeFacts(BOOLEAN, ("bool_",), "BOOLEAN", "BooleanType", "BOOLEAN", "BOOL", 1, aliases=("BOOL",)),
+        TypeFacts(TINYINT, ("int8",), "TINYINT", "ByteType", "TINYINT", "INT64", 1, 3, ("BYTE",)),
+        TypeFacts(SMALLINT, ("int16",), "SMALLINT", "ShortType", "SMALLINT", "INT64", 2, 5, ("SHORT",)),
+        TypeFacts(INT, ("int32",), "INT", "IntegerType", "INT", "INT64", 4, 10, ("INTEGER", "INT32")),
+        TypeFacts(BIGINT, ("int64",), "BIGINT", "LongType", "BIGINT", "INT64", 8, 19, ("LONG", "INT64")),
+        TypeFacts(FLOAT, ("float32",), "FLOAT", "FloatType", "FLOAT", "FLOAT64", 4, aliases=("REAL", "FLOAT32")),
+        TypeFacts(
+            *(DOUBLE, ("float64",), "DOUBLE", "DoubleType", "DOUBLE", "FLOAT64", 8),
+            aliases=("FLOAT64", "DOUBLE PRECISION"),
+        ),
+        TypeFacts(
+            *(STRING, ("string",), "VARCHAR", "StringType", "STRING", "STRING"),
+            aliases=("TEXT", "VARCHAR", "CHAR"),
+        ),
+        TypeFacts(BINARY, ("binary",), "BLOB", "BinaryType", "BYTES", "BYTES", aliases=("BYTES", "VARBINARY")),
+        TypeFacts(DATE, ("date32",), "DATE", "DateType", "DATE", "DATE", 4),
+        TypeFacts(
+            *(TIMESTAMP, ("timestamp", "us"), "TIMESTAMP", "TimestampNTZType", "TIMESTAMP(6)", "DATETIME", 8),
+            aliases=("TIMESTAMP_NTZ", "DATETIME"),
+        ),
+        TypeFacts(
+            *(TIMESTAMP_LTZ, ("timestamp", "us", "UTC"), "TIMESTAMP WITH TIME ZONE", "TimestampType"),
+            *("TIMESTAMP(6) WITH LOCAL TIME ZONE", "TIMESTAMP", 8),
+            aliases=("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"),
+        ),
     )
 }
+"""The one table of primitive types: what all engines call them. A new type is a line here, and its codec."""
 
-_ALIASES = {
-    "BOOL": BOOLEAN,
-    "BYTE": TINYINT,
-    "SHORT": SMALLINT,
-    "INTEGER": INT,
-    "INT32": INT,
-    "LONG": BIGINT,
-    "INT64": BIGINT,
-    "REAL": FLOAT,
-    "FLOAT32": FLOAT,
-    "FLOAT64": DOUBLE,
-    "DOUBLE PRECISION": DOUBLE,
-    "TEXT": STRING,
-    "VARCHAR": STRING,
-    "CHAR": STRING,
-    "BYTES": BINARY,
-    "VARBINARY": BINARY,
-    "TIMESTAMP_NTZ": TIMESTAMP,
-    "DATETIME": TIMESTAMP,
-    "TIMESTAMPTZ": TIMESTAMP_LTZ,
-    "TIMESTAMP WITH TIME ZONE": TIMESTAMP_LTZ,
-}
+PRIMITIVES = {type.name: type for type in TYPES}
+INTEGERS = tuple(type for type, facts in TYPES.items() if facts.digits is not None)
+NUMBERS = (*INTEGERS, FLOAT, DOUBLE)
+_ALIASES = {alias: type for type, facts in TYPES.items() for alias in facts.aliases}
 
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|\"[^\"]*\"|[\w$]+|[<>(),:])")
 _MAX_DEPTH = 64
@@ -261,20 +284,6 @@ class _Parser:
         return result
 
 
-_GOOGLE_SQL = {
-    "BOOLEAN": "BOOL",
-    "TINYINT": "INT64",
-    "SMALLINT": "INT64",
-    "INT": "INT64",
-    "BIGINT": "INT64",
-    "FLOAT": "FLOAT64",
-    "DOUBLE": "FLOAT64",
-    "BINARY": "BYTES",
-    "TIMESTAMP": "DATETIME",
-    "TIMESTAMP_LTZ": "TIMESTAMP",
-}
-
-
 def google_type(type: DataType) -> str:
     """A type as GoogleSQL spells it; a map, which it does not have, is an array of pairs.
 
@@ -283,7 +292,8 @@ def google_type(type: DataType) -> str:
     """
     match type:
         case Primitive(name):
-            return _GOOGLE_SQL.get(name, name)
+            facts = TYPES.get(type)
+            return facts.google if facts is not None else name
         case Decimal(precision, scale):
             return "NUMERIC" if precision - scale <= 29 and scale <= 9 else "BIGNUMERIC"
         case Array(element):

@@ -18,7 +18,7 @@ from sqlglot import exp
 from headwater.lake.engine.predicates import Compare, In, IsNull, Predicate, StartsWith
 from headwater.lake.engine.types import EXACT
 from headwater.model.schema import Field
-from headwater.model.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, SMALLINT, STRING, TIMESTAMP, TINYINT, Decimal
+from headwater.model.types import BOOLEAN, DATE, DOUBLE, INTEGERS, STRING, TIMESTAMP, Decimal
 from headwater.query.names import TableRef
 from headwater.query.parse import Node
 
@@ -174,7 +174,7 @@ def _value(node: Node, field: Field, op: str, evaluate: Evaluate) -> Any:
             return _date(value)
         case t if t == TIMESTAMP:
             return _timestamp(value)
-        case t if t in (TINYINT, SMALLINT, INT, BIGINT):
+        case t if t in INTEGERS:
             if isinstance(value, decimal.Decimal) and value == value.to_integral_value():
                 return int(value)
             return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31 else None

@@ -13,12 +13,12 @@ from sqlglot import exp
 
 from headwater.lake.engine.arrays import numbers_of
 from headwater.lake.engine.predicates import Compare
-from headwater.model.types import BIGINT, DATE, DOUBLE, FLOAT, INT, SMALLINT, TIMESTAMP, TINYINT
+from headwater.model.types import DATE, NUMBERS, TIMESTAMP
 from headwater.query.names import TableRef
 from headwater.query.parse import Node
 
 MOST = 10_000  # rows of an answer
-_ORDERED = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DATE, TIMESTAMP)
+_ORDERED = (*NUMBERS, DATE, TIMESTAMP)
 _PARTS = {"expressions", "from_", "order", "limit", "offset"}
 _OF_TABLES = {"this", "db", "alias"}
 _PLAIN = (

@@ -8,13 +8,6 @@ from headwater.errors import SchemaError
 from headwater.model import types as dt
 from headwater.query.parse import Node, Statement, quoted
 
-_DUCKDB = {
-    dt.STRING: "VARCHAR",
-    dt.BINARY: "BLOB",
-    dt.TIMESTAMP: "TIMESTAMP",
-    dt.TIMESTAMP_LTZ: "TIMESTAMP WITH TIME ZONE",
-}
-
 
 def duckdb_type(type: dt.DataType) -> str:
     """A type of the lake as DuckDB writes it.
@@ -24,7 +17,7 @@ def duckdb_type(type: dt.DataType) -> str:
     """
     match type:
         case dt.Primitive():
-            return _DUCKDB.get(type, type.name)
+            return dt.TYPES[type].duckdb if type in dt.TYPES else type.name
         case dt.Decimal(precision, scale):
             return f"DECIMAL({precision}, {scale})"
         case dt.Array(element):

@@ -7,9 +7,7 @@ from headwater.lake.engine.predicates import Compare, In, IsNull, Predicate, Sta
 from headwater.lake.engine.stats import ColumnStats, comparable
 from headwater.lake.engine.version import DataFile
 from headwater.model.schema import Field, Schema
-from headwater.model.types import BIGINT, DOUBLE, FLOAT, INT, SMALLINT, TINYINT
-
-_NUMBERS = {TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE}
+from headwater.model.types import NUMBERS
 
 Statistic = tuple[str, Predicate]
 """The name of a column in the statistics of some files, and a predicate on it whose values are as statistics are."""
@@ -22,7 +20,7 @@ def on_statistics(where: Sequence[Predicate], schema: Schema, old: Mapping[int, 
     for predicate in where:
         field = schema.field(predicate.column)
         before = old.get(field.id)
-        if before is not None and (before.type == field.type or {before.type, field.type} <= _NUMBERS):
+        if before is not None and (before.type == field.type or {before.type, field.type}.issubset(NUMBERS)):
             decidable.append((before.name, _plain(predicate, field)))
     return decidable
 

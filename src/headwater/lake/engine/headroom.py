@@ -23,9 +23,7 @@ from headwater.lake.engine.types import EXACT, arrow_type
 from headwater.lake.engine.upkeep import BucketSource, Upkeep
 from headwater.lake.engine.version import DataFile, Place, SortedRun
 from headwater.model.schema import Field, Schema
-from headwater.model.types import BIGINT, INT, SMALLINT, TINYINT, Decimal
-
-_INTEGERS = (TINYINT, SMALLINT, INT, BIGINT)
+from headwater.model.types import INTEGERS, Decimal
 
 Sizes: TypeAlias = dict[str, int | None]
 """For each column that can overflow, how far from zero the value of a key can be; None if that is not known."""
@@ -38,7 +36,7 @@ class Headroom:
         self._fields = {
             each.name: each
             for each in schema.fields
-            if rule.strict_functions.get(each.name) and (isinstance(each.type, Decimal) or each.type in _INTEGERS)
+            if rule.strict_functions.get(each.name) and (isinstance(each.type, Decimal) or each.type in INTEGERS)
         }
         self._functions = rule.strict_functions
         self._largest = {name: largest(arrow_type(field.type)) for name, field in self._fields.items()}

@@ -11,18 +11,7 @@ from headwater.model.schema import Field, Schema
 from headwater.text import nearest
 
 _PRIMITIVES: dict[dt.Primitive, pa.DataType] = {
-    dt.BOOLEAN: pa.bool_(),
-    dt.TINYINT: pa.int8(),
-    dt.SMALLINT: pa.int16(),
-    dt.INT: pa.int32(),
-    dt.BIGINT: pa.int64(),
-    dt.FLOAT: pa.float32(),
-    dt.DOUBLE: pa.float64(),
-    dt.STRING: pa.string(),
-    dt.BINARY: pa.binary(),
-    dt.DATE: pa.date32(),
-    dt.TIMESTAMP: pa.timestamp("us"),
-    dt.TIMESTAMP_LTZ: pa.timestamp("us", tz="UTC"),
+    type: getattr(pa, facts.arrow[0])(*facts.arrow[1:]) for type, facts in dt.TYPES.items()
 }
 _FROM_ARROW: dict[pa.DataType, dt.DataType] = {arrow: model for model, arrow in _PRIMITIVES.items()}
 _FROM_ARROW |= {

@@ -277,7 +277,7 @@ _WIDER = {
     types.FLOAT: (types.DOUBLE,),
     types.DATE: (types.TIMESTAMP,),
 }
-_DIGITS = {types.TINYINT: 3, types.SMALLINT: 5, types.INT: 10, types.BIGINT: 19}
+_DIGITS = {type: facts.digits for type, facts in types.TYPES.items() if facts.digits is not None}
 
 
 def is_widening(old: DataType, new: DataType) -> bool:

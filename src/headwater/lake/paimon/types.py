@@ -16,20 +16,7 @@ _NESTED_IDS = 1 << 20  # where the ids of nested fields begin
 _IDS_A_COLUMN = 1 << 10
 _DEEPEST = 100  # levels of a type
 
-_TEXT = {
-    dt.BOOLEAN: "BOOLEAN",
-    dt.TINYINT: "TINYINT",
-    dt.SMALLINT: "SMALLINT",
-    dt.INT: "INT",
-    dt.BIGINT: "BIGINT",
-    dt.FLOAT: "FLOAT",
-    dt.DOUBLE: "DOUBLE",
-    dt.STRING: "STRING",
-    dt.BINARY: "BYTES",
-    dt.DATE: "DATE",
-    dt.TIMESTAMP: "TIMESTAMP(6)",
-    dt.TIMESTAMP_LTZ: "TIMESTAMP(6) WITH LOCAL TIME ZONE",
-}
+_TEXT = {type: facts.paimon for type, facts in dt.TYPES.items()}
 _MODEL: dict[str, dt.Primitive] = {text: type for type, text in _TEXT.items()} | {
     "INTEGER": dt.INT,
     "BINARY": dt.BINARY,

@@ -15,18 +15,7 @@ from headwater.errors import SchemaError
 from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema
 from headwater.model.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_LTZ,
-    TINYINT,
+    TYPES,
     Array,
     DataType,
     Decimal,
@@ -36,21 +25,7 @@ from headwater.model.types import (
     Struct,
 )
 
-_PRIMITIVES: dict[Primitive, spark.DataType] = {
-    BOOLEAN: spark.BooleanType(),
-    TINYINT: spark.ByteType(),
-    SMALLINT: spark.ShortType(),
-    INT: spark.IntegerType(),
-    BIGINT: spark.LongType(),
-    FLOAT: spark.FloatType(),
-    DOUBLE: spark.DoubleType(),
-    STRING: spark.StringType(),
-    BINARY: spark.BinaryType(),
-    DATE: spark.DateType(),
-    TIMESTAMP: spark.TimestampNTZType(),
-    TIMESTAMP_LTZ: spark.TimestampType(),
-}
-
+_PRIMITIVES: dict[Primitive, spark.DataType] = {type: getattr(spark, facts.spark)() for type, facts in TYPES.items()}
 
 # Before 4.2 PySpark takes no zone here, and means UTC.
 _UTC: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}

@@ -20,22 +20,11 @@ from headwater.errors import SchemaError
 from headwater.lake.engine.keys.columns import BytesKeys, Keys, NativeKey, NumberKeys
 from headwater.lake.engine.types import arrow_type, from_unscaled, unscaled
 from headwater.model.schema import Field, Schema
-from headwater.model.types import DataType, Decimal
+from headwater.model.types import INTEGERS, TYPES, DataType, Decimal
 from headwater.text import counted
 
-_WIDTHS = {
-    "BOOLEAN": 1,
-    "TINYINT": 1,
-    "SMALLINT": 2,
-    "INT": 4,
-    "BIGINT": 8,
-    "FLOAT": 4,
-    "DOUBLE": 8,
-    "DATE": 4,
-    "TIMESTAMP": 8,
-    "TIMESTAMP_LTZ": 8,
-}
-_INTEGER_BIAS = {name: 1 << (8 * _WIDTHS[name] - 1) for name in ("TINYINT", "SMALLINT", "INT", "BIGINT")}
+_WIDTHS = {type.name: facts.width for type, facts in TYPES.items() if facts.width is not None}
+_INTEGER_BIAS = {type.name: 1 << (8 * _WIDTHS[type.name] - 1) for type in INTEGERS}
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 

@@ -95,9 +95,9 @@ def can_aggregate(function: str, type: dt.DataType) -> bool:
     A product of decimals with places is rounded at every step, and the result depends on the steps."""
     match function:
         case "sum":
-            return type in _NUMBERS or isinstance(type, dt.Decimal)
+            return type in dt.NUMBERS or isinstance(type, dt.Decimal)
         case "product":
-            return type in _NUMBERS or (isinstance(type, dt.Decimal) and type.scale == 0)
+            return type in dt.NUMBERS or (isinstance(type, dt.Decimal) and type.scale == 0)
         case "min" | "max":
             return isinstance(type, dt.Primitive | dt.Decimal)
         case "bool_or" | "bool_and":
@@ -107,9 +107,6 @@ def can_aggregate(function: str, type: dt.DataType) -> bool:
         case "collect":
             return isinstance(type, dt.Array)
     return True
-
-
-_NUMBERS = (dt.TINYINT, dt.SMALLINT, dt.INT, dt.BIGINT, dt.FLOAT, dt.DOUBLE)
 
 
 def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
