@@ -6,10 +6,11 @@ import pytest
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph import LineageGraph, Node
-from headwater.graph.formats import ANSWER_FORMATS, render_answer
+from headwater.graph.formats import render_answer
 from headwater.graph.selector import parse_selector
 from headwater.graph.tables import ALL_TABLES, COLUMNS, DATASETS, ISSUES, STATEMENTS
 from headwater.model.edges import InfluenceClass
+from headwater.view.pictures import ANSWER_FORMATS
 
 from .conftest import harvested
 

@@ -15,13 +15,11 @@ from headwater.cli.render import print_json, print_table
 from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 from headwater.text import counted
-from headwater.view.pictures import PICTURES
+from headwater.view.pictures import ANSWER_FORMATS
 
 if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node
     from headwater.jobs.walk import SparkGraph
-
-_FORMATS = ("tree", "table", "json", "csv", *PICTURES)
 
 
 as_of = click.option(
@@ -64,7 +62,7 @@ def answer_options(function: Any) -> Any:
     """How and as of when an answer is shown."""
     for option in (
         as_of,
-        click.option("-f", "--format", type=click.Choice(_FORMATS), default="tree", show_default=True),
+        click.option("-f", "--format", type=click.Choice(ANSWER_FORMATS), default="tree", show_default=True),
         click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it to a file."),
     ):
         function = option(function)
@@ -92,7 +90,7 @@ def say_answer(
     """Print an answer, or write it to a file whose ending tells the format unless one was named; then say `more`."""
     from headwater.graph.formats import render_answer
 
-    if output is not None and format == "tree" and output.suffix[1:] in _FORMATS:
+    if output is not None and format == "tree" and output.suffix[1:] in ANSWER_FORMATS:
         format = output.suffix[1:]
     text = render_answer(answer, "json" if flags.json else format, title=title)
     if output is None:

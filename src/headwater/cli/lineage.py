@@ -9,12 +9,10 @@ from headwater.cli.inputs import complete_dialect, parse_variables, sources_of
 from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
-from headwater.view.pictures import PICTURES
+from headwater.view.pictures import RESULT_FORMATS
 
 if TYPE_CHECKING:
     from headwater.analysis.door import Request
-
-_FORMATS = ("tree", "table", "json", "jsonl", "csv", *PICTURES, "openlineage")
 
 
 def analysis_options(function: Any) -> Any:
@@ -53,7 +51,7 @@ expression_option = click.option("-e", "--expression", metavar="SQL", help="SQL 
 @analysis_options
 @expression_option
 @click.option(
-    "-f", "--format", type=click.Choice(_FORMATS), default="tree", show_default=True, help="How to show it."
+    "-f", "--format", type=click.Choice(RESULT_FORMATS), default="tree", show_default=True, help="How to show it."
 )
 @click.option(
     "--reading",

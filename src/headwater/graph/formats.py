@@ -16,8 +16,6 @@ from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
 from headwater.view.pictures import PICTURES, make_picture
 
-AnswerFormat = Literal["tree", "table", "json", "csv", "mermaid", "dot", "svg", "html"]
-ANSWER_FORMATS: tuple[str, ...] = get_args(AnswerFormat)
 DiffFormat = Literal["text", "json", "markdown", "github", "csv"]
 DIFF_FORMATS: tuple[str, ...] = get_args(DiffFormat)
 STEP_HEADERS = (

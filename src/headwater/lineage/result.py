@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from headwater.errors import Issue, Severity
 from headwater.lineage import wire
@@ -23,8 +23,6 @@ from headwater.view.pictures import PICTURES, make_picture
 if TYPE_CHECKING:
     from headwater.view.diagram import Diagram
 
-Format = Literal["tree", "table", "json", "jsonl", "csv", "mermaid", "dot", "svg", "html", "openlineage"]
-FORMATS: tuple[str, ...] = get_args(Format)
 _MOST_BOXES = 60  # in a notebook's picture: a cell is for looking
 Level = Literal["column", "table"]
 
@@ -101,8 +99,8 @@ class AnalyzeResult:
         """The result in the wire format (`docs/reference/lineage.schema.json`)."""
         return wire.encode(self.to_wire())
 
-    def to_text(self, format: Format = "tree", *, level: Level = "column", namespace: str = "headwater") -> str:
-        """The result as text: a tree, a table, a diagram source, …
+    def to_text(self, format: str = "tree", *, level: Level = "column", namespace: str = "headwater") -> str:
+        """The result as text, in one of `RESULT_FORMATS`: a tree, a table, a diagram source, …
 
         RAISES: UsageError for a format that does not exist.
         """

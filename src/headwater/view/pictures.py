@@ -1,4 +1,4 @@
-"""The formats of a picture: the one list of them. A format is a line here, and a function that draws a diagram.
+"""The formats of answers: the one list of them. A picture is a line here, and a function that draws a diagram.
 
 The functions are imported when they are first needed: most answers are text.
 """
@@ -31,6 +31,9 @@ PICTURES = {
         PictureFormat("html", "text/html", "html", "headwater.view.report:to_page", titled=True),
     )
 }
+
+ANSWER_FORMATS = ("tree", "table", "json", "csv", *PICTURES)  # of questions to the graph
+RESULT_FORMATS = ("tree", "table", "json", "jsonl", "csv", *PICTURES, "openlineage")  # of the lineage of a text
 
 
 def make_picture(diagram: "Diagram", format: str, *, title: str = "Lineage") -> str:

@@ -11,12 +11,13 @@ from headwater.errors import Issue, IssueCode, Severity, UsageError
 from headwater.lineage.formats.openlineage import openlineage
 from headwater.lineage.formats.plain import LineageFormatter
 from headwater.lineage.readings import Reading, restrict
-from headwater.lineage.result import FORMATS, AnalyzeResult
+from headwater.lineage.result import AnalyzeResult
 from headwater.lineage.statement import OutputColumn, SourceTable, StatementLineage, Status
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.text import Source, Span
+from headwater.view.pictures import RESULT_FORMATS
 
 SQL = "INSERT INTO d SELECT sum(o.x * 2) AS total, c.name FROM o JOIN c ON o.cid = c.id"
 DAILY, ORDERS, CUSTOMERS = TableName.of("d"), TableName.of("o"), TableName.of("c")
@@ -163,7 +164,7 @@ def test_formatter_of_plain_read_outs():
 
 
 def test_every_format_has_text_and_others_are_refused():
-    for format in FORMATS:
+    for format in RESULT_FORMATS:
         assert RESULT.to_text(format)
         assert isinstance(AnalyzeResult(()).to_text(format), str)
     with pytest.raises(UsageError) as caught:
