@@ -54,16 +54,22 @@ def main() -> None:
 
 
 def _write(folder: str, count: int) -> None:
-    """The graph of `graph.py`, in pieces that are one state in the end."""
-    from headwater.graph.store import Change, GraphStore
+    """The graph of `graph.py`, in pieces, as tasks write it: to files that one change makes a state."""
+    from headwater.graph.store import Change, GraphStore, WrittenFiles
+    from headwater.graph.tables import EDGES
+    from headwater.jobs.written import plan_files, write_files
 
     store = GraphStore(folder)
+    store.create()
+    plans = {EDGES.name: plan_files(store, EDGES, count)}
+    written: list[WrittenFiles] = []
     begun = time.monotonic()
     for start in range(0, count, PIECE):
         size = min(PIECE, count - start)
         edges = make_edges(size, 0, prefix=f"p{start // PIECE}_")
-        store.apply(Change(tables={"edges": edges}, record={"kind": "harvest"}))
+        written.append(write_files(plans, {EDGES.name: edges}))
         print(f"{start + size:,} edges written, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+    store.apply(Change(written=WrittenFiles.together(written).placed, record={"kind": "harvest"}))
 
 
 def _ask(folder: str, master: str) -> None:
