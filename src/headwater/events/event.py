@@ -148,25 +148,25 @@ def decode(data: bytes | str) -> Event:
     """An event from its JSON; facets stay as they came and are typed by `find_facet`.
     RAISES: EventError when it is not JSON, not an event, or a required field is missing or of the wrong type."""
     if len(data) > MOST_BYTES:
-        raise EventError(f"The event is {len(data):,} bytes long; the most that is read is {MOST_BYTES:,}.")
+        raise EventError(f"the event is {len(data):,} bytes long; the most that is read is {MOST_BYTES:,}")
     try:
         shape = _SHAPE.decode(data)
         if bytes(shape.dataset):
             kind = "DatasetEvent"
         elif not bytes(shape.job):
             raise EventError(
-                "This JSON is not an OpenLineage event: it has neither `job` nor `dataset`.",
-                hint="An event has `run` and `job`, or `job`, or `dataset`.",
+                "this JSON is not an OpenLineage event: it has neither `job` nor `dataset`",
+                hint="an event has `run` and `job`, or `job`, or `dataset`",
             )
         else:
             kind = "RunEvent" if bytes(shape.run) else "JobEvent"
         event: Event = _READERS[kind].decode(data)
     except msgspec.ValidationError as error:
-        raise EventError(f"This is not a well-formed OpenLineage event: {error}.") from error
+        raise EventError(f"this is not a well-formed OpenLineage event: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise EventError(f"This is not JSON: {error}.") from error
+        raise EventError(f"this is not JSON: {error}") from error
     except RecursionError as error:
-        raise EventError("The event is nested too deeply to be read.") from error
+        raise EventError("the event is nested too deeply to be read") from error
     return _checked(event)
 
 
@@ -174,12 +174,12 @@ def _checked(event: Event) -> Event:
     try:
         datetime.fromisoformat(event.event_time)
     except ValueError as error:
-        raise EventError(f"`eventTime` is not a date and time: {event.event_time!r}.") from error
+        raise EventError(f"`eventTime` is not a date and time: {event.event_time!r}") from error
     if isinstance(event, RunEvent):
         try:
             uuid.UUID(event.run.run_id)
         except ValueError as error:
-            raise EventError(f"`run.runId` is not a UUID: {event.run.run_id!r}.") from error
+            raise EventError(f"`run.runId` is not a UUID: {event.run.run_id!r}") from error
     return event
 
 

@@ -54,4 +54,4 @@ def find_facet(kind: type[F], among: Mapping[str, Any]) -> F | None:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise EventError(f"The facet `{kind.key}` is not well formed: {error}.") from error
+        raise EventError(f"the facet `{kind.key}` is not well formed: {error}") from error

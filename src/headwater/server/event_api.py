@@ -40,7 +40,7 @@ async def _receive(service: Service, request: Request) -> Response:
     try:
         parts = [bytes(each) for each in _RAW.decode(body)] if many else [body]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise EventError(f"This is not JSON: {err}.") from err
+        raise EventError(f"this is not JSON: {err}") from err
     lines, failures = _checked(parts)  # what a listener of Spark wrote down becomes events here
     if failures and not many:
         return problem(400, "bad-event", failures[0][1])

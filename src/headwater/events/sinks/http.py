@@ -37,7 +37,7 @@ class HttpSink(Buffered):
         super().__init__(capacity=capacity, batch=1, retries=retries, pause=pause)
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"Not an http(s) address for events: {parts.scheme}://{parts.hostname or ''}.")
+            raise ConfigError(f"not an http(s) address for events: {parts.scheme}://{parts.hostname or ''}")
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         path = parts.path if parts.path.strip("/") else ENDPOINT
         self._path = f"{path}?{parts.query}" if parts.query else path

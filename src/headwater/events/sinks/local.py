@@ -44,7 +44,7 @@ class FileSink:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: int | None = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
-            raise InputError(f"Events cannot be written to {self.path}: {error.strerror}.") from error
+            raise InputError(f"events cannot be written to {self.path}: {error.strerror}") from error
         self._durable = durable
         self._lock = threading.Lock()
         self._sent = self._lost = 0

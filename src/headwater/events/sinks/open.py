@@ -31,11 +31,11 @@ def open_sink(text: str) -> Sink:
         try:
             config = msgspec.json.decode(text.removeprefix("openlineage:"), type=dict)
         except msgspec.DecodeError as error:
-            raise ConfigError(f"After `openlineage:` comes a JSON object: {error}.") from error
+            raise ConfigError(f"after `openlineage:` comes a JSON object: {error}") from error
         return TransportSink(config)
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
-        raise ConfigError("No place for events is given.", hint="For example: file:events.ndjson")
+        raise ConfigError("no place for events is given", hint="for example: file:events.ndjson")
     sinks = [_one(part) for part in parts]
     return sinks[0] if len(sinks) == 1 else CompositeSink(*sinks)
 
@@ -54,7 +54,7 @@ def open_transport(config: Mapping[str, Any]) -> Sink:
         case "file":
             location = config.get("location") or config.get("log_file_path") or config.get("logFilePath")
             if not location:
-                raise ConfigError("OpenLineage's transport `file` needs a location.")
+                raise ConfigError("OpenLineage's transport `file` needs a location")
             return FileSink(Path(str(location)))
         case "http" | "async_http":
             return _http(config)
@@ -65,12 +65,12 @@ def open_transport(config: Mapping[str, Any]) -> Sink:
             return TransportSink(_kafka(config))
         case "transform" if "." in str(config.get("transformerClass", config.get("transformClass", ""))):
             raise ConfigError(
-                "OpenLineage's transport `transform` names a Java class, which does not run in Python.",
+                "OpenLineage's transport `transform` names a Java class, which does not run in Python",
                 hint="name its inner transport outright; datasets are renamed by `dataset.namespaceResolvers`",
             )
         case "s3" | "gcs" | "kinesis" | "dataplex":
             raise ConfigError(
-                f"OpenLineage's transport `{kind}` is in Java alone.", hint="One of: console, file, http, kafka."
+                f"OpenLineage's transport `{kind}` is in Java alone", hint="one of: console, file, http, kafka"
             )
     return TransportSink({**config, "type": str(kind)})
 
@@ -122,6 +122,6 @@ def _one(text: str) -> Sink:
     known = [*_KNOWN, *entry_points(group=GROUP).names]
     close = nearest(kind, known)
     raise ConfigError(
-        f"There is no place for events called {kind!r}.",  # what follows may hold a password
+        f"there is no place for events called {kind!r}",  # what follows may hold a password
         hint=f"Did you mean {close}?" if close else f"One of: {', '.join(known)}; a file is file:PATH.",
     )

@@ -21,7 +21,7 @@ class TransportSink(Buffered):
             factory = import_module("openlineage.client.transport").get_default_factory()
         except ImportError as error:
             raise MissingDependencyError(
-                "Transports of the OpenLineage client need the package openlineage-python.",
+                "transports of the OpenLineage client need the package openlineage-python",
                 hint="`pip install openlineage-python`",
             ) from error
         try:
@@ -30,7 +30,7 @@ class TransportSink(Buffered):
             said = without_secrets(str(error))
             for value in _texts(config):  # some errors tell all that they were given
                 said = said.replace(value, "***")
-            raise ConfigError(f"The OpenLineage client does not take this transport: {said}") from None
+            raise ConfigError(f"the OpenLineage client does not take this transport: {said}") from None
 
     def deliver(self, batch: Sequence[Event]) -> None:
         for event in batch:

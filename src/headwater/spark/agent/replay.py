@@ -40,9 +40,9 @@ def replay(line: bytes) -> list[RunEvent]:
         said = msgspec.json.decode(line)
         return list(_replayed(said))
     except msgspec.DecodeError as err:
-        raise EventError(f"This is not JSON: {err}.") from err
+        raise EventError(f"this is not JSON: {err}") from err
     except (HeadwaterError, KeyError, TypeError, AttributeError, ValueError) as err:
-        raise EventError(f"This is not a run that a listener wrote down: {type(err).__name__}: {err}.") from err
+        raise EventError(f"this is not a run that a listener wrote down: {type(err).__name__}: {err}") from err
 
 
 def _replayed(said: dict[str, Any]) -> Iterator[RunEvent]:
