@@ -152,6 +152,36 @@ def test_nobody_waits_for_a_python_that_is_dead(tmp_path, monkeypatch):
     assert run.returncode == -signal.SIGKILL
 
 
+class Silent(BaseHTTPRequestHandler):
+    """A consumer that takes what it gets, and answers when the test has ended."""
+
+    def do_POST(self):
+        self.server.asked.set()
+        self.server.ended.wait(300)
+
+    def log_message(self, *args):
+        return
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_a_consumer_that_does_not_answer(tmp_path):
+    """Neither the job nor Spark waits for the answer, which comes when the job has ended."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Silent)
+    server.daemon_threads, server.asked, server.ended = True, threading.Event(), threading.Event()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        sinks = f"http://127.0.0.1:{server.server_port},http://127.0.0.1:9"
+        run = run_job(tmp_path, "delivery = agent.stop()\nprint(delivery.lost)\nspark.stop()\n", sinks)
+    finally:
+        server.ended.set()
+        server.shutdown()
+        server.server_close()
+    assert run.returncode == 0, run.stderr
+    assert server.asked.is_set()
+    assert int(run.stdout) >= len(WHOLE)
+    assert "Lineage is not complete" in run.stderr
+
+
 class Unready(KeptEvents):
     """A sink that uses all the time it is given, and notes it."""
 

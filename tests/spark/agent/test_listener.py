@@ -129,6 +129,24 @@ def test_tables_of_other_catalogs(both, lake, tmp_path):
     assert written[-1]["outputs"][0]["facets"]["version"] == seen[-1]["outputs"][0]["facets"]["version"]
 
 
+@pytest.mark.parametrize("name", [None, "copied"])
+def test_streams_have_one_name_from_start_to_end(both, tmp_path, name):
+    both.spark.range(3).write.parquet(f"{tmp_path}/raw")
+    rows = both.spark.readStream.schema("id long").parquet(f"{tmp_path}/raw").selectExpr("id + 1 AS n")
+    writer = rows.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/checkpoint")
+    writer = writer if name is None else writer.queryName(name)
+    writer.trigger(availableNow=True).start(f"{tmp_path}/clean").awaitTermination()
+    written, seen = (
+        [event for event in events if ".stream." in event["job"]["name"]] for events in (both.written(), both.seen())
+    )
+    assert {event["job"]["name"] for event in written} == {f"suite.stream.{name or 'raw_to_clean'}"}
+    assert [event["eventType"] for event in (written[0], written[-1])] == ["RUNNING", "COMPLETE"]
+    for event in (written[-1], seen[-1]):
+        assert (event["eventType"], shown(event)) == ("COMPLETE", "raw -> clean")
+        assert columns(event) == {"n": {"raw.id"}}
+    assert {event["run"]["runId"] for event in written} == {event["run"]["runId"] for event in seen}
+
+
 def test_what_was_not_written_down_is_said(both):
     rows = both.spark.sparkContext.parallelize([(1,)])
     both.spark.createDataFrame(rows, "n int").collect()

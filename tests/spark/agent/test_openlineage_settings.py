@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.events.test_sinks import receiver
 from tests.spark.agent import test_openlineage_transports as transports
-from tests.spark.agent.conftest import short
+from tests.spark.agent.conftest import KeptEvents, check, short, shown
 from tests.spark.agent.openlineage import PARENT, WRITE
 
 from headwater.errors import ConfigError
@@ -218,6 +218,28 @@ def test_names_of_datasets(settings, tmp_path):
     )
     (read,) = event["inputs"]
     assert (read["namespace"], read["name"]) == ("disk", f"{tmp_path}/raw/2026")
+
+
+def test_a_folder_of_a_day_is_neither_a_dataset_nor_a_job(case_tables, tmp_path):
+    sink = KeptEvents()
+    days = [f"{tmp_path}/raw/2026/01/{day}" for day in ("30", "31")]
+    with observe(case_tables, sink, job="suite", trimmers="all", start_events=False):
+        for day in days:
+            case_tables.range(3).write.parquet(day)
+        case_tables.read.parquet(*days).write.parquet(f"{tmp_path}/out/20260131")
+        case_tables.sparkContext.parallelize(["a"]).saveAsTextFile(f"{tmp_path}/text/2026-01-31")
+    _, *events, _ = sink.events
+    assert [shown(event) for event in events] == ["-> raw", "-> raw", "raw -> out", "-> text"]
+    write = "suite.insert_into_hadoop_fs_relation_command"
+    names = [f"{write}.raw", f"{write}.raw", f"{write}.out", "suite.rdd_run_job.text"]
+    assert [event["job"]["name"].replace("save_as_text_file", "run_job") for event in events] == names
+    for event in events:
+        check(event)
+
+
+def test_trimmers_that_do_not_exist(case_tables):
+    with pytest.raises(ConfigError, match="there is no trimmer `DayTrimmer`"):
+        observe(case_tables, KeptEvents(), trimmers="DateTrimmer, DayTrimmer")
 
 
 RESOLVED = [

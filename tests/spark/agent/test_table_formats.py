@@ -12,7 +12,7 @@ from tests.spark.agent.conftest import check, columns, short, shown
 
 from headwater.spark.environment import spark_environment
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1_200)]
 
 SPARK = ".".join(pyspark.__version__.split(".")[:2])
 PACKAGES = {
@@ -30,7 +30,7 @@ def run_job(format: str, folder: Path) -> dict[str, list[dict]]:
     job = Path(__file__).parent / "jobs" / "table_formats.py"
     env = dict(os.environ) | spark_environment() | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(job), format, package, str(folder)]
-    run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=580)
+    run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1_100)
     if "UNRESOLVED DEPENDENCIES" in run.stderr:
         pytest.skip(f"{package} cannot be fetched from here")
     assert run.returncode == 0, run.stderr[-3000:]
@@ -224,3 +224,17 @@ def test_streams_of_iceberg(iceberg):
     assert columns(event) == {"city": {"feed.city"}, "total": {"feed.total"}}
     assert version(event["inputs"][0]) == version(written(iceberg, "feed rows"))
     assert version(event["outputs"][0]) is not None
+
+
+def test_reports_of_scans_and_commits(iceberg):
+    scan = read(iceberg, "double")["inputFacets"]["icebergScanReport"]
+    assert scan["snapshotId"] == int(version(written(iceberg, "insert")))
+    assert scan["scanMetrics"]["resultDataFiles"] >= 1
+    assert scan["scanMetrics"]["totalFileSizeInBytes"] > 0
+    assert scan["scanMetrics"]["totalDataManifests"] == scan["scanMetrics"]["scannedDataManifests"] == 1
+    commit = written(iceberg, "double")["outputFacets"]["icebergCommitReport"]
+    assert (commit["snapshotId"], commit["operation"]) == (int(version(written(iceberg, "double"))), "append")
+    metrics = commit["commitMetrics"]
+    assert (metrics["addedRecords"], metrics["totalRecords"]) == (2, 4)
+    assert metrics["addedFilesSizeInBytes"] > 0
+    assert "icebergCommitReport" not in written(iceberg, "alter").get("outputFacets", {})

@@ -44,6 +44,7 @@ public class Listener extends Bridge implements Runnable {
     private final Map roots = new HashMap(); // execution → root
     private final Map dumps = new HashMap(); // execution → the dump of its plan
     private final Map said = new HashMap(); // stream → when a batch of it was last sent
+    private final Map streams = new LinkedHashMap(); // stream → what was last sent of it; its start comes first
     private ObjectNode application;
     private long dropped;
     private boolean begun;
@@ -140,8 +141,25 @@ public class Listener extends Bridge implements Runnable {
         else if (kind.equals("end")) ended(note, (QueryExecution) object);
         else {
             if (kind.equals("stop")) note.put("lost", lost() + dropped);
-            send(one(note, UUID.randomUUID().toString()));
+            ObjectNode message = one(note, UUID.randomUUID().toString());
+            if (kind.equals("stream")) streams.put(note.get("run").asText(), message);
+            if (streams.size() > MOST_OPEN) streams.remove(streams.keySet().iterator().next());
+            if (kind.equals("stream end") && streams.containsKey(note.get("run").asText())) {
+                message = (ObjectNode) streams.remove(note.get("run").asText());
+                ((ArrayNode) message.get("happenings")).add(note);
+            }
+            send(message);
         }
+    }
+
+    /** A batch with the start of its stream before it: every message is read for itself. */
+    private void sendBatch(String stream, ObjectNode message) throws Exception {
+        ObjectNode before = (ObjectNode) streams.get(stream);
+        if (before != null) {
+            ((ArrayNode) message.get("happenings")).insert(0, (JsonNode) before.get("happenings").get(0));
+            streams.put(stream, message);
+        }
+        send(message);
     }
 
     private ObjectNode one(ObjectNode note, String run) {
@@ -175,8 +193,8 @@ public class Listener extends Bridge implements Runnable {
         ((ArrayNode) message.get("happenings")).add(note);
         if (!id.equals(root)) return;
         open.remove(root);
-        if (note.hasNonNull("run") && isQuiet(note.get("run").asText())) return;
-        send(message);
+        if (!note.hasNonNull("run")) send(message);
+        else if (!isQuiet(note.get("run").asText())) sendBatch(note.get("run").asText(), message);
     }
 
     /** Batches of one stream are sent once a minute. */

@@ -43,8 +43,10 @@ public class Measures {
             out.append("]}");
         } else if (plan instanceof DataSourceV2ScanExecBase) {
             begin("scan", plan);
-            if (plan instanceof BatchScanExec && ((BatchScanExec) plan).table() != null)
+            if (plan instanceof BatchScanExec && ((BatchScanExec) plan).table() != null) {
                 out.append(",\"table\":").append(text(((BatchScanExec) plan).table().name()));
+                if (((BatchScanExec) plan).table().getClass().getName().startsWith("org.apache.iceberg.")) report(plan);
+            }
             out.append('}');
         } else if (plan instanceof RowDataSourceScanExec) {
             begin("scan", plan);
@@ -70,6 +72,20 @@ public class Measures {
         while (children.hasNext()) walk((SparkPlan) children.next());
         scala.collection.Iterator inner = plan.subqueries().iterator();
         while (inner.hasNext()) walk((SparkPlan) inner.next());
+    }
+
+    /** What Iceberg says of the planning of a scan, by the names that OpenLineage has for it. */
+    private void report(SparkPlan plan) {
+        String before = ",\"report\":{\"";
+        scala.collection.Iterator names = plan.metrics().keysIterator();
+        while (names.hasNext()) {
+            String name = (String) names.next();
+            if (!name.matches("(total|result|scanned|skipped|indexed|equality|positional)[A-Z].*")) continue;
+            String shown = name.replaceFirst("Manifest$", "Manifests").replace("DataFileSize", "FileSize").replaceFirst("FileSize$", "FileSizeInBytes");
+            out.append(before).append(shown).append("\":").append(((org.apache.spark.util.AccumulatorV2) plan.metrics().apply(name)).value());
+            before = ",\"";
+        }
+        if (before.equals(",\"")) out.append('}');
     }
 
     private void begin(String kind, SparkPlan plan) {

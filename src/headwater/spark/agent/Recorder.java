@@ -129,7 +129,13 @@ public class Recorder {
             Option option = (Option) value;
             out.put("class", option.isDefined() ? "scala.Some" : "scala.None$").put("isDefined", option.isDefined());
             if (option.isDefined()) set(out, "get", option.get(), identifier);
-        } else if (value instanceof CatalogTable || value instanceof Table) table(out, value);
+        } else if (value instanceof CatalogTable || value instanceof Table) {
+            try {
+                table(out, value);
+            } catch (IllegalStateException isSink) { // a sink of the first generation is a table that cannot be asked
+                parts(out, value);
+            }
+        }
         else if (value instanceof CatalogPlugin) catalog(out, (CatalogPlugin) value, identifier);
         else if (value instanceof Identifier) {
             set(out, "namespace", ((Identifier) value).namespace(), null);

@@ -15,6 +15,7 @@ from pyspark import SparkContext
 from headwater.events import facets as openlineage
 from headwater.events.event import Job, new_run_id
 from headwater.events.facet import Facets, by_key, plain_facet
+from headwater.events.settings import several
 from headwater.spark.agent.debug import surroundings
 from headwater.spark.agent.options import AgentOptions
 from headwater.text import without_secrets
@@ -56,8 +57,7 @@ class Application:
         )
         facets = by_key(engine)
         facets["spark_applicationDetails"] = plain_facet(_details(about, conf))
-        shown = {"properties": _properties(conf, options.properties)}
-        facets["spark_properties"] = plain_facet(shown)
+        facets["spark_properties"] = plain_facet({"properties": _properties(conf, options.properties)})
         return cls(options.job or about["name"], options, options.application_run or new_run_id(), facets)
 
     def job(self, suffix: str = "", *, kind: str, streaming: bool = False, facets: Facets | None = None) -> Job:
@@ -96,12 +96,12 @@ class Application:
         return _reference(self.options.root_run, self.options.root_job, self.options.root_namespace)
 
     def _owners(self) -> openlineage.JobOwnershipFacet | None:
-        given = [text.rpartition(":") for text in _parts(self.options.owners)]
+        given = [text.rpartition(":") for text in several(self.options.owners)]
         owners = tuple(openlineage.Owner(name=name, type=kind or None) for kind, _, name in given)
         return openlineage.JobOwnershipFacet(owners=owners) if owners else None
 
     def _tags(self) -> openlineage.JobTagsFacet | None:
-        given = [text.partition("=") for text in _parts(self.options.tags)]
+        given = [text.partition("=") for text in several(self.options.tags)]
         tags = tuple(openlineage.Tag(key=key, value=value or "true", source="headwater") for key, _, value in given)
         return openlineage.JobTagsFacet(tags=tags) if tags else None
 
@@ -120,7 +120,7 @@ def _reference(run: str | None, job: str | None, namespace: str | None) -> openl
 
 def _environment(names: str) -> Facets:
     """The variables that were asked for by name, in the published form and in that of OpenLineage's agent."""
-    found = {name: os.environ[name] for name in _parts(names) if name in os.environ}
+    found = {name: os.environ[name] for name in several(names) if name in os.environ}
     if not found:
         return {}
     each = tuple(openlineage.EnvironmentVariable(name=name, value=value) for name, value in found.items())
@@ -133,7 +133,7 @@ _SECRET = re.compile(r"secret|password|passwd|token|credential|access[._]?key|ap
 
 def _properties(conf: Mapping[str, str], names: str) -> dict[str, str]:
     """The settings of Spark that were asked for by name; what looks like a secret is not shown."""
-    found = {name: conf[name] for name in _parts(names) if name in conf}
+    found = {name: conf[name] for name in several(names) if name in conf}
     return {name: "***" if _SECRET.search(name) else without_secrets(value) for name, value in found.items()}
 
 
@@ -166,10 +166,6 @@ def _script() -> openlineage.SourceCodeLocationFacet | None:
     if path is None or path.suffix != ".py" or not path.is_file():
         return None
     return openlineage.SourceCodeLocationFacet(type="file", url=path.resolve().as_uri(), path=str(path))
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def snake_case(text: str) -> str:

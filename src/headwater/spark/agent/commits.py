@@ -31,7 +31,8 @@ def committed(context: OpenLineageContext, output: PlanOutput, start: int, end: 
     other = next(before_end, None)  # one that another run may have made meanwhile
     is_own = start and time >= start and (other is None or other[1] < start)
     known = dataclasses.replace(dataset, version=version)
-    return dataclasses.replace(output, dataset=known, written=_amount(summary) if is_own else None)
+    report = _report(version, summary) if is_own and dataset.layer == "iceberg" else None
+    return dataclasses.replace(output, dataset=known, written=_amount(summary) if is_own else None, report=report)
 
 
 def _delta_commits(context: OpenLineageContext, dataset: PlanDataset) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
@@ -60,7 +61,8 @@ def _iceberg_commits(dataset: PlanDataset) -> Iterator[tuple[str, int, Mapping[s
     for _ in range(_MOST):
         if snapshot is None:
             return
-        yield str(snapshot.snapshotId()), int(snapshot.timestampMillis()), dict(snapshot.summary() or {})
+        summary = {**(snapshot.summary() or {}), "operation": snapshot.operation()}
+        yield str(snapshot.snapshotId()), int(snapshot.timestampMillis()), summary
         parent = snapshot.parentId()
         snapshot = None if parent is None else table.snapshot(parent)
 
@@ -76,3 +78,16 @@ def _amount(summary: Mapping[str, Any]) -> Amount | None:
     known = (next((numbers[name] for name in names if name in numbers), None) for names in (_ROWS, _BYTES, _FILES))
     found = Amount(*known)
     return found if found != Amount() else None
+
+
+_WORDS = {"deleted": "removed", "position": "positional", "size": "sizeInBytes", "dvs": "DVs"}
+
+
+def _report(version: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The summary of a snapshot in the form of OpenLineage's facet of Iceberg's reports."""
+    words = {name: [_WORDS.get(word, word) for word in name.split("-")] for name in summary}
+    names = {
+        name: first + "".join(word[:1].upper() + word[1:] for word in rest) for name, (first, *rest) in words.items()
+    }
+    metrics = {names[name]: int(value) for name, value in summary.items() if str(value).isdigit()}
+    return {"snapshotId": int(version), "operation": summary["operation"], "commitMetrics": metrics}

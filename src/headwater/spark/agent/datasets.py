@@ -76,3 +76,4 @@ class PlanOutput:
     previous: DatasetName | None = None
     statement: str = "INSERT"
     written: Amount | None = None
+    report: dict[str, Any] | None = field(default=None, hash=False)  # of a commit, where the table makes one

@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from headwater.events import facets as openlineage
 from headwater.events.event import EventType, Run, RunEvent, timestamp
 from headwater.events.facet import by_key, plain_facet
+from headwater.events.rewrite import trimmed
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.debug import debug_facet
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.facets import input_dataset, output_dataset
+from headwater.spark.agent.options import AgentOptions
 from headwater.spark.plan.places import redact
 from headwater.text import without_secrets
 
@@ -29,13 +31,13 @@ class OpenLineageRunEventBuilder:
         self, type: EventType, context: SparkSQLExecutionContext, happening: Happening, *, stream: str | None = None
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
-        inputs = tuple(input_dataset(each, context.read(each)) for each in context.inputs)
+        inputs = tuple(input_dataset(each, context.read(each), context.report(each)) for each in context.inputs)
         made = type in (EventType.COMPLETE, EventType.RUNNING)  # else the version is that of before
         found = [each if made and each.change != "DROP" else _unversioned(each) for each in context.outputs]
         known = context.datasets
         written = context.written if len([each for each in found if each.query is not None]) == 1 else None
         outputs = tuple(output_dataset(each, context.edges_into(each), known, written) for each in found)
-        context.job = context.job or job_suffix(context, dataset=self.application.options.dataset_in_job)
+        context.job = context.job or job_suffix(context, self.application.options)
         job = self.application.job(
             stream if stream is not None else context.job,
             kind="SQL_JOB",
@@ -66,8 +68,7 @@ class OpenLineageRunEventBuilder:
         run_id: str,
         name: str,
         kind: str = "RDD_JOB",
-        inputs: list[PlanDataset] | None = None,
-        outputs: list[PlanOutput] | None = None,
+        touched: tuple[list[PlanDataset], list[PlanOutput]] = ([], []),
     ) -> RunEvent:
         """The event of a run without a plan: a job on RDDs, a stream that begins or ends."""
         facets = self.application.facets | by_key(self.application.parent(), _error(happening, "JAVA"))
@@ -77,8 +78,8 @@ class OpenLineageRunEventBuilder:
             event_type=type,
             run=Run(run_id=run_id, facets=facets),
             job=self.application.job(name, kind=kind, streaming=streaming),
-            inputs=tuple(input_dataset(each, None) for each in inputs or ()),
-            outputs=tuple(output_dataset(each, (), {}, None) for each in outputs or ()),
+            inputs=tuple(input_dataset(each, None) for each in touched[0]),
+            outputs=tuple(output_dataset(each, (), {}, None) for each in touched[1]),
         )
 
     def _job(self, job: dict[str, str | int]) -> dict[str, str | int]:
@@ -101,26 +102,26 @@ class OpenLineageRunEventBuilder:
 _REWRITTEN = {"MERGE": "merge_into_table", "UPDATE": "update_table", "DELETE": "delete_from_table"}
 
 
-def job_suffix(context: SparkSQLExecutionContext, *, dataset: bool = True) -> str:
+def job_suffix(context: SparkSQLExecutionContext, options: AgentOptions) -> str:
     """What a run is called within its application: what it does, and to which table."""
     outputs, lineages = context.outputs, context.lineages
-    if outputs:
-        operation = snake_case(outputs[0].node.name)
-        if outputs[0].node.name in ("ReplaceData", "WriteDelta"):
-            operation = _REWRITTEN.get(outputs[0].statement, operation)
-        return f"{operation}.{joined_names([output.dataset for output in outputs])}" if dataset else operation
-    root = lineages[0].plan.root.name if lineages else "query"
-    return f"read_{snake_case(root)}.{joined_names(context.inputs)}" if dataset else f"read_{snake_case(root)}"
+    operation = snake_case(outputs[0].node.name if outputs else lineages[0].plan.root.name if lineages else "query")
+    if outputs and outputs[0].node.name in ("ReplaceData", "WriteDelta"):
+        operation = _REWRITTEN.get(outputs[0].statement, operation)
+    operation = operation if outputs else f"read_{operation}"
+    datasets = [output.dataset for output in outputs] or context.inputs
+    return f"{operation}.{joined_names(datasets, options.trimmed)}" if options.dataset_in_job else operation
 
 
 def _unversioned(output: PlanOutput) -> PlanOutput:
     return dataclasses.replace(output, dataset=dataclasses.replace(output.dataset, version=None))
 
 
-def joined_names(datasets: list[PlanDataset]) -> str:
+def joined_names(datasets: list[PlanDataset], trimmers: frozenset[str]) -> str:
     """The names of a few datasets, short enough for a name."""
-    names = [snake_case("_".join(dataset.table.parts[-2:]).rsplit("/", 1)[-1]) for dataset in datasets[:3]]
-    more = f"_and_{len(datasets) - 3}_more" if len(datasets) > 3 else ""
+    found = dict.fromkeys(trimmed("_".join(dataset.table.parts[-2:]), trimmers) for dataset in datasets)
+    names = [snake_case(path.rsplit("/", 1)[-1]) for path in list(found)[:3]]
+    more = f"_and_{len(found) - 3}_more" if len(found) > 3 else ""
     return "_".join(names)[:150] + more
 
 

@@ -112,10 +112,17 @@ class SparkSQLExecutionContext:
                 return edges
         return ()
 
+    def _scans(self, dataset: PlanDataset) -> list[Measure]:
+        scans = (each for one in self.executions.values() for each in one.measures if each.kind == "scan")
+        return [each for each in scans if each.concerns(dataset)]
+
     def read(self, dataset: PlanDataset) -> Amount | None:
         """How much was read of a dataset."""
-        scans = [each for one in self.executions.values() for each in one.measures if each.kind == "scan"]
-        return total([each for each in scans if each.concerns(dataset)])
+        return total(self._scans(dataset))
+
+    def report(self, dataset: PlanDataset) -> dict[str, int]:
+        """What a scan of a dataset says of its planning; the first, where there are several."""
+        return next((each.report for each in self._scans(dataset) if each.report), {})
 
     @property
     def written(self) -> Amount | None:

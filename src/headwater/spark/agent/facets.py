@@ -4,7 +4,7 @@ from headwater.errors import SchemaError
 from headwater.events import facets
 from headwater.events.columns import column_lineage
 from headwater.events.event import InputDataset, OutputDataset
-from headwater.events.facet import Facet, by_key
+from headwater.events.facet import Facet, by_key, plain_facet
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.model.types import Array, DataType, Map, Struct, parse_type
@@ -13,16 +13,18 @@ from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 _MOST_FIELDS = 5000
 
 
-def input_dataset(dataset: PlanDataset, read: Amount | None) -> InputDataset:
+def input_dataset(dataset: PlanDataset, read: Amount | None, report: dict[str, int] | None = None) -> InputDataset:
     """A dataset that was read, with how much of it."""
     statistics = None
+    snapshot = {"snapshotId": int(dataset.version)} if report and dataset.version is not None else {}
+    reports = {"icebergScanReport": plain_facet({**snapshot, "scanMetrics": report})} if report else {}
     if read is not None:
         statistics = facets.InputStatisticsFacet(row_count=read.rows, size=read.bytes, file_count=read.files)
     return InputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
         facets=by_key(*_facets(dataset, dataset.schema)),
-        input_facets=by_key(statistics),
+        input_facets=by_key(statistics) | reports,
     )
 
 
@@ -35,12 +37,13 @@ def output_dataset(
     amount = output.written or (written if output.query is not None else None)
     if amount is not None:
         statistics = facets.OutputStatisticsFacet(row_count=amount.rows, size=amount.bytes, file_count=amount.files)
+    reports = {} if output.report is None else {"icebergCommitReport": plain_facet(output.report)}
     lineage = column_lineage([edge for edge in edges if edge.source.table in known], lambda table: known[table].name)
     return OutputDataset(
         namespace=dataset.name.namespace,
         name=dataset.name.name,
         facets=by_key(*_facets(dataset, _written_schema(output)), _lifecycle(output), *lineage),
-        output_facets=by_key(statistics),
+        output_facets=by_key(statistics) | reports,
     )
 
 

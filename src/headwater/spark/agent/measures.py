@@ -1,6 +1,6 @@
 """How much an execution read and wrote, from the metrics of its physical plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -25,6 +25,7 @@ class Measure:
     table: str | None = None
     jdbc: tuple[str, str] | None = None
     hive: bool = False
+    report: dict[str, int] = field(default_factory=dict, hash=False)  # of a scan of Iceberg, by the names that it has
 
     def concerns(self, dataset: PlanDataset) -> bool:
         """Whether a scan is one of a dataset, and of no other: rows of several are not told apart."""

@@ -1,6 +1,7 @@
 """`observe`: the one line that makes a Spark report what it does."""
 
 import atexit
+import dataclasses
 import logging
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
@@ -37,12 +39,13 @@ _agents: dict[int, "Agent"] = {}
 _lock = threading.Lock()
 
 
-class Agent:
+class Agent(AbstractContextManager["Agent"]):
     """Watches one Spark application until it ends or `stop` is called. Can be used in a `with` statement."""
 
     def __init__(
         self, context: SparkContext, sink: Sink, options: AgentOptions, settings: AgentSettings | None = None
     ) -> None:
+        rewrite = dataclasses.replace((settings or AgentSettings()).rewrite, trimmers=options.trimmed)
         self.options = options
         self._context, self._sink = context, sink
         self._bus: Any = listener_bus(context)
@@ -53,7 +56,7 @@ class Agent:
             sink,
             options,
             lambda emit: Tracker(context, application, emit),
-            rewrite=(settings or AgentSettings()).rewrite.apply,
+            rewrite=rewrite.apply,
             free_memory=lambda: _free_memory(context),
         )
         self._delivery: Delivery | None = None
@@ -111,9 +114,6 @@ class Agent:
             self.stop()
         except Exception:  # nothing of ours may change how a job ends
             log.debug("The agent did not end in order.", exc_info=True)
-
-    def __enter__(self) -> "Agent":
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headwater.errors import ConfigError
+from headwater.events.rewrite import TRIMMERS
+from headwater.events.settings import several
 from headwater.text import nearest
 
 PREFIX = "spark.headwater."
@@ -23,6 +25,7 @@ class AgentOptions:
     root_job: str | None = None
     root_namespace: str | None = None
     application_run: str | None = None  # run id of this application; default: a fresh one
+    trimmers: str = ""  # that leave off folders of dates at the end of paths: `all`, or OpenLineage's by name
     dataset_in_job: bool = True  # names of jobs end with the dataset that is written
     columns: bool = True  # column lineage; False: datasets only
     literals: bool = False  # show literal values in expressions and SQL
@@ -47,6 +50,15 @@ class AgentOptions:
     properties: str = "spark.master,spark.app.name"  # settings of Spark to report, by name
     debug: str = ""  # a facet for finding errors: always, any-missing, output-missing
     debug_kilobytes: int = 100
+
+    @property
+    def trimmed(self) -> frozenset[str]:
+        """The trimmers by name. RAISES: ConfigError for one that does not exist."""
+        given = frozenset(several(self.trimmers))
+        unknown = given - TRIMMERS - {"all"}
+        if unknown:
+            raise ConfigError(f"there is no trimmer `{min(unknown)}`", hint=f"all, {', '.join(sorted(TRIMMERS))}")
+        return TRIMMERS if "all" in given else given
 
 
 def read_options(

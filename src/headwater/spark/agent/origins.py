@@ -73,7 +73,7 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
     text = run.sql
     return Origin(
         run_id=run.stream or run.run_id,
-        job=f"{tracker.application.whole.name}.{job_suffix(run)}",
+        job=f"{tracker.application.whole.name}.{job_suffix(run, options)}",
         sql=text if text is None or options.literals else redact(text),
         inputs=tuple(inputs),
         columns=tuple(columns),

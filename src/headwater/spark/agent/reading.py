@@ -217,8 +217,11 @@ def _behind_queries(
         statements = [join_edges(each, dataset.table, below.edges) for each in statements]
         edges = (edge for each in statements for edge in each.edges)
         doubts |= dict.fromkeys(edge.approximate for edge in edges if edge.approximate and UNTOLD in edge.approximate)
-    issues = (Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message) for message in doubts)
-    return tuple(shown), statements, tuple(issues)
+    return tuple(shown), statements, tuple(map(_warning, doubts))
+
+
+def _warning(message: str) -> Issue:
+    return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message)
 
 
 def _without_columns(lineage: PlanLineage, why: str) -> PlanLineage:
@@ -232,8 +235,7 @@ def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues:
     try:
         return visitor.PlanUtils.visit_node(visitors, node)
     except Exception as err:  # visitors reach into Spark's internals, and some are not ours
-        message = f"a visitor could not read `{node.name}`: {type(err).__name__}: {first_line(err)}"
-        issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
+        issues.append(_warning(f"a visitor could not read `{node.name}`: {type(err).__name__}: {first_line(err)}"))
         return []
 
 
@@ -248,8 +250,8 @@ def _build(builders: list[visitor.DatasetBuilder[D]], plan: Node, execution: Any
             try:
                 made += builder.apply(plan, execution) if builder.is_defined_at(plan) else []
             except Exception as err:  # not ours
-                message = f"the builder `{type(builder).__name__}` failed: {type(err).__name__}: {first_line(err)}"
-                issues.append(Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message))
+                name, said = type(builder).__name__, f"{type(err).__name__}: {first_line(err)}"
+                issues.append(_warning(f"the builder `{name}` failed: {said}"))
     return made
 
 

@@ -41,9 +41,10 @@ class Recorded:
     def items(self) -> Any:
         return self.value["entries"].items()
 
-    def iterator(self) -> "_Iterator":
+    def members(self) -> list[Any]:
+        """The members of a list, or the pairs of a map."""
         pairs = [{"_1": name, "_2": value} for name, value in self.value.get("entries", {}).items()]
-        return _Iterator([_answer(each) for each in self.value.get("items", pairs)])
+        return [_answer(each) for each in self.value.get("items", pairs)]
 
 
 def _answer(value: Any, *given: Any) -> Any:
@@ -92,14 +93,3 @@ class RecordedExecution:
 
     def measures(self) -> bytes:
         return msgspec.json.encode(self.note.get("measures", []))
-
-
-class _Iterator:
-    def __init__(self, members: list[Any]) -> None:
-        self._members = members
-
-    def hasNext(self) -> bool:  # noqa: N802
-        return bool(self._members)
-
-    def next(self) -> Any:
-        return self._members.pop(0)

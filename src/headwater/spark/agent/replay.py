@@ -9,6 +9,7 @@ A run is one JSON object, posted or in a line of a spool file:
 `happenings` are as in bridge.py. The same object gives the same run ids again.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,4 +65,5 @@ def _replayed(said: dict[str, Any]) -> Iterator[RunEvent]:
         else:
             execution = executions.setdefault(happening.id, RecordedExecution(session)).take(note)
             tracker.handle(happening, execution if execution.is_known else None)
-    yield from (sent for event in events if isinstance(sent := settings.rewrite.apply(event), RunEvent))
+    rewrite = dataclasses.replace(settings.rewrite, trimmers=options.trimmed)
+    yield from (sent for event in events if isinstance(sent := rewrite.apply(event), RunEvent))

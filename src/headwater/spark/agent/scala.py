@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from headwater.spark.agent.recorded import Recorded
+
 
 def option(value: Any) -> Any:
     """What an Option holds, or None."""
@@ -20,7 +22,10 @@ def entries(mapping: Any) -> dict[str, str]:
 
 
 def each(collection: Any) -> Iterator[Any]:
-    """The members of a Scala collection."""
+    """The members of a Scala collection, or of one that was written down."""
+    if isinstance(collection, Recorded):
+        yield from collection.members()
+        return
     iterator = collection.iterator()
     while iterator.hasNext():
         yield iterator.next()

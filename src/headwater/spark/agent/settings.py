@@ -65,6 +65,8 @@ def _options(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "rdds", "false" if is_true(at(tree, "filter.rddEventsDisabled")) else ""
     yield "columns", "false" if "columnLineage" in _disabled(tree) else ""
     yield "seconds", _seconds(tree)
+    disabled = {each.rpartition(".")[2] for each in several(at(tree, "dataset.disabledTrimmers"))}
+    yield "trimmers", ",".join(sorted(TRIMMERS - disabled))
     if at(tree, "circuitBreaker.type") in ("simpleMemory", "javaRuntime"):
         yield "memory", _text(at(tree, "circuitBreaker.memoryThreshold", 20))
     if "debug" not in _disabled(tree):
@@ -127,13 +129,11 @@ def _seconds(tree: Tree) -> str:
 
 def _rewrite(tree: Tree) -> Rewrite:
     pattern, limit = at(tree, "dataset.removePath.pattern"), at(tree, "columnLineage.schemaSizeLimit")
-    trimmers = {each.rpartition(".")[2] for each in several(at(tree, "dataset.disabledTrimmers"))}
     return Rewrite(
         without=_disabled(tree) - ({"debug"} if is_true(at(tree, "debug.smart")) else set()),
         dropped=tuple(_dropped(tree.get("filters"))),
         resolvers=tuple(_resolvers(at(tree, "dataset.namespaceResolvers") or {})),
         remove=None if pattern is None else java_pattern(str(pattern), "dataset.removePath.pattern"),
-        trimmers=TRIMMERS - trimmers,
         dataset_lineage=str(at(tree, "columnLineage.datasetLineageEnabled")).lower() != "false",
         descriptions=str(at(tree, "columnLineage.descriptionsEnabled")).lower() != "false",
         most_columns=None if limit is None else int(limit),
@@ -214,7 +214,7 @@ _WITHOUT_EFFECT = {
     r"metrics\..*": "numbers of the agent are in `Agent.counts` and in the log",
     r"dataset\.extraTrimmers": "classes of Java do not run here; use `dataset.removePath.pattern`",
     r"testExtensionProvider": "it is for OpenLineage's own tests",
-    r"vendors\..*": "reports of Iceberg are not collected",
+    r"vendors\..*": "reports of Iceberg are read from what it keeps; to leave them out, disable their facets",
     r"debug\.logPlanAsJson": "plans hold literal values",
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark import SparkContext
 
 from headwater.events.event import EventType, RunEvent, new_run_id
+from headwater.events.settings import several
 from headwater.spark.agent.application import Application, snake_case
 from headwater.spark.agent.bridge import Happening
 from headwater.spark.agent.commits import committed
@@ -53,11 +54,6 @@ class _Job:
     outputs: list[PlanOutput] = field(default_factory=list)
 
 
-def _classes(text: str) -> frozenset[str]:
-    """Classes of Spark by their simple names."""
-    return frozenset(each.strip().rpartition(".")[2] for each in text.split(",") if each.strip())
-
-
 class Tracker:
     """Keeps what is going on, and hands events to `emit` as they become known. One thread at a time."""
 
@@ -78,25 +74,19 @@ class Tracker:
         self._roots: dict[int, int] = {}
         self._streams: dict[str, _Stream] = {}
         self.on_run: Callable[[SparkSQLExecutionContext], None] = lambda run: None  # told of every run that has ended
-        self._denied, self._allowed = _classes(self.options.denied), _classes(self.options.allowed)
+        denied, allowed = several(self.options.denied), several(self.options.allowed)
+        self._denied, self._allowed = ({each.rpartition(".")[2] for each in text} for text in (denied, allowed))
         self._jobs: dict[int, _Job] = {}
 
     def handle(self, happening: Happening, object: Any) -> None:
         """Take in one thing that happened."""
+        of_objects = {"start": self._start, "end": self._end, "job": self._job_start}
+        others = {"stream": self._stream_start, "stream end": self._stream_end, "job end": self._job_end}
         with self.lock:
-            match happening.kind:
-                case "start":
-                    self._start(happening, object)
-                case "end":
-                    self._end(happening, object)
-                case "stream":
-                    self._stream_start(happening)
-                case "stream end":
-                    self._stream_end(happening)
-                case "job":
-                    self._job_start(happening, object)
-                case "job end":
-                    self._job_end(happening)
+            if happening.kind in of_objects:
+                of_objects[happening.kind](happening, object)
+            elif happening.kind in others:
+                others[happening.kind](happening)
 
     # ------------------------------------------------------------------------------------------- executions
 
@@ -176,16 +166,14 @@ class Tracker:
             # rows that nobody has asked for yet, or that were never scanned, are not zero rows
             counts = end.jobs != 0 and end.name != "toLocalIterator"
             one.measures = [each for each in measure(self._spark, execution) if counts or each.kind == "write"]
-            before = one.lineage.outputs if one.lineage is not None else ()
-            if one.lineage is not None and any(
-                each.change != "DROP" and (each.dataset.layer in _VERSIONED or each.node.name in _MOVES)
-                for each in before
-            ):  # now they have the new version, or place
-                reader = self._reader(execution)
-                outputs = reader.outputs(one.lineage.plan, execution)
-                if len(outputs) == len(before):  # fewer: the query has ended and cannot be asked again
+            lineage = one.lineage
+            changed = [each for each in lineage.outputs if each.change != "DROP"] if lineage is not None else []
+            if lineage and any(each.dataset.layer in _VERSIONED or each.node.name in _MOVES for each in changed):
+                reader = self._reader(execution)  # now they have the new version, or place
+                outputs = reader.outputs(lineage.plan, execution)
+                if len(outputs) == len(lineage.outputs):  # fewer: the query has ended and cannot be asked again
                     made = [committed(reader.context, each, context.started, end.time) for each in outputs]
-                    one.lineage = dataclasses.replace(one.lineage, outputs=tuple(made))
+                    one.lineage = dataclasses.replace(lineage, outputs=tuple(made))
         except Exception as err:
             context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
 
@@ -243,10 +231,9 @@ class Tracker:
             return
         if stream.name is None:
             ends = (context.inputs, [output.dataset for output in context.outputs])
-            self._begin(stream, "_to_".join(joined_names(each) for each in ends if each))
-        touched = frozenset(each.name for each in context.inputs) | frozenset(
-            (each.dataset.name, "out") for each in context.outputs
-        )
+            self._begin(stream, "_to_".join(joined_names(each, self.options.trimmed) for each in ends if each))
+        read, written = [each.name for each in context.inputs], [each.dataset.name for each in context.outputs]
+        touched: frozenset[object] = frozenset([*read, *((name, "out") for name in written)])
         stream.last = context
         if touched <= stream.said and time.monotonic() - stream.at < _STREAM_SECONDS:
             return
@@ -287,10 +274,6 @@ class Tracker:
         return self.options.rdds and (bool(job.outputs) or (bool(job.inputs) and self.options.reads))
 
     def _emit_job(self, type: EventType, happening: Happening, job: _Job) -> None:
-        target = (job.outputs[0].dataset if job.outputs else job.inputs[0]).name.name.rsplit("/", 1)[-1]
-        name = f"rdd_{job.name}.{snake_case(target)}"
-        self._emit(
-            self.events.build_plain(
-                type, happening, run_id=job.run_id, name=name, inputs=job.inputs, outputs=job.outputs
-            )
-        )
+        target = job.outputs[0].dataset if job.outputs else job.inputs[0]
+        name, touched = f"rdd_{job.name}.{joined_names([target], self.options.trimmed)}", (job.inputs, job.outputs)
+        self._emit(self.events.build_plain(type, happening, run_id=job.run_id, name=name, touched=touched))

@@ -37,11 +37,8 @@ class Counts:
     lost: int = 0  # happenings that did not fit the queue
 
     def __str__(self) -> str:
-        parts = [f"{self.emitted} events"]
-        parts += [
-            f"{count} {what}" for what, count in vars(self).items() if count and what not in ("handled", "emitted")
-        ]
-        return ", ".join(parts)
+        others = {what: count for what, count in vars(self).items() if what not in ("handled", "emitted")}
+        return ", ".join([f"{self.emitted} events", *(f"{count} {what}" for what, count in others.items() if count)])
 
 
 class Worker:

@@ -39,12 +39,6 @@ def create_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return [PlanOutput(catalog_table(context, table), node, change="CREATE", statement="CREATE")]
 
 
-@visits("CreateTableLikeCommand")
-def create_table_like(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """CREATE TABLE … LIKE: the new table."""
-    return changed(context, node, "CREATE")
-
-
 @visits("CreateTableLikeCommand", makes=PlanDataset)
 def create_table_like_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     """CREATE TABLE … LIKE: the table whose columns it takes."""
@@ -67,12 +61,6 @@ def drop_temp_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """DROP VIEW of a temporary view."""
     parts = table_field(node) or ["?"]
     return [PlanOutput(temporary_view(parts[-1]), node, change="DROP", statement="DROP")]
-
-
-@visits("TruncateTableCommand")
-def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """TRUNCATE TABLE in the session catalog."""
-    return changed(context, node, "TRUNCATE")
 
 
 @register
@@ -99,10 +87,12 @@ def renamed_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     *("AlterTableDropPartitionCommand", "AlterTableRenamePartitionCommand", "AlterTableSerDePropertiesCommand"),
     *("AlterTableSetLocationCommand", "AlterTableSetPropertiesCommand", "AlterTableUnsetPropertiesCommand"),
     *("AlterTableChangeColumnCommentsCommand", "AlterViewSchemaBindingCommand", "RepairTableCommand"),
+    *("CreateTableLikeCommand", "TruncateTableCommand"),
 )
 def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """ALTER TABLE in the session catalog, and MSCK REPAIR."""
-    return changed(context, node, "ALTER")
+    """ALTER TABLE, MSCK REPAIR and TRUNCATE in the session catalog; the new table of CREATE TABLE … LIKE."""
+    changes = {"CreateTableLikeCommand": "CREATE", "TruncateTableCommand": "TRUNCATE"}
+    return changed(context, node, changes.get(node.name, "ALTER"))
 
 
 @register

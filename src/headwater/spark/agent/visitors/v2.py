@@ -142,11 +142,6 @@ def drop_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     return _changed(context, node, "DROP")
 
 
-@visits("TruncateTable", "TruncatePartition", "TruncateDeltaTableCommand")
-def truncate_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    return _changed(context, node, "TRUNCATE")
-
-
 @visits("CreateMetricViewCommand")
 def create_metric_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
     """CREATE VIEW … WITH METRICS: what it measures is in a text that Spark reads when the view is used."""
@@ -180,10 +175,11 @@ def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDat
     *("AddPartitions", "DropPartitions", "RenamePartitions", "RecoverPartitions", "RepairTable"),
     *("AddCheckConstraint", "AddConstraint", "DropConstraint", "SetTableSerDeProperties", "CreateIndex", "DropIndex"),
     *("AlterTableAddConstraint", "AlterTableDropConstraint", "AlterTableDropFeature", "OptimizeTableCommand"),
+    *("TruncateTable", "TruncatePartition", "TruncateDeltaTableCommand"),
 )
 def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
-    """The ALTER TABLE family and COMMENT ON TABLE, in any catalog; OPTIMIZE of Delta Lake, which makes a version."""
-    return _changed(context, node, "ALTER")
+    """The ALTER TABLE family, COMMENT ON TABLE and TRUNCATE, in any catalog; OPTIMIZE of Delta Lake."""
+    return _changed(context, node, "TRUNCATE" if node.name.startswith("Truncate") else "ALTER")
 
 
 @visits("RestoreTableCommand")
