@@ -184,8 +184,8 @@ def plain_name(name: str) -> str:
 
 
 def routine_names(text: str) -> list[str]:
-    """The names of the functions and procedures that a text defines."""
-    if not has_word(text, "function", "procedure"):
+    """The names of the functions, macros and procedures that a text defines."""
+    if not has_word(text, "function", "procedure", "macro"):
         return []
     return [plain_name(match[1]) for match in ROUTINE.finditer(text)]
 
