@@ -57,12 +57,15 @@ BEGIN
 END"""
 PLPGSQL = """CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v int; BEGIN SELECT k.id INTO v FROM app.kinds k WHERE k.name = n; RETURN v; END $$"""
+MACRO = "CREATE MACRO app.kind_of(n) AS (SELECT id FROM app.kinds WHERE name = n)"
 PLAIN = (
     "CREATE FUNCTION app.kind_of(n text) RETURNS int LANGUAGE sql AS $$ SELECT id FROM app.kinds WHERE name = n $$"
 )
 
 
-@pytest.mark.parametrize(("dialect", "function"), [("tsql", TSQL), ("postgres", PLPGSQL), ("postgres", PLAIN)])
+@pytest.mark.parametrize(
+    ("dialect", "function"), [("tsql", TSQL), ("postgres", PLPGSQL), ("postgres", PLAIN), ("duckdb", MACRO)]
+)
 def test_a_function_of_another_file_gives_the_columns_that_it_reads(tmp_path, dialect, function):
     texts = [
         ("calls.sql", "\n\nINSERT INTO app.sales (kind) SELECT app.kind_of('cash') FROM app.staged"),
@@ -82,3 +85,16 @@ def test_a_function_of_another_file_gives_the_columns_that_it_reads(tmp_path, di
     kinds = {(each["source_column"], each["kind"]) for each in store.state().read(EDGES).to_pylist()}
     assert ("name", "IDENTITY") in kinds
     assert ("id", "IDENTITY") not in kinds
+
+
+def test_rows_of_a_macro_of_another_file_have_their_columns(tmp_path):
+    texts = [
+        (
+            "a.sql",
+            "CREATE VIEW s.best AS SELECT b.amount AS best FROM s.customers c JOIN s.big(10) b ON b.customer = c.id",
+        ),
+        ("big.sql", "CREATE MACRO s.big(n) AS TABLE SELECT customer, amount FROM s.orders WHERE amount > n"),
+    ]
+    store = GraphStore(Warehouse(tmp_path / "lake"))
+    harvest(store, estate_of(texts, dialect="duckdb"), HarvestOptions())
+    assert ("s.best", "amount", False) in pairs(store)

@@ -219,9 +219,9 @@ class _Entry:
             cut = piece.cut(inside, self._source)
             return dataclasses.replace(cut, tokens=as_query(inside), condition_of=_TESTING[head.word])
         if head.word == "FOREACH":  # v IN ARRAY a, v SLICE 1 IN ARRAY a
-            at = next((at for at in range(len(inside)) if word_at(inside, at) == "ARRAY"), len(inside)) + 1
+            array = [at for at in range(len(inside) - 1) if word_at(inside, at) == "ARRAY"][:1]
             gives = token_like(inside[0], TokenType.COLON_EQ, ":=")
-            return piece.cut((inside[0], gives, *inside[at:]), self._source) if at < len(inside) else None
+            return piece.cut((inside[0], gives, *inside[array[0] + 1 :]), self._source) if array else None
         if head.word != "FOR" or word_at(inside, 1) != "IN" or len(inside) < 3:
             return None
         query = inside[2:]

@@ -76,13 +76,9 @@ def tokenize(text: str, dialect: str) -> list[Any]:
         if token.text == "0x" and token.token_type is TokenType.IDENTIFIER and token.end == token.start + 1:
             tokens[at] = type(token)(TokenType.HEX_STRING, "", token.line, token.col, token.start, token.end)
     if dialect in MICROSOFT and "::" in text:  # geography::Point(a, b, c) is a call
-        called = {
-            at
-            for at in range(1, len(tokens) - 2)
-            if (tokens[at].token_type, tokens[at + 2].token_type) == (TokenType.DCOLON, TokenType.L_PAREN)
-            and tokens[at - 1].token_type is not TokenType.FROM
-        }
-        tokens = [token for at, token in enumerate(tokens) if not {at, at + 1} & called]
+        words = ["", *(token.text.upper() for token in tokens), "", "", ""]
+        called = [words[at] != "FROM" and words[at + 1 : at + 4 : 2] == ["::", "("] for at in range(len(tokens) + 1)]
+        tokens = [token for at, token in enumerate(tokens) if not (called[at] or called[at + 1])]
     return tokens
 
 

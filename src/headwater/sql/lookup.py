@@ -133,9 +133,8 @@ def lower_dot(lowering: Lowering, node: Node, scope: Scope) -> Expression:
         isinstance(field, exp.Identifier) for field in fields
     ):
         return variable_fields(lowering, node.name, fields)
-    method = fields[0].name.lower() if names and isinstance(fields[0], exp.Func) else None
-    if method is not None:
-        result = _sure_value(lowering, names, scope, method)
+    if names and isinstance(fields[0], exp.Func):
+        result = _sure_value(lowering, names, scope, fields[0].name.lower())
     else:
         result = resolve_path(lowering, names, scope) if len(names) > 1 else lowering.expression(node, scope)
     for field in fields:
@@ -159,13 +158,12 @@ def _sure_value(lowering: Lowering, names: Sequence[Node], scope: Scope, method:
     if any(_find_item(keys[:count], scope) is not None for count in range(1, len(names))):
         return resolve_path(lowering, names, scope)
     found = find_name(lowering, names[0], keys[0], scope, span=lowering.span(names[0]), sure=True)
-    if found is None and lowering.dialect in MICROSOFT and len(names) == 1 and _METHOD.fullmatch(method):
+    if found is None and lowering.dialect in MICROSOFT and len(names) == 1 and _METHODS.fullmatch(method):
         return resolve_name(lowering, names[0], scope)
     return _fields(lowering, found, names[1:]) if found is not None else Literal()
 
 
-_METHOD = re.compile("value|query|exist|tostring|st[a-z]+|astext[zm]*|asgml|get(ancestor|descendant|level|root)")
-"""Methods of XML, geometry and hierarchyid of T-SQL: nobody names a function of a schema so."""
+_METHODS = re.compile("value|query|exist|tostring|st[a-z]+|astext[zm]*|asgml|get(ancestor|descendant|level)")
 
 
 @lowers(exp.Identifier)

@@ -117,6 +117,8 @@ def lower_json_extract(lowering: Lowering, node: Node, scope: Scope) -> rel.Expr
 
 
 def _json_path(lowering: Lowering, operand: rel.Expression, path: Node, scope: Scope) -> rel.Expression:
+    if isinstance(path, exp.Cast):  # 'a'::text, as PostgreSQL writes it down
+        path = path.this
     if isinstance(path, exp.JSONPath):
         for step in path.expressions:
             if isinstance(step, exp.JSONPathKey) and isinstance(step.this, str):

@@ -29,8 +29,7 @@ def queries_of_value(pieces: Sequence[Piece], *, signed: bool) -> tuple[list[Pie
         for name, query in _assigned(tokens):
             given.setdefault(name, []).append(dataclasses.replace(piece, tokens=tuple(query)))
     found = [query for query in returned if _name(query.tokens[1:]) not in given]
-    used: set[str] = set()
-    more = _named(returned, given, signed)
+    used, more = set[str](), _named(returned, given, signed)
     while more - used:
         used |= more
         more = _named([query for name in used for query in given[name]], given, signed)
@@ -41,19 +40,15 @@ def queries_of_value(pieces: Sequence[Piece], *, signed: bool) -> tuple[list[Pie
 
 def _named(queries: Iterable[Piece], variables: Container[str], signed: bool) -> set[str]:
     """Those of some variables that queries name."""
-    words = {
-        str(token.text).lower()
-        for query in queries
-        for at, token in enumerate(query.tokens)
-        if not signed or word_at(query.tokens, at - 1) == "@"
-    }
+    places = ((query.tokens, at) for query in queries for at in range(len(query.tokens)))
+    words = {str(tokens[at].text).lower() for tokens, at in places if not signed or word_at(tokens, at - 1) == "@"}
     return {word for word in words if word in variables}
 
 
 def _name(tokens: _Tokens) -> str | None:
     """The name of the variable that some tokens are: `v`, `@v`."""
-    own = tokens[1:] if word_at(tokens, 0) == "@" else tokens
-    return str(own[0].text).lower() if len(own) == 1 and str(own[0].text).isidentifier() else None
+    own = [str(token.text) for token in (tokens[1:] if word_at(tokens, 0) == "@" else tokens)]
+    return own[0].lower() if len(own) == 1 and own[0].isidentifier() else None
 
 
 def _assigned(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
@@ -63,7 +58,7 @@ def _assigned(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
         yield from _selected(tokens)
         return
     for part in cut_list(tokens[1:]) if first == "DECLARE" else [tokens[first == "SET" :]]:
-        at = _place(part, ("=", ":="), 0)
+        at = _place(part, "=", ":=")
         name = _name(part[:2] if first == "DECLARE" else part[:at])
         if at < len(part) - 1 and name is not None:
             yield name, as_query(part[at + 1 :])
@@ -71,22 +66,19 @@ def _assigned(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
 
 def _selected(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
     """`SELECT @v = a, @w = b FROM t` and `SELECT a, b INTO v, w FROM t`."""
-    begin = 1
-    if word_at(tokens, 1) == "TOP":
-        begin = (group_end(tokens, 2) or 3) if word_at(tokens, 2) == "(" else 3
-    into, rest = _place(tokens, ("INTO",), begin), _place(tokens, ("FROM",), begin)
-    items = list(cut_list(tokens[begin : min(into, rest)]))
+    begin = 1 if word_at(tokens, 1) != "TOP" else (group_end(tokens, 2) or 3) if word_at(tokens, 2) == "(" else 3
+    into, rest = _place(tokens, "INTO"), _place(tokens, "FROM")
     names = list(cut_list(tokens[into + 1 + (word_at(tokens, into + 1) == "STRICT") : rest]))
-    for at, item in enumerate(items):
-        sign = _place(item, ("=",), 0)
-        name = _name(names[at]) if at < len(names) else _name(item[:sign]) if sign < len(item) else None
+    for at, item in enumerate(cut_list(tokens[begin : min(into, rest)])):
+        sign = _place(item, "=") if at >= len(names) else -1
+        name = _name(item[:sign]) if 0 < sign < len(item) else _name(names[at]) if sign < 0 else None
         if name is not None:
-            yield name, (tokens[0], *(item if at < len(names) else item[sign + 1 :]), *tokens[rest:])
+            yield name, (tokens[0], *item[sign + 1 :], *tokens[rest:])
 
 
-def _place(tokens: _Tokens, words: tuple[str, ...], begin: int) -> int:
+def _place(tokens: _Tokens, *words: str) -> int:
     """Where one of some words stands outside brackets; the end when it does not."""
-    at = begin
+    at = 0
     while at < len(tokens) and word_at(tokens, at) not in words:
         at = (group_end(tokens, at) or len(tokens)) if word_at(tokens, at) == "(" else at + 1
     return at

@@ -74,7 +74,6 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
         for at in range(len(tokens) - 1)
         if word_at(tokens, at + 1) in ("AS", "(") and word_at(tokens, at - 1) in ("WITH", ",", "RECURSIVE")
     }
-    loads_file = word_at(tokens, 0) == "COPY" and word_at(tokens, 1) != "INTO"  # COPY t FROM PROGRAM 'zcat x'
     queries = [True]  # per open bracket: whether a query stands in it
     for at in range(len(tokens)):
         word = word_at(tokens, at)
@@ -82,8 +81,6 @@ def _named_tables(tokens: Sequence[Any]) -> Iterator[_Found]:
             queries.append(word_at(tokens, at + 1) in _QUERIES or word_at(tokens, at - 1) in ("FROM", "JOIN", "("))
         elif word == ")" and len(queries) > 1:
             queries.pop()
-        elif word == "FROM" and len(queries) == 1 and loads_file:
-            continue
         elif queries[-1] and (word in _READ or word in _WRITTEN) and not _is_other(tokens, at):
             written = word in _WRITTEN or (word == "FROM" and word_at(tokens, at - 1) == "DELETE")
             for found in _list(tokens, at + 1, written):
@@ -97,7 +94,8 @@ def _is_other(tokens: Sequence[Any], at: int) -> bool:
     if before == "." or after in (".", "=", ")", ","):
         return True
     if word == "FROM":
-        return before == "DISTINCT" and bool({word_at(tokens, at - 2), word_at(tokens, at - 3)} & {"IS"})
+        loads = word_at(tokens, 0) == "COPY" and word_at(tokens, 1) not in ("INTO", "(")  # COPY t FROM 'file'
+        return loads or (before == "DISTINCT" and "IS" in (word_at(tokens, at - 2), word_at(tokens, at - 3)))
     return word not in _READ and (before in _NO_VERBS or (word == "TABLE" and before in ("INTO", "OVERWRITE")))
 
 

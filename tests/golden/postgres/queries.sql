@@ -229,3 +229,9 @@ SELECT a, unnest(d), generate_series(1, b), jsonb_array_elements(c) AS j FROM t;
 --> generate_series <- t.b TRANSFORMATION
 --> j <- t.c TRANSFORMATION
 --> * | t.d JOIN, t.b JOIN, t.c JOIN
+
+-- case: a key of JSON with a type, as the server writes views down
+SELECT (p.doc ->> 'city'::text) AS city, (p.doc #>> '{a,b}'::text[]) AS b FROM people p;
+--> city <- people.doc.city TRANSFORMATION
+--> b <- people.doc.a.b TRANSFORMATION
+--! UNKNOWN_TABLE

@@ -200,17 +200,14 @@ def _work(waves: Waves) -> int:
 
 
 def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memory: records.Memory) -> Waves:
-    units = _units([script for script in scripts if script.dialect == dialect])
+    ordered = in_order([script for script in scripts if script.dialect == dialect])
+    units = with_preludes([unit for script in ordered for unit in cut_units(script)])
     waves = Waves(units, runner.setting.schemas[dialect], open_front_end(dialect, "sqlglot")[1])
     for index, unit in enumerate(units):
         known = memory.known.get(unit.id)
         if known is not None and known.fingerprint == runner.setting.mark(unit):
             waves.outcomes[index] = known
     return waves
-
-
-def _units(scripts: Sequence[Script]) -> list[Unit]:
-    return with_preludes([unit for script in in_order(scripts) for unit in cut_units(script)])
 
 
 def _change(store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()) -> Change:

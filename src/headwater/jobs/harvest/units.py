@@ -167,7 +167,7 @@ _HASHES = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/
 _HASH_DIALECTS = frozenset({"bigquery", "spanner", "mysql", "mariadb"})  # in which # begins a comment
 _WHOLE_DIALECTS = frozenset({"tsql", "fabric", "oracle", "mysql"})  # batches, blocks and session variables
 ROUTINE = re.compile(
-    r"\bCREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE)\s+"
+    r"\bCREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:AGGREGATE\s+)?(?:TABLE\s+)?(?:FUNCTION|PROCEDURE|MACRO)\s+"
     rf"(?:IF\s+NOT\s+EXISTS\s+)?{_NAME}",
     re.IGNORECASE,
 )
@@ -184,8 +184,8 @@ def plain_name(name: str) -> str:
 
 
 def routine_names(text: str) -> list[str]:
-    """The names of the functions and procedures that a text defines."""
-    if not has_word(text, "function", "procedure"):
+    """The names of the functions, macros and procedures that a text defines."""
+    if not has_word(text, "function", "procedure", "macro"):
         return []
     return [plain_name(match[1]) for match in ROUTINE.finditer(text)]
 
