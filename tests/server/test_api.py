@@ -8,9 +8,11 @@ from tests.server.conftest import client_of, make_estate
 from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
 from headwater.events.columns import column_lineage
 from headwater.events.facets import SqlFacet
-from headwater.graph import GraphStore
+from headwater.graph import Change, GraphStore
 from headwater.graph.check_data import check_tables, declare
+from headwater.graph.facts import Facts, TableWords, add_words
 from headwater.graph.observed import ingest
+from headwater.graph.tables import DATASETS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
@@ -367,6 +369,13 @@ def test_what_people_say_of_tables_is_kept(tmp_path):
 
     lake = str(make_estate(tmp_path / "lake"))
     at = ["--warehouse", lake, "--quiet"]
+    facts = Facts()
+    facts.add(DATASETS, dataset="raw.orders", kind="table")
+    add_words(facts, [TableWords(("RAW", "orders"), "Orders, says dbt", "dbt-owner", {})])
+    GraphStore(lake).apply(Change(facts))
+    with client_of(lake) as client:
+        found = client.get("/api/v1/columns", params={"name": "raw.orders"}).json()
+        assert (found["description"], found["owner"]) == ("Orders, says dbt", "dbt-owner")
     assert run(["describe", "raw.orders", "One row for each order", "--owner", "sales", *at]) == 0
     assert run(["describe", "raw.orders.amount", "In EUR", *at]) == 0
     assert run(["describe", "raw.orders.amount", "--owner", "sales", *at]) == 2
@@ -377,8 +386,10 @@ def test_what_people_say_of_tables_is_kept(tmp_path):
         assert "*" not in [each["name"] for each in found["columns"]]
         amount = next(each for each in found["columns"] if each["name"] == "amount")
         assert amount["description"] == "In EUR"
+        assert found["owner"] == "sales"
         best = client.get("/api/v1/search", params={"text": "owner:sales"}).json()[0]
         assert (best["dataset"], best["column"]) == ("raw.orders", None)
         changes = client.get("/api/v1/diff", params={"before": "2"}).json()
+        assert changes["columns"] == {"added": [], "removed": []}, changes["columns"]
         assert "raw.orders.*" not in str(changes)
         assert client.get("/api/v1/runs", params={"dataset": "raw.orders"}).json()["total"] == 0

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from headwater.graph import LineageGraph, Node, diff_states
 from headwater.graph.compare import GraphDiff
+from headwater.graph.facts import owned
 from headwater.graph.formats import (
     STEP_HEADERS,
     AnswerJson,
@@ -183,20 +184,22 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
     database, _, table = question.name.rpartition(".")
     where = In("dataset", tuple(known.members(question.name)))
-    words = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
-    nothing: dict[str, list[str]] = {}
+    rows = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
+    texts = {column: row["words"] or row["description"] for column, row in rows.items()}
     marks = column_marks(known.graph, question.name, found)
+    owner, tags = owned(rows[WHOLE]) if WHOLE in rows else (None, [])
     return {
-        "description": words.get(WHOLE, nothing).get("description"),
-        "tags": words.get(WHOLE, nothing).get("tags") or [],
+        "description": texts.get(WHOLE),
+        "owner": owner,
+        "tags": tags,
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
         "columns": [
             {
                 "name": name,
                 "type": type,
-                "description": words.get(name, nothing).get("description"),
-                "tags": words.get(name, nothing).get("tags") or [],
+                "description": texts.get(name),
+                "tags": rows[name]["tags"] or [] if name in rows else [],
                 "marks": marks.get(name, []),
             }
             for name, type in found.items()
