@@ -178,7 +178,8 @@ sources:
   - name: raw
     schema: landing
     tables:
-      - {name: orders, identifier: orders_v2, description: From the shop, columns: [{name: cents, description: Cents}]}
+      - {name: orders, identifier: orders_v2, description: From the shop,
+         columns: [{name: cents, description: Cents}]}
 exposures:
   - {name: weekly, description: For the board, owner: {email: board@shop.example}, depends_on: [ref('revenue')]}
 """

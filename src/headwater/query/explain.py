@@ -27,8 +27,8 @@ def explain(run: Execution) -> Result:
     count = find_count(run)
     if count is not None:
         told = [f"{count.rows().num_rows:,} rows"] if statement.explain == "analyze" else []
-        scans = (_cost(str(count.pinned.name), count.plan()),)
-        return replace(listing({"plan": told + count.explained()}), scans=scans)
+        cost = _cost(str(count.pinned.name), count.plan())
+        return replace(listing({"plan": told + count.explained()}), scans=(cost,))
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
     columns = _scanned_columns(_duckdb_plan(run, query, query.tables), query)
     views = {name: dataset.view(frozenset()) or dataset for name, dataset in query.datasets}

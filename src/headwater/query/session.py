@@ -78,10 +78,10 @@ class Session:
     def explain(self, text: str, parameters: Any = None) -> Result:
         """Say how the last query of a text would be run, and what its scans would read; nothing is carried out.
         RAISES: SqlError for a statement that is not a query."""
-        (*_, statement) = (None, *parse_statements(Source(text)))
-        if statement is None:
+        statements = list(parse_statements(Source(text)))
+        if not statements:
             return done("nothing to do")
-        return self._carry_out(replace(statement, explain=statement.explain or "explain"), parameters)
+        return self._carry_out(replace(statements[-1], explain=statements[-1].explain or "explain"), parameters)
 
     def table(self, name: str) -> Table:
         """A table, by its name in the current database or by `database.table`.
