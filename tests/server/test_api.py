@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 from tests.server.conftest import client_of, make_estate
 
+from headwater.cli.main import run
 from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
 from headwater.events.columns import column_lineage
 from headwater.events.facets import SqlFacet
@@ -234,6 +235,7 @@ def test_rows_now_and_then(ask):
         "rows": [[1, 10.0, "a", None], [2, 25.0, "b", None]],
         "cut": True,
         "message": None,
+        "scans": [],
     }
     assert ask("/rows", table="raw.orders", at="1")["rows"][1] == [2, 20.0, "b"]
     assert ask("/files", table="raw.orders")["total"] == 2
@@ -324,49 +326,7 @@ def test_search_knows_words_types_and_typing_errors(ask):
     assert names("nothing at all") == []
 
 
-FAMILY = ["raw/2026-03-01/a.csv", "raw/2026-03-02/a.csv"]
-
-
-def test_files_that_differ_by_date_are_one_dataset(tmp_path):
-    from tests.server.conftest import client_of
-
-    from headwater.graph import Change, GraphStore
-    from headwater.graph.facts import Facts, add_edge
-    from headwater.graph.tables import DATASETS
-    from headwater.model.edges import ColumnRef, Edge, Kind
-    from headwater.model.names import TableName
-
-    facts = Facts()
-    target = TableName.of("bronze", "a")
-    for name in FAMILY:
-        facts.add(DATASETS, dataset=name, kind="file")
-        source = ColumnRef(TableName.of(name), "x")
-        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), name)
-    for number in range(30):
-        use = ColumnRef(TableName.of("use", f"t{number}"), "x")
-        add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
-    GraphStore(str(tmp_path)).apply(Change(facts, record={"kind": "harvest"}))
-    with client_of(tmp_path) as client:
-
-        def asked(path, **query):
-            return client.get(f"/api/v1{path}", params=query).json()
-
-        assert asked("/columns", name="raw/*/a.csv")["members"] == FAMILY
-        assert "raw/*/a.csv" in boxes_of(asked("/picture", select="1+bronze.a"))
-        assert "raw/*/a.csv" in boxes_of(asked("/picture", select=f"{FAMILY[0]}+1"))
-        edges = asked("/edge", source="raw/*/a.csv", target="bronze.a")["edges"]
-        assert [each["source"] for each in edges] == FAMILY
-        fan = asked("/picture", select="bronze.a+1")
-        assert {box["id"]: box["kind"] for box in fan["boxes"]} == {"bronze.a": "table", "bronze.a>": "many"}
-        assert "30 tables" in fan["svg"]
-        assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31
-
-
 def test_what_people_say_of_tables_is_kept(tmp_path):
-    from tests.server.conftest import client_of, make_estate
-
-    from headwater.cli.main import run
-
     lake = str(make_estate(tmp_path / "lake"))
     at = ["--warehouse", lake, "--quiet"]
     facts = Facts()

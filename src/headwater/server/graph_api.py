@@ -24,8 +24,8 @@ from headwater.graph.formats import (
 )
 from headwater.graph.index import Neighbours
 from headwater.graph.questions import ALL, marks_of
-from headwater.graph.regions import is_own
-from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
+from headwater.graph.regions import families, is_own
+from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, WHOLE
 from headwater.lake.engine.predicates import In
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
@@ -262,11 +262,20 @@ def _difference(service: Service, before: str, after: str | None) -> GraphDiff:
     return diff_states(service.graph(before).graph.state, service.graph(after).graph.state)
 
 
+def _family_difference(service: Service, before: str, after: str | None) -> GraphDiff:
+    """What changed between two states, with files that differ by date only as one dataset: as the later state has
+    it, and those that only the earlier state has among themselves."""
+    older, newer = service.graph(before).graph, service.graph(after).graph
+    names, there = (set(graph.state.read(DATASETS, ["dataset"]).column(0).to_pylist()) for graph in (older, newer))
+    gone = {name: family for name, family in families(sorted(names | there)).items() if name not in there}
+    return diff_states(older.state, newer.state, {**newer.aliases, **gone})
+
+
 @endpoint("GET", "/picture")
 def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
     """A part of the graph, laid out and drawn; as JSON with the SVG in it, or as a file."""
     known = service.graph(question.at)
-    changes = _difference(service, question.since, question.at) if question.since else None
+    changes = _family_difference(service, question.since, question.at) if question.since else None
     look = Look(
         question.select,
         tuple(question.open),
