@@ -1,5 +1,6 @@
 """Changes of the graph are seen whole or not at all; states can be revisited and compared."""
 
+import dataclasses
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,7 @@ from headwater.errors import NotFoundError
 from headwater.graph import Change, GraphStore, LineageGraph, Node, diff_facts, diff_states
 from headwater.graph.compare import EdgeChange
 from headwater.graph.formats import DIFF_FORMATS, render_diff
-from headwater.graph.tables import EDGES, FACT_TABLES, HARVESTS, STATEMENTS
+from headwater.graph.tables import COLUMNS, EDGES, FACT_TABLES, HARVESTS, STATEMENTS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import Kind
 
@@ -203,3 +204,15 @@ def test_changes_of_several_processes_take_turns(tmp_path):
         pins, then = dict(later["snapshots"]), dict(earlier["snapshots"])
         assert all(pins[name] >= then.get(name, 0) for name in pins)
         assert pins["statements"] > then["statements"]
+
+
+def test_columns_that_a_state_does_not_have_are_null(tmp_path):
+    store = GraphStore(str(tmp_path))
+    harvested(store, ("staging.sql", STAGING))
+    later = dataclasses.replace(COLUMNS, columns=(*COLUMNS.columns, ("later", "ARRAY<STRING>", "of a newer version")))
+    state = store.state()
+    assert state.read(later).column_names == [*COLUMNS.names, "later"]
+    found = state.read(later, ["later", "dataset"])
+    assert found.column_names == ["later", "dataset"]
+    assert found.num_rows == state.read(COLUMNS).num_rows > 0
+    assert set(found.column("later").to_pylist()) == {None}

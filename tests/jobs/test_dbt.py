@@ -6,7 +6,8 @@ import pytest
 
 from headwater.cli.main import run
 from headwater.graph import GraphStore, LineageGraph
-from headwater.graph.tables import ISSUES, STATEMENTS
+from headwater.graph.tables import COLUMNS, ISSUES, STATEMENTS, WHOLE
+from headwater.graph.tags import describe
 from headwater.jobs.harvest.dbt.scripts import read_dbt
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
 from headwater.jobs.harvest.order import in_order
@@ -164,6 +165,60 @@ def test_the_lineage_of_a_project(graph):
     assert places == {"shop/models/marts/revenue.sql:2", "shop/models/stg_orders.sql:3"}
 
 
+WORDS = """
+version: 2
+groups: [{name: finance, owner: {name: Finance, email: finance@shop.example}}]
+models:
+  - name: stg_orders
+    description: "{{ doc('orders') }}"
+    config: {meta: {owner: [ana, bo]}}
+    columns: [{name: amount, description: 'In EUR'}, {name: status, description: "{{ doc('nowhere') }}"}]
+  - {name: revenue, description: What was sold, group: finance}
+sources:
+  - name: raw
+    schema: landing
+    tables:
+      - {name: orders, identifier: orders_v2, description: From the shop,
+         columns: [{name: cents, description: Cents}]}
+exposures:
+  - {name: weekly, description: For the board, owner: {email: board@shop.example}, depends_on: [ref('revenue')]}
+"""
+
+
+def words(store):
+    rows = store.state().read(COLUMNS).to_pylist()
+    told = {f"{row['dataset']}.{row['column']}": (row["description"], row["owner"]) for row in rows}
+    return {name: said for name, said in told.items() if any(said)}
+
+
+def test_descriptions_and_owners_are_kept_beside_our_own(shop, tmp_path):
+    yaml = shop / "models/words.yml"
+    yaml.write_text(WORDS)
+    (shop / "models/orders.md").write_text("{% docs orders %}\nOne row for each order.\n{% enddocs %}")
+    store = GraphStore(str(tmp_path / "lake"))
+    harvest(store, read_estate(["shop"]), HarvestOptions(spark=False))
+    assert words(store) == {
+        "main.orders.*": ("One row for each order.", "ana, bo"),
+        "main.orders.amount": ("In EUR", None),
+        "marts.revenue.*": ("What was sold", "Finance"),
+        "landing.orders_v2.*": ("From the shop", None),
+        "landing.orders_v2.cents": ("Cents", None),
+        "exposure.weekly.*": ("For the board", "board@shop.example"),
+    }
+    describe(store, "main.orders", "Ours", owner="sales")
+    harvest(store, read_estate(["shop"]), HarvestOptions(spark=False))
+    assert words(store)["main.orders.*"] == ("One row for each order.", "ana, bo"), "both are kept"
+    graph = LineageGraph(store.state())
+    assert str(graph.search("owner:sales")[0]) == "main.orders.*"
+    assert str(graph.search("owner:Finance sold")[0]) == "marts.revenue.*"
+    yaml.unlink()
+    harvest(store, read_estate(["shop"]), HarvestOptions(spark=False))
+    whole = {row["dataset"]: row for row in store.state().read(COLUMNS).to_pylist() if row["column"] == WHOLE}
+    assert [*whole] == ["main.orders"], "what people have said stays"
+    row = whole["main.orders"]
+    assert (row["words"], row["tags"], row["description"], row["owner"]) == ("Ours", ["owner:sales"], None, None)
+
+
 def test_snapshots_have_the_columns_that_dbt_adds(graph):
     assert traced(graph, "kept.kept_orders.dbt_valid_from") == ["landing.orders_v2.changed"]
     assert traced(graph, "main.declared.amount") == ["main.orders.amount", "landing.orders_v2.cents"]
@@ -237,7 +292,9 @@ def test_a_manifest(tmp_path, monkeypatch, capsys):
     }
     macro = {"name": "shout", "package_name": "shop", "macro_sql": "{% macro shout(c) %}upper({{ c }}){% endmacro %}"}
     source = {"source_name": "raw", "name": "orders", "database": "db", "schema": "raw", "identifier": "orders"}
-    exposure = {"name": "board", "depends_on": {"nodes": ["model.shop.a_mart"]}}
+    source |= {"description": "From the shop", "columns": {"amount": {"name": "amount", "description": "In EUR"}}}
+    nodes["model.shop.z_stg"] |= {"description": "As it came", "group": "finance"}
+    exposure = {"name": "board", "owner": {"name": "Bo"}, "depends_on": {"nodes": ["model.shop.a_mart"]}}
     metric = {"name": "sales", "depends_on": {"nodes": ["semantic_model.shop.s"]}}
     metric["type_params"] = {"input_measures": [{"name": "paid"}]}
     semantic = {"depends_on": {"nodes": ["model.shop.a_mart"]}, "measures": [{"name": "paid", "expr": "total"}]}
@@ -245,6 +302,7 @@ def test_a_manifest(tmp_path, monkeypatch, capsys):
         "metadata": {"adapter_type": "postgres", "project_name": "shop"},
         "nodes": nodes,
         "macros": {"macro.shop.shout": macro},
+        "groups": {"group.shop.finance": {"name": "finance", "owner": {"email": "finance@shop.example"}}},
         "sources": {"source.shop.raw.orders": source},
         "exposures": {"exposure.shop.board": exposure},
         "metrics": {"metric.shop.sales": metric},
@@ -253,7 +311,14 @@ def test_a_manifest(tmp_path, monkeypatch, capsys):
     catalog = {"sources": {"source.shop.raw.orders": {"columns": {"amount": {"name": "amount", "type": "int"}}}}}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "catalog.json").write_text(json.dumps(catalog))
-    assert run(["harvest", "manifest.json", "--no-spark", "--strict"]) == 0
+    assert run(["harvest", "manifest.json", "--no-spark", "--strict", "--warehouse", "lake"]) == 0
+    assert words(GraphStore("lake")) == {
+        "db.raw.orders.*": ("From the shop", None),
+        "db.raw.orders.amount": ("In EUR", None),
+        "db.s.z_stg.*": ("As it came", "finance@shop.example"),
+        "exposure.board.*": (None, "Bo"),
+    }
+    monkeypatch.setenv("HEADWATER_WAREHOUSE", "lake")
     capsys.readouterr()
     assert run(["impact", "db.raw.orders.amount"]) == 0
     said = capsys.readouterr().out

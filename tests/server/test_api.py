@@ -5,12 +5,15 @@ from xml.etree import ElementTree
 
 from tests.server.conftest import client_of, make_estate
 
+from headwater.cli.main import run
 from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
 from headwater.events.columns import column_lineage
 from headwater.events.facets import SqlFacet
-from headwater.graph import GraphStore
+from headwater.graph import Change, GraphStore
 from headwater.graph.check_data import check_tables, declare
+from headwater.graph.facts import Facts, TableWords, add_words
 from headwater.graph.observed import ingest
+from headwater.graph.tables import DATASETS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
@@ -232,6 +235,7 @@ def test_rows_now_and_then(ask):
         "rows": [[1, 10.0, "a", None], [2, 25.0, "b", None]],
         "cut": True,
         "message": None,
+        "scans": [],
     }
     assert ask("/rows", table="raw.orders", at="1")["rows"][1] == [2, 20.0, "b"]
     assert ask("/files", table="raw.orders")["total"] == 2
@@ -322,51 +326,16 @@ def test_search_knows_words_types_and_typing_errors(ask):
     assert names("nothing at all") == []
 
 
-FAMILY = ["raw/2026-03-01/a.csv", "raw/2026-03-02/a.csv"]
-
-
-def test_files_that_differ_by_date_are_one_dataset(tmp_path):
-    from tests.server.conftest import client_of
-
-    from headwater.graph import Change, GraphStore
-    from headwater.graph.facts import Facts, add_edge
-    from headwater.graph.tables import DATASETS
-    from headwater.model.edges import ColumnRef, Edge, Kind
-    from headwater.model.names import TableName
-
-    facts = Facts()
-    target = TableName.of("bronze", "a")
-    for name in FAMILY:
-        facts.add(DATASETS, dataset=name, kind="file")
-        source = ColumnRef(TableName.of(name), "x")
-        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), name)
-    for number in range(30):
-        use = ColumnRef(TableName.of("use", f"t{number}"), "x")
-        add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
-    GraphStore(str(tmp_path)).apply(Change(facts, record={"kind": "harvest"}))
-    with client_of(tmp_path) as client:
-
-        def asked(path, **query):
-            return client.get(f"/api/v1{path}", params=query).json()
-
-        assert asked("/columns", name="raw/*/a.csv")["members"] == FAMILY
-        assert "raw/*/a.csv" in boxes_of(asked("/picture", select="1+bronze.a"))
-        assert "raw/*/a.csv" in boxes_of(asked("/picture", select=f"{FAMILY[0]}+1"))
-        edges = asked("/edge", source="raw/*/a.csv", target="bronze.a")["edges"]
-        assert [each["source"] for each in edges] == FAMILY
-        fan = asked("/picture", select="bronze.a+1")
-        assert {box["id"]: box["kind"] for box in fan["boxes"]} == {"bronze.a": "table", "bronze.a>": "many"}
-        assert "30 tables" in fan["svg"]
-        assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31
-
-
 def test_what_people_say_of_tables_is_kept(tmp_path):
-    from tests.server.conftest import client_of, make_estate
-
-    from headwater.cli.main import run
-
     lake = str(make_estate(tmp_path / "lake"))
     at = ["--warehouse", lake, "--quiet"]
+    facts = Facts()
+    facts.add(DATASETS, dataset="raw.orders", kind="table")
+    add_words(facts, [TableWords(("RAW", "orders"), "Orders, says dbt", "dbt-owner", {})])
+    GraphStore(lake).apply(Change(facts))
+    with client_of(lake) as client:
+        found = client.get("/api/v1/columns", params={"name": "raw.orders"}).json()
+        assert (found["description"], found["owner"]) == ("Orders, says dbt", "dbt-owner")
     assert run(["describe", "raw.orders", "One row for each order", "--owner", "sales", *at]) == 0
     assert run(["describe", "raw.orders.amount", "In EUR", *at]) == 0
     assert run(["describe", "raw.orders.amount", "--owner", "sales", *at]) == 2
@@ -377,8 +346,10 @@ def test_what_people_say_of_tables_is_kept(tmp_path):
         assert "*" not in [each["name"] for each in found["columns"]]
         amount = next(each for each in found["columns"] if each["name"] == "amount")
         assert amount["description"] == "In EUR"
+        assert found["owner"] == "sales"
         best = client.get("/api/v1/search", params={"text": "owner:sales"}).json()[0]
         assert (best["dataset"], best["column"]) == ("raw.orders", None)
         changes = client.get("/api/v1/diff", params={"before": "2"}).json()
+        assert changes["columns"] == {"added": [], "removed": []}, changes["columns"]
         assert "raw.orders.*" not in str(changes)
         assert client.get("/api/v1/runs", params={"dataset": "raw.orders"}).json()["total"] == 0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import headwater
 from headwater.lineage.formats.picture import diagram
+from headwater.view.bundles import bundled
 from headwater.view.diagram import Box, Diagram, End, Line, Port, Style
 from headwater.view.layout import FONT_SIZE, lay_out
 from headwater.view.measure import shortened, text_width
@@ -126,6 +127,43 @@ def test_hostile_names_stay_text():
     assert "<script>" not in svg
     assert "<img" not in svg
     ElementTree.fromstring(svg)
+
+
+def fanned(count, *, aside):
+    """A box whose rows are those of another one, which boxes of another rank push `aside` of it."""
+    ports = tuple(Port(f"p{at}", f"p{at}") for at in range(count))
+    more = tuple(Box(f"m{at}", "m", ports) for at in range(aside))
+    lines = [Line(End("a", port.id), End("b", port.id)) for port in ports]
+    lines += [Line(End("a"), End(box.id)) for box in more]
+    return Diagram((Box("a", "a", ports), *more, Box("b", "b", ports)), tuple(lines))
+
+
+def test_lines_that_run_together_are_one_ribbon():
+    drawn = fanned(5, aside=4)
+    layout = lay_out(drawn)
+    waists = [bundled(drawn, layout)[number] for number in range(5)]
+    start, end = layout.places["a"], layout.places["b"]
+    heights = [y for ((_, y, _),) in waists]
+    assert heights == sorted(heights), "in the order of their rows"
+    assert heights[-1] - heights[0] < 60 < 4 * 20, "nearer to each other than rows are"
+    assert {x for ((x, _, _),) in waists} == {(start.x + start.width + end.x) / 2}
+    assert to_svg(drawn).count("C") == 4 + 5 * 2
+
+
+def test_rows_side_by_side_are_not_bundled():
+    assert bundled(fanned(5, aside=0), lay_out(fanned(5, aside=0))) == {}
+    few = fanned(2, aside=4)
+    assert bundled(few, lay_out(few)) == {}
+
+
+@given(diagrams())
+def test_ribbons_stay_between_the_ranks(drawn):
+    layout = lay_out(drawn)
+    for number, points in bundled(drawn, layout).items():
+        line = drawn.lines[number]
+        start, end = layout.places[line.source.box], layout.places[line.target.box]
+        across = [start.x + start.width, *(x for x, _, _ in points), end.x]
+        assert across == sorted(across) or end.x <= start.x + start.width
 
 
 def test_lines_are_drawn_by_the_strongest_influence():

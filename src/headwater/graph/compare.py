@@ -1,7 +1,7 @@
 """What changed: between two states of the graph, between two sets of SQL files, and between what SQL says and what
 runs did."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from headwater.graph.questions import Node
 from headwater.graph.regions import is_own
 from headwater.graph.store import GraphState
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE, TableSpec
+from headwater.lake.engine.predicates import In
 from headwater.model.edges import Kind
 
 EdgeKey = tuple[str, str, str, str, str]  # source, its column, target, its column, kind
@@ -49,21 +50,43 @@ class GraphDiff:
         return [edge for edge in self.edges if edge.change == change]
 
 
-def diff_states(before: GraphState, after: GraphState) -> GraphDiff:
-    """What changed from one state to another. Only what differs between the snapshots of the tables is read."""
-    old, new = _changed_rows(before, after, EDGES)
+def diff_states(before: GraphState, after: GraphState, aliases: Mapping[str, str] | None = None) -> GraphDiff:
+    """What changed from one state to another. Only what differs between the snapshots of the tables is read.
+    With `aliases`, datasets of one alias are one dataset: what one of them has, all have."""
+    named = aliases or {}
+    old, new = (_named(rows, named, "source", "target") for rows in _changed_rows(before, after, EDGES))
     keys = {_edge_key(row) for row in (*old, *new)}
     # an edge that one statement dropped may still be there by another
     sides = [_expressions(side) if keys else {} for side in (old, new)]
-    untouched = _other_witnesses(before, keys, {row_id(row) for row in old}) if keys else {}
+    untouched = _other_witnesses(before, keys, {row["id"] for row in old}, named) if keys else {}
     for side in sides:
         for key, expression in untouched.items():
             side.setdefault(key, expression)
-    datasets = [{row["dataset"] for row in rows} for rows in _changed_rows(before, after, DATASETS)]
-    columns = [
-        {Node(row["dataset"], row["column"]) for row in rows} for rows in _changed_rows(before, after, COLUMNS)
-    ]
-    return _difference(sides[0], sides[1], datasets, columns)
+    datasets, columns = (_changed_keys(before, after, spec, named) for spec in (DATASETS, COLUMNS))
+    tables = [{key[0] for key in side} for side in datasets]
+    return _difference(sides[0], sides[1], tables, [{Node(*key) for key in side} for side in columns])
+
+
+def _named(rows: Iterable[Row], aliases: Mapping[str, str], *names: str) -> list[Row]:
+    """Rows of the edges, each with its `id`, in which datasets go by their aliases."""
+    return [row | {"id": row_id(row)} | {name: aliases.get(row[name], row[name]) for name in names} for row in rows]
+
+
+def _changed_keys(
+    before: GraphState, after: GraphState, spec: TableSpec, aliases: Mapping[str, str]
+) -> list[set[tuple[str, ...]]]:
+    """The keys of the rows of a table that one of two states has and the other has not; one of several datasets of
+    an alias that came or went is no change."""
+    sides = []
+    for rows, other in zip(_changed_rows(before, after, spec), (after, before)):
+        found = {tuple(row[name] for name in spec.key) for row in rows}
+        shared = {(aliases[key[0]], *key[1:]) for key in found if key[0] in aliases}
+        if shared:
+            members = tuple(name for name, alias in aliases.items() if alias in {key[0] for key in shared})
+            there = other.read(spec, list(spec.key), where=In("dataset", members)).to_pylist()
+            shared -= {(aliases[row["dataset"]], *(row[name] for name in spec.key[1:])) for row in there}
+        sides.append({key for key in found if key[0] not in aliases} | shared)
+    return sides
 
 
 def row_id(row: Row) -> tuple[str, ...]:
@@ -86,12 +109,16 @@ def _changed_rows(before: GraphState, after: GraphState, spec: TableSpec) -> tup
     return (new, old) if backwards else (old, new)
 
 
-def _other_witnesses(state: GraphState, keys: set[EdgeKey], gone: set[tuple[str, ...]]) -> dict[EdgeKey, str | None]:
+def _other_witnesses(
+    state: GraphState, keys: set[EdgeKey], gone: set[tuple[str, ...]], aliases: Mapping[str, str]
+) -> dict[EdgeKey, str | None]:
     """Edges among `keys` that rows say which did not change."""
     edges = state.read(EDGES, [*EDGES.key, "expression"])
-    targets = pa.array(sorted({key[2] for key in keys}))
-    near = edges.filter(pa.compute.is_in(edges.column("target"), targets))
-    return _expressions(row for row in near.to_pylist() if _edge_key(row) in keys and row_id(row) not in gone)
+    targets = {key[2] for key in keys}
+    members = {name for name, alias in aliases.items() if alias in targets}
+    near = edges.filter(pa.compute.is_in(edges.column("target"), pa.array(sorted(targets | members))))
+    rows = _named(near.to_pylist(), aliases, "source", "target")
+    return _expressions(row for row in rows if _edge_key(row) in keys and row["id"] not in gone)
 
 
 def diff_facts(before: Facts, after: Facts) -> GraphDiff:

@@ -3,7 +3,7 @@ lineage becomes rows; harvesting on Spark, on one machine and from events all go
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.text import Source
 
+OWNER = "owner:"  # begins the tag that names the owner of a table
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
@@ -214,6 +215,38 @@ def add_issues(facts: Facts, statement: str, issues: Iterable[Issue]) -> None:
             line=issue.span.line if issue.span is not None else None,
             column=issue.span.column if issue.span is not None else None,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TableWords:
+    """What a source says of a table: the parts of its name, what it is, whose it is, and what its columns are."""
+
+    table: tuple[str, ...]
+    description: str | None
+    owner: str | None
+    columns: Mapping[str, str]
+
+
+def owned(row: Row) -> tuple[str | None, list[str]]:
+    """The owner of what a row of `lineage.columns` is of, and its tags: `owner:NAME` is among them."""
+    tags = row["tags"] or []
+    own = next((tag.removeprefix(OWNER) for tag in tags if tag.startswith(OWNER)), None)
+    if own is None and row["owner"]:
+        return row["owner"], [*tags, f"{OWNER}{row['owner']}"]
+    return own, tags
+
+
+def add_words(facts: Facts, words: Iterable[TableWords]) -> None:
+    """Add what sources say of the tables and columns that facts have; names are compared without their case."""
+    tables = {key[0].casefold(): key[0] for key in facts.rows[DATASETS.name]}
+    said = {name: each for each in words if (name := tables.get(".".join(each.table).casefold())) is not None}
+    about = {name: {column.casefold(): text for column, text in each.columns.items()} for name, each in said.items()}
+    for (name, column), row in facts.rows[COLUMNS.name].items():
+        row["description"] = row["description"] or about.get(name, {}).get(column.casefold())
+    for name, each in said.items():
+        if each.description or each.owner:
+            told = {"description": each.description, "owner": each.owner, "origin": "described"}
+            facts.add(COLUMNS, dataset=name, column=WHOLE, **told)
 
 
 def add_schema(facts: Facts, schema: ResolvedSchemaMetadata, given: SchemaMetadata | None = None) -> None:

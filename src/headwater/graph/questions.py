@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.errors import NotFoundError
-from headwater.graph.facts import Row
+from headwater.graph.facts import Row, owned
 from headwater.graph.index import Direction, EdgeIndex, Ids
 from headwater.graph.marks import Mark, Marks, Name
 from headwater.graph.regions import is_own
@@ -272,9 +272,11 @@ class LineageGraph:
         about: dict[tuple[str, str], str] = {}
         for name in self.state.read(DATASETS, ["dataset"]).column(0).to_pylist():
             about[self.aliases.get(name, name), WHOLE] = ""
-        for row in self.state.read(COLUMNS, ["dataset", "column", "type", "description", "tags"]).to_pylist():
+        told = ["dataset", "column", "type", "description", "words", "owner", "tags"]
+        for row in self.state.read(COLUMNS, told).to_pylist():
             node = self.aliases.get(row["dataset"], row["dataset"]), row["column"]
-            about[node] = " ".join(filter(None, (row["type"], row["description"], *(row["tags"] or ()))))
+            said = (row["type"], row["words"] or row["description"], *owned(row)[1])
+            about[node] = " ".join(filter(None, said))
         for node in self.index.nodes:
             about.setdefault(node, "")
         return SearchIndex((*node, text) for node, text in about.items())

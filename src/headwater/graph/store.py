@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from headwater.errors import NotFoundError, UsageError
+from headwater.errors import NotFoundError, SchemaError, UsageError
 from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
 from headwater.graph.states import KeptSnapshots, State, choose, list_states
@@ -253,7 +253,16 @@ class GraphState:
         if pin is None:
             wanted = [arrow_schema(spec).field(name) for name in columns or spec.names]
             return pa.schema(wanted).empty_table()
-        return self.store.table(spec).to_arrow(columns, where=where, at=pin)
+        table, wanted = self.store.table(spec), list(columns or spec.names)
+        try:
+            found = table.to_arrow(columns, where=where, at=pin)
+        except SchemaError:  # an earlier version made the state, without some of the columns
+            there = set(table.plan_scan(at=pin).columns)
+            found = table.to_arrow([name for name in wanted if name in there], where=where, at=pin)
+        for name in wanted:
+            if name not in found.column_names:
+                found = found.append_column(name, pa.nulls(len(found), arrow_schema(spec).field(name).type))
+        return found.select(wanted) if found.column_names != wanted else found
 
 
 def model_schema(spec: TableSpec) -> Schema:

@@ -52,9 +52,11 @@ COLUMNS = TableSpec(
         ("column", "STRING NOT NULL", "the column"),
         ("position", "INT", "its place, from 0"),
         ("type", "STRING", "its type, as its source writes it"),
-        ("description", "STRING", "what it means"),
+        ("description", "STRING", "what it means, as its source says: a schema file, dbt, an event"),
         ("tags", "ARRAY<STRING>", "words put on it, such as `email`"),
-        ("origin", "STRING", "how it is known: imported, implied by SQL, or observed in a run"),
+        ("origin", "STRING", "how it is known: imported, implied by SQL, observed in a run, or only described"),
+        ("words", "STRING", "what `headwater describe` says it means; shown instead of the description"),
+        ("owner", "STRING", "of a table as a whole: whose it is, as dbt says; the tag `owner:NAME` is shown instead"),
     ),
     options=(("merge-engine", "partial-update"),),  # what one source does not know, another may have said
 )

@@ -4,13 +4,11 @@ The words on a table as a whole stand in the row of its column `*`; its owner is
 from collections.abc import Iterable, Sequence
 
 from headwater.errors import UsageError
-from headwater.graph.facts import Facts
+from headwater.graph.facts import OWNER, Facts
 from headwater.graph.questions import LineageGraph, Node
 from headwater.graph.selector import matching
 from headwater.graph.store import Change, GraphStore
 from headwater.graph.tables import COLUMNS, WHOLE
-
-OWNER = "owner:"
 
 
 def describe(store: GraphStore, name: str, text: str | None, *, owner: str | None = None) -> Node:
@@ -19,7 +17,7 @@ def describe(store: GraphStore, name: str, text: str | None, *, owner: str | Non
     index = LineageGraph(store.state()).index
     node = Node(name, WHOLE) if name in index.datasets else Node(*index.node(matching(index, name)[0]))
     facts = Facts()
-    words: dict[str, object] = {} if text is None else {"description": text}
+    words: dict[str, object] = {} if text is None else {"words": text}
     if owner is not None:
         if node.column != WHOLE:
             raise UsageError("a column has no owner of its own", hint=f"name its table: {node.dataset}")

@@ -29,10 +29,11 @@ class NamedType(TypedDict):
 
 
 class DatasetColumns(TypedDict):
-    """A dataset: its columns, and the datasets left and right of it; its owner is the tag `owner:NAME`."""
+    """A dataset: its columns, and the datasets left and right of it; its owner is also the tag `owner:NAME`."""
 
     dataset: str
     description: str | None
+    owner: str | None
     tags: list[str]
     kind: str
     columns: list[NamedType]

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from headwater.graph import LineageGraph, Node, diff_states
 from headwater.graph.compare import GraphDiff
+from headwater.graph.facts import owned
 from headwater.graph.formats import (
     STEP_HEADERS,
     AnswerJson,
@@ -23,8 +24,8 @@ from headwater.graph.formats import (
 )
 from headwater.graph.index import Neighbours
 from headwater.graph.questions import ALL, marks_of
-from headwater.graph.regions import is_own
-from headwater.graph.tables import COLUMNS, DATABASE, WHOLE
+from headwater.graph.regions import families, is_own
+from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, WHOLE
 from headwater.lake.engine.predicates import In
 from headwater.lake.tables.names import is_name
 from headwater.lineage.formats.rows import to_csv
@@ -183,20 +184,22 @@ def columns(service: Service, question: NameQuestion) -> DatasetColumns:
         known.graph.trace(question.name, depth=0)  # raises with the nearest name
     database, _, table = question.name.rpartition(".")
     where = In("dataset", tuple(known.members(question.name)))
-    words = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
-    nothing: dict[str, list[str]] = {}
+    rows = {row["column"]: row for row in known.graph.state.read(COLUMNS, where=where).to_pylist()}
+    texts = {column: row["words"] or row["description"] for column, row in rows.items()}
     marks = column_marks(known.graph, question.name, found)
+    owner, tags = owned(rows[WHOLE]) if WHOLE in rows else (None, [])
     return {
-        "description": words.get(WHOLE, nothing).get("description"),
-        "tags": words.get(WHOLE, nothing).get("tags") or [],
+        "description": texts.get(WHOLE),
+        "owner": owner,
+        "tags": tags,
         "dataset": question.name,
         "kind": known.kinds.get(question.name, "table"),
         "columns": [
             {
                 "name": name,
                 "type": type,
-                "description": words.get(name, nothing).get("description"),
-                "tags": words.get(name, nothing).get("tags") or [],
+                "description": texts.get(name),
+                "tags": rows[name]["tags"] or [] if name in rows else [],
                 "marks": marks.get(name, []),
             }
             for name, type in found.items()
@@ -259,11 +262,20 @@ def _difference(service: Service, before: str, after: str | None) -> GraphDiff:
     return diff_states(service.graph(before).graph.state, service.graph(after).graph.state)
 
 
+def _family_difference(service: Service, before: str, after: str | None) -> GraphDiff:
+    """What changed between two states, with files that differ by date only as one dataset: as the later state has
+    it, and those that only the earlier state has among themselves."""
+    older, newer = service.graph(before).graph, service.graph(after).graph
+    names, there = (set(graph.state.read(DATASETS, ["dataset"]).column(0).to_pylist()) for graph in (older, newer))
+    gone = {name: family for name, family in families(sorted(names | there)).items() if name not in there}
+    return diff_states(older.state, newer.state, {**newer.aliases, **gone})
+
+
 @endpoint("GET", "/picture")
 def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
     """A part of the graph, laid out and drawn; as JSON with the SVG in it, or as a file."""
     known = service.graph(question.at)
-    changes = _difference(service, question.since, question.at) if question.since else None
+    changes = _family_difference(service, question.since, question.at) if question.since else None
     look = Look(
         question.select,
         tuple(question.open),

@@ -5,6 +5,7 @@ can build on the same picture that a file shows."""
 from html import escape
 from itertools import pairwise
 
+from headwater.view.bundles import Turn, bundled
 from headwater.view.diagram import Box, Diagram, End, Line, Port, State
 from headwater.view.layout import (
     BADGE_WIDTH,
@@ -33,6 +34,7 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = 
     margin = _MARGIN + (_REACH if any(_goes_back(line, layout) for line in diagram.lines) else 0.0)
     width, height = layout.width + 2 * margin, layout.height + 2 * margin
     boxes = {box.id: box for box in diagram.boxes}
+    turns = bundled(diagram, layout)
     style = f"<style>{STYLE}</style>" if styled else ""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="hw" role="img" width="{width:.0f}" height="{height:.0f}"'
@@ -41,7 +43,7 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = 
         '<rect class="paper" width="100%" height="100%"/>',
         f'<g class="all" transform="translate({margin:g} {margin:g})">',
         *(_frame(group, place) for group, place in layout.frames),
-        *(_line(number, line, boxes, layout) for number, line in enumerate(diagram.lines)),
+        *(_line(number, line, boxes, layout, turns.get(number, ())) for number, line in enumerate(diagram.lines)),
         *(_box(box, layout.places[box.id]) for box in diagram.boxes),
         "</g></svg>",
     ]
@@ -117,14 +119,14 @@ def _port(box: Box, port: Port, at: int, room: float) -> str:
     )
 
 
-def _line(number: int, line: Line, boxes: dict[str, Box], layout: Layout) -> str:
+def _line(number: int, line: Line, boxes: dict[str, Box], layout: Layout, turns: tuple[Turn, ...]) -> str:
     start, end = layout.places[line.source.box], layout.places[line.target.box]
     first = (start.x + start.width, start.y + _offset(boxes, line.source))
     last = (end.x, end.y + _offset(boxes, line.target))
     if _goes_back(line, layout):
         path = _around(first, last, over=start.y - _CLOSE if start == end else None)
     else:
-        path = _through([first, *layout.bends.get(number, ()), last])
+        path = _through([(*first, 0.0), *turns, (*last, 0.0)])
     title = f"<title>{escape(line.title)}</title>" if line.title else ""
     classes = _classes(
         "line", line.style.value, line.state, "doubtful" if line.doubtful else "", "faint" if line.faint else ""
@@ -141,12 +143,13 @@ def _offset(boxes: dict[str, Box], end: End) -> float:
     return port_offset(boxes[end.box], end.port)
 
 
-def _through(points: list[tuple[float, float]]) -> str:
+def _through(points: list[Turn]) -> str:
     """A smooth path that leaves and arrives level."""
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    for (x0, y0), (x1, y1) in pairwise(points):
-        half = (x0 + x1) / 2
-        path += f"C{half:.1f} {y0:.1f} {half:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+    for (x0, y0, slope0), (x1, y1, slope1) in pairwise(points):
+        half = (x1 - x0) / 2
+        bent = f"{y0 + slope0 * half:.1f} {x1 - half:.1f} {y1 - slope1 * half:.1f}"
+        path += f"C{x0 + half:.1f} {bent} {x1:.1f} {y1:.1f}"
     return path
 
 

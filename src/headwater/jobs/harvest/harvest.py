@@ -13,7 +13,7 @@ import pyarrow as pa
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.schemas import SchemaLike, import_schema, with_tables
 from headwater.analysis.template import TemplateOptions
-from headwater.graph.facts import Facts, Key, add_schema
+from headwater.graph.facts import Facts, Key, add_schema, add_words
 from headwater.graph.report import HarvestReport, report_on
 from headwater.graph.store import Change, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
@@ -86,6 +86,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     memory = records.recall(store, estate.roots)
     with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
+        add_words(settled.schema, estate.words)
         change = _change(store, settled, memory, options.gone)
         change.origin = origin_of(change.id, estate.roots)
         change.record |= _record(estate, settled, memory) | {"started": started}

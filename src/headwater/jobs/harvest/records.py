@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Key, Row, statement_id
 from headwater.graph.store import GraphStore
-from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, TableSpec
+from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, WHOLE, TableSpec
 from headwater.jobs.harvest.analysis import Outcome
 from headwater.lake.engine.predicates import In
 
@@ -167,22 +167,26 @@ def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[l
     those that are no more, and those of which less is known than was."""
     if not store.exists:
         return rows, []
-    there = {(row["dataset"], row["column"]): row for row in store.table(COLUMNS).to_arrow().to_pylist()}
+    blank = dict.fromkeys(COLUMNS.names)  # a table of an earlier version has fewer columns
+    there = {(row["dataset"], row["column"]): blank | row for row in store.table(COLUMNS).to_arrow().to_pylist()}
     now = {(row["dataset"], row["column"]): row for row in rows}
     changed, removed = [], []
     for key, row in now.items():
         known = there.get(key)
         if known is not None:  # what is not said now stays
-            row = row | {"description": row["description"] or known["description"], "tags": known["tags"]}
+            kept = {"tags": known["tags"], "words": known["words"]}
+            row = row | {"description": row["description"] or known["description"], **kept}
         if known != row:
             changed.append(row)
             if known is not None and any(row[name] is None and known[name] is not None for name in row):
                 removed.append(key)
     tables = {dataset for dataset, _ in now}
     for key, known in there.items():
-        mine = key[0] in tables or names.are_ours(key[0])
-        if key not in now and mine and known["origin"] in ("imported", "implied"):
+        mine = (key[0] in tables and key[1] != WHOLE) or names.are_ours(key[0])
+        if key not in now and mine and known["origin"] in ("imported", "implied", "described"):
             removed.append(key)
+            if known["origin"] == "described" and (known["words"] or known["tags"]):  # what people have said stays
+                changed.append(known | {"description": None, "owner": None, "origin": None})
     return changed, sorted(removed)
 
 

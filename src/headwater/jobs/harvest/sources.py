@@ -10,6 +10,7 @@ from headwater.analysis.substitution import substitute
 from headwater.analysis.template import is_template
 from headwater.analysis.texts import read_sql, sql_files
 from headwater.errors import InputError
+from headwater.graph.facts import TableWords
 from headwater.jobs.harvest.dbt.manifest import read_manifest
 from headwater.jobs.harvest.dbt.project import PROJECT_FILE
 from headwater.jobs.harvest.dbt.scripts import read_dbt
@@ -32,6 +33,7 @@ class Estate:
     warnings: tuple[str, ...] = ()  # files that had to be guessed at
     tables: tuple[SchemaTable, ...] = ()  # that it declares and does not make
     dialects: tuple[str | None, ...] = ()  # that were named, for an estate without scripts
+    words: tuple[TableWords, ...] = ()  # what it says of tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
     events: list[Path] = []
     warnings: list[str] = []
     tables: list[SchemaTable] = []
+    words: list[TableWords] = []
     parted = [_parted(name, dialect) for name in names]
     for own, path in parted:
         if _is_events(path):
@@ -78,6 +81,7 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
             continue
         scripts += found.scripts
         tables += found.tables
+        words += found.words
         warnings += found.warnings
     seen: dict[str, Script] = {}
     for script in scripts:
@@ -85,7 +89,8 @@ def read_estate(names: Sequence[str], dialect: str | None = None, rules: Rules |
             raise InputError(f"{script.name} was named twice")
         seen[script.name] = script
     named = tuple(dict.fromkeys(own for own, _ in parted))
-    return Estate(tuple(scripts), tuple(sorted(set(roots))), tuple(events), tuple(warnings), tuple(tables), named)
+    places = tuple(sorted(set(roots))), tuple(events)
+    return Estate(tuple(scripts), *places, tuple(warnings), tuple(tables), named, tuple(words))
 
 
 def _parted(name: str, dialect: str | None) -> tuple[str | None, Path]:

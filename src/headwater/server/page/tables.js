@@ -64,8 +64,7 @@ async function showTable(detail, name, tab) {
     get("/table", { table: name }), get("/columns", { name }).catch(() => null), get("/checks", { name }).catch(() => ({ checks: [] }))]);
   table.checks = checks;
   const words = new Map((known?.columns ?? []).map((/** @type {any} */ each) => [each.name, each]));
-  for (const column of table.schema.columns) Object.assign(column, { description: column.description ?? words.get(column.name)?.description, tags: words.get(column.name)?.tags ?? [] });
-  const owner = known?.tags.find((/** @type {string} */ tag) => tag.startsWith("owner:"))?.slice(6);
+  for (const column of table.schema.columns) Object.assign(column, { description: words.get(column.name)?.description ?? column.description, tags: words.get(column.name)?.tags ?? [] });
   const content = await TAB_CONTENT[/** @type {typeof TABS[number]} */ (tab)]?.(table) ?? "";
   fill(detail,
     h("header", {},
@@ -76,7 +75,7 @@ async function showTable(detail, name, tab) {
     facts([
       ["rows", count(table.rows)], ["size", bytes(table.bytes)], ["files", count(table.files)], ["snapshots", count(table.snapshots)],
       ["buckets", count(table.buckets)], ["primary key", table.primary_key.join(", ")],
-      ["owner", owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
+      ["owner", known?.owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
       ["tags", table.tags.map((/** @type {any} */ each) => `${each.tag} @${each.snapshot}`).join(", ")],
       ["checks", outcomes(checks)],
       ["last change", table.time ? h("span", { title: moment(table.time) }, ago(table.time)) : ""],

@@ -13,6 +13,7 @@ from headwater.jobs.harvest.dbt.renderer import Renderer
 from headwater.jobs.harvest.dbt.resources import Node, Resources, SourceTable
 from headwater.jobs.harvest.dbt.scripts import Found, all_of, reader_script, script_of, table_of
 from headwater.jobs.harvest.dbt.values import Relation, written
+from headwater.jobs.harvest.dbt.words import project_words
 from headwater.jobs.harvest.units import Script
 from headwater.lineage.schema import SchemaTable
 from headwater.sql.dialects import canonical_dialect
@@ -45,7 +46,7 @@ def read_manifest(path: Path, dialect: str | None, variables: Mapping[str, Any])
     for id, node in renderer.resources.nodes.items():
         renderer.know(node, manifest["nodes"][id].get("config") or {}, replace(relations[id], origin=node))
     scripts = [*_models(manifest, renderer, relations, kind, path), *_readers(manifest, relations, kind, path)]
-    return Found(tuple(scripts), tuple(_tables(path, manifest, relations)), ())
+    return Found(tuple(scripts), tuple(_tables(path, manifest, relations)), (), tuple(project_words(renderer)))
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -88,8 +89,10 @@ def _resources(manifest: Mapping[str, Any], dialect: str) -> Resources:
     for each in (manifest.get("sources") or {}).values():
         group, name = str(each.get("source_name")), str(each.get("name"))
         place = each.get("database"), str(each.get("schema") or group), str(each.get("identifier") or name)
-        columns = {"columns": list((each.get("columns") or {}).values())}
-        resources.sources[(group, name)] = SourceTable(name, group, *place, columns)
+        said = {**each, "columns": list((each.get("columns") or {}).values())}
+        resources.sources[(group, name)] = SourceTable(name, group, *place, said)
+    resources.exposures += [(Path(id), each) for id, each in (manifest.get("exposures") or {}).items()]
+    resources.groups |= {str(each.get("name")): each for each in (manifest.get("groups") or {}).values()}
     return resources
 
 

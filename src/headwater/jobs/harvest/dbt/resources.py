@@ -3,11 +3,12 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headwater.analysis.texts import read_sql
+from headwater.analysis.texts import read_sql, read_text
 from headwater.errors import InputError
 from headwater.jobs.harvest.dbt.project import Package, Project, blocks, read_mapping
 
@@ -68,6 +69,8 @@ class Resources:
     sources: dict[tuple[str, str], SourceTable] = field(default_factory=dict)
     exposures: list[tuple[Path, Mapping[str, Any]]] = field(default_factory=list)
     latest: dict[str, str] = field(default_factory=dict)  # of models with versions
+    groups: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of models, each with its owner
+    docs: dict[str, str] = field(default_factory=dict)  # texts that descriptions refer to
 
     def add(self, node: Node) -> None:
         """Add a node; a name that two packages have means the node of the first."""
@@ -96,7 +99,20 @@ def read_resources(project: Project, warnings: list[str]) -> Resources:
             resources.add(node)
         for path, content in declared:
             _read_declarations(path, content, package, resources)
+        resources.docs |= _docs(package)
     return resources
+
+
+def _docs(package: Package) -> dict[str, str]:
+    """The texts of `docs` blocks in the Markdown files of a package, by name."""
+    found: dict[str, str] = {}
+    for kind, default in (("model", "models"), ("seed", "seeds"), ("snapshot", "snapshots"), ("docs", "docs")):
+        for _, file in package.files(kind, default, ".md"):
+            with suppress(InputError):  # a text of which nothing is made
+                for block, name, text in blocks(read_text(file)):
+                    if block == "docs":
+                        found[name] = text[text.index("%}") + 2 : text.rindex("{%")].strip()
+    return found
 
 
 def _declarations(package: Package, warnings: list[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -214,6 +230,7 @@ def _read_declarations(path: Path, content: Mapping[str, Any], package: Package,
                 str(table.get("identifier") or name),
                 table,
             )
+    resources.groups |= {str(each["name"]): each for each in _entries(content, "groups")}
     resources.exposures += [(path, each) for each in _entries(content, "exposures")]
     for each in _entries(content, "snapshots"):
         if each.get("relation"):  # a snapshot that is declared, not written

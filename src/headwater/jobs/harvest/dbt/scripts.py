@@ -7,11 +7,13 @@ from typing import Any
 
 from headwater.analysis.template import Rendered
 from headwater.errors import Issue, IssueCode, Severity
+from headwater.graph.facts import TableWords
 from headwater.jobs.harvest.dbt.columns import declared
 from headwater.jobs.harvest.dbt.project import read_project
 from headwater.jobs.harvest.dbt.renderer import Renderer
 from headwater.jobs.harvest.dbt.resources import Node, read_resources, seed_columns
 from headwater.jobs.harvest.dbt.values import Relation
+from headwater.jobs.harvest.dbt.words import project_words
 from headwater.jobs.harvest.units import Script
 from headwater.lineage.schema import ColumnSchema, SchemaTable
 from headwater.sql.dialects import canonical_dialect
@@ -25,6 +27,7 @@ class Found:
     scripts: tuple[Script, ...]
     tables: tuple[SchemaTable, ...]
     warnings: tuple[str, ...]
+    words: tuple[TableWords, ...] = ()
 
 
 def read_dbt(folder: Path, dialect: str | None, variables: Mapping[str, Any], takes: Any = None) -> Found:
@@ -53,7 +56,7 @@ def read_dbt(folder: Path, dialect: str | None, variables: Mapping[str, Any], ta
         names.add(name)
         scripts.append(replace(script, name=name, namespace=default))
     scripts += _readers(renderer, spoken, str(folder))
-    return Found(tuple(scripts), tuple(_tables(renderer)), tuple(project.warnings))
+    return Found(tuple(scripts), tuple(_tables(renderer)), tuple(project.warnings), tuple(project_words(renderer)))
 
 
 def _is_on(renderer: Renderer, node: Node) -> bool:
