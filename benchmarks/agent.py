@@ -25,7 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from headwater.spark import observe
 from headwater.spark.agent.context import OpenLineageContext
-from headwater.spark.agent.reading import PlanReader
+from headwater.spark.agent.plan_reader import PlanReader
 from headwater.spark.environment import spark_environment
 from headwater.spark.plan.dump import dumper_of
 

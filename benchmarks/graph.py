@@ -43,11 +43,11 @@ def main() -> None:
 
 def _write(folder: str, count: int) -> None:
     """Two states: the second has one statement in a hundred computed in another way."""
-    from headwater.graph.store import Change, GraphStore
+    from headwater.graph.store import GraphChange, GraphStore
 
     store = GraphStore(folder)
-    store.apply(Change(tables={"edges": make_edges(count, 0)}, record={"kind": "harvest"}))
-    store.apply(Change(tables={"edges": make_edges(count, count // 100)}, record={"kind": "harvest"}))
+    store.apply(GraphChange(tables={"edges": make_edges(count, 0)}, record={"kind": "harvest"}))
+    store.apply(GraphChange(tables={"edges": make_edges(count, count // 100)}, record={"kind": "harvest"}))
 
 
 def _ask(folder: str) -> None:

@@ -89,8 +89,8 @@ def _run(count: str, who: str) -> None:
     from headwater.graph import GraphStore
     from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, STATEMENTS
     from headwater.jobs.harvest import runner
-    from headwater.jobs.harvest.crew import SETTINGS
     from headwater.jobs.harvest.harvest import HarvestOptions, harvest
+    from headwater.jobs.harvest.spark_executor import SETTINGS
     from headwater.jobs.session import spark_session
 
     master = None if who == HERE else who.removesuffix(WARM)

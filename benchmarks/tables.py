@@ -23,7 +23,7 @@ from _tables_shapes import measure_shapes
 from headwater import Warehouse
 from headwater.lake.engine.stats import ColumnStats
 from headwater.lake.engine.version import DataFile
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Compare
 
@@ -59,7 +59,7 @@ def synthetic(folder: Path, files: int) -> None:
                 stats=stats,
             )
             placed.append(PlacedFile(file, bucket, (str(day),)))
-        table.store.committer.commit(Change(Operation.INSERT, "bench", str(commit), 0, added=tuple(placed)))
+        table.store.committer.commit(TableChange(Operation.INSERT, "bench", str(commit), 0, added=tuple(placed)))
 
 
 def plan(folder: str, what: str) -> dict[str, float]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from _report import Report, arguments, cpu_seconds
 
-from headwater.graph import Change, GraphStore
+from headwater.graph import GraphChange, GraphStore
 from headwater.graph.facts import Facts, add_edge
 from headwater.graph.tables import COLUMNS as COLUMNS_TABLE
 from headwater.graph.tables import DATASETS
@@ -152,7 +152,7 @@ def fill(lake: str, tables: int) -> None:
         add_edge(facts, Edge(*ends, Kind.IDENTITY), "s")
     last = ColumnRef(TableName.of("db", f"t{tables - 1}"), "c0")
     add_edge(facts, Edge(last, ColumnRef(TableName.of("other", "extra"), "c0"), Kind.IDENTITY), "s")
-    GraphStore(lake).apply(Change(facts, record={"kind": "harvest"}))
+    GraphStore(lake).apply(GraphChange(facts, record={"kind": "harvest"}))
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def big_estate(lake: str) -> None:
                 source = ColumnRef(names[parent], f"c{chance.randint(0, WIDE - 1)}")
                 edge = Edge(source, ColumnRef(name, f"c{column}"), Kind.TRANSFORMATION, f"c{column} + 1")
                 add_edge(facts, edge, f"sql/{name}.sql#0", file=f"sql/{name}.sql")
-    GraphStore(lake).apply(Change(facts, record={"kind": "harvest"}))
+    GraphStore(lake).apply(GraphChange(facts, record={"kind": "harvest"}))
 
 
 def measure_page(report: Report, rows: list) -> None:

@@ -55,7 +55,7 @@ def main() -> None:
 
 def _write(folder: str, count: int) -> None:
     """The graph of `graph.py`, in pieces, as tasks write it: to files that one change makes a state."""
-    from headwater.graph.store import Change, GraphStore, WrittenFiles
+    from headwater.graph.store import GraphChange, GraphStore, WrittenFiles
     from headwater.graph.tables import EDGES
     from headwater.jobs.written import plan_files, write_files
 
@@ -69,7 +69,7 @@ def _write(folder: str, count: int) -> None:
         edges = make_edges(size, 0, prefix=f"p{start // PIECE}_")
         written.append(write_files(plans, {EDGES.name: edges}))
         print(f"{start + size:,} edges written, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-    store.apply(Change(written=WrittenFiles.together(written).placed, record={"kind": "harvest"}))
+    store.apply(GraphChange(written=WrittenFiles.together(written).placed, record={"kind": "harvest"}))
 
 
 def _ask(folder: str, master: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from headwater.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from headwater.analysis.door import analyze
+    from headwater.analysis.analyze import analyze
     from headwater.analysis.schemas import import_schema
     from headwater.lake.tables.table import Table
     from headwater.lake.tables.warehouse import Warehouse
@@ -17,7 +17,7 @@ _PUBLIC = {
     "AnalyzeResult": "headwater.lineage.result",
     "Table": "headwater.lake.tables.table",
     "Warehouse": "headwater.lake.tables.warehouse",
-    "analyze": "headwater.analysis.door",
+    "analyze": "headwater.analysis.analyze",
     "connect": "headwater.query.session",
     "import_schema": "headwater.analysis.schemas",
 }

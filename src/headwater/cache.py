@@ -73,7 +73,7 @@ def find_or_make(
 
 
 def is_private(path: Path) -> bool:
-    """Whether nobody but its owner, who is this user or root, can change a file or folder."""
+    """Return whether nobody but its owner, who is this user or root, can change a file or folder."""
     if not hasattr(os, "getuid"):
         return True
     stat = path.stat()

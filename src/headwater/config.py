@@ -68,8 +68,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where the value of a setting came from, for `doctor` and error messages."""
+class SettingsOrigin:
+    """The source of a setting's value, for `doctor` and error messages."""
 
     settings: Settings
     file: Path | None
@@ -82,7 +82,7 @@ def load(
     env: Mapping[str, str] | None = None,
     file: str | os.PathLike[str] | None = None,
     folder: Path | None = None,
-) -> Origin:
+) -> SettingsOrigin:
     """Gather the settings from flags, variables, file and defaults.
 
     `file` names a configuration file outright; otherwise the nearest `headwater.toml` upward from `folder` counts.
@@ -100,7 +100,7 @@ def load(
     for source, layer in layers:
         values |= layer
         sources |= dict.fromkeys(layer, source)
-    return Origin(Settings(**values), path, sources)  # type: ignore[arg-type]
+    return SettingsOrigin(Settings(**values), path, sources)  # type: ignore[arg-type]
 
 
 def find_file(folder: Path) -> Path | None:
@@ -200,7 +200,7 @@ def _check(name: str, value: object, *, where: str, source: Source | None = None
 
 
 def _key_span(source: Source | None, name: str) -> Span | None:
-    """Where a key stands in the file, for the caret."""
+    """Return where a key stands in the file, for the caret."""
     if source is None:
         return None
     for number in range(1, len(source.line_starts) + 1):

@@ -232,7 +232,7 @@ class DatabaseError(HeadwaterError):
 
 
 class Severity(Enum):
-    """How much an issue matters."""
+    """The weight of an issue."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -240,7 +240,7 @@ class Severity(Enum):
 
 
 class IssueCode(Enum):
-    """What an analysis found on its way. The value is the explanation; the name is the stable code."""
+    """A finding of an analysis. The value is the explanation; the name is the stable code."""
 
     PARSE_ERROR = "A statement is not valid in its dialect; the other statements were still analysed."
     TEMPLATE_ERROR = "A Jinja template could not be rendered, so the SQL it stands for is not known."

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import headwater
-from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.analyze import Request, analyze_sources
 from headwater.errors import DialectError, InputError, IssueCode, SchemaError
 from headwater.lineage.schema import ColumnSchema, SchemaTable
 from headwater.lineage.statement import Status

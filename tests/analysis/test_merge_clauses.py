@@ -3,8 +3,8 @@
 import pytest
 
 import headwater
-from headwater.analysis.door import Request
-from headwater.graph import Change, GraphStore, LineageGraph
+from headwater.analysis.analyze import Request
+from headwater.graph import GraphChange, GraphStore, LineageGraph
 from headwater.graph.collect import collect
 from headwater.graph.formats import tree
 from headwater.model.edges import InfluenceClass
@@ -33,7 +33,7 @@ def test_every_clause_keeps_its_expression(dialect):
 def test_the_graph_shows_all_of_them(tmp_path):
     store = GraphStore(str(tmp_path / "lake"))
     facts = collect([Source(SQL, "m.sql")], Request(dialect="snowflake", schema=SCHEMA))
-    store.apply(Change(facts, record={"kind": "harvest"}))
+    store.apply(GraphChange(facts, record={"kind": "harvest"}))
     graph = LineageGraph(store.state())
     answer = graph.trace("t.x", influences=(InfluenceClass.VALUE,))
     [step] = answer.steps

@@ -263,9 +263,9 @@ def entries() -> tuple[Make, Take]:
         elif kind == 3:
             Leases(files, paths, Tags(files, paths)).held(0.0)
         elif kind == 4:
-            from headwater.lake.tables.names import TableName
+            from headwater.lake.tables.names import TableIdentifier
 
-            Views(files).get(TableName("d", "v"))
+            Views(files).get(TableIdentifier("d", "v"))
         else:
             FileVersionLog(files, paths).latest()
 

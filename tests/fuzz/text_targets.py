@@ -45,7 +45,7 @@ _DIALECTS = ("bigquery", "snowflake", "spark", "postgres", "tsql", "clickhouse",
 @target("sql", quick=150, seconds=20)
 def sql() -> tuple[Make, Take]:
     """SQL through sqlglot. The analysis itself never raises; it says what is wrong in issues."""
-    from headwater.analysis.door import analyze
+    from headwater.analysis.analyze import analyze
 
     def make(chance: random.Random) -> tuple[str, str]:
         dialect = chance.choice(_DIALECTS)
@@ -60,7 +60,7 @@ def sql() -> tuple[Make, Take]:
 @target("zetasql", quick=60, seconds=30, memory=16 << 30)
 def zetasql() -> tuple[Make, Take]:
     """GoogleSQL through ZetaSQL's own analyzer."""
-    from headwater.analysis.door import analyze
+    from headwater.analysis.analyze import analyze
 
     schema = {
         "t": {"a": "INT64", "b": "STRING"},
@@ -269,7 +269,7 @@ def plan() -> tuple[Make, Take]:
     """Plans as Spark's JVM hands them over."""
     from headwater.spark.agent.context import OpenLineageContext
     from headwater.spark.agent.options import AgentOptions
-    from headwater.spark.agent.reading import PlanReader
+    from headwater.spark.agent.plan_reader import PlanReader
     from headwater.spark.plan.dump import read_dump
 
     reader = PlanReader(OpenLineageContext(None, None, AgentOptions()))  # type: ignore[arg-type]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headwater.analysis.door import Request
-from headwater.graph import Change, GraphStore, LineageGraph
+from headwater.analysis.analyze import Request
+from headwater.graph import GraphChange, GraphStore, LineageGraph
 from headwater.graph.collect import collect
 from headwater.lake.tables import Warehouse
 from headwater.text import Source
@@ -31,7 +31,9 @@ def facts_of(*texts, schema=SCHEMA):
 
 
 def harvested(store, *texts, schema=SCHEMA):
-    return store.apply(Change(facts_of(*texts, schema=schema), record={"kind": "harvest", "sources": ["models"]}))
+    return store.apply(
+        GraphChange(facts_of(*texts, schema=schema), record={"kind": "harvest", "sources": ["models"]})
+    )
 
 
 @pytest.fixture

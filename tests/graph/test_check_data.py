@@ -10,7 +10,7 @@ from headwater.graph.check_data import check_tables, declare, read_checks_file
 from headwater.graph.checks import forget_check, read_checks
 from headwater.graph.observed import gather, ingest
 from headwater.graph.tables import CHECKS
-from headwater.lake.metadata.evolution import RenameColumn
+from headwater.lake.metadata.schema_change import RenameColumn
 from headwater.lake.tables import Warehouse
 
 ROWS = """(1, 'a', 10.5, 'paid', DATE '2026-11-01', TIMESTAMP '2026-11-01 10:00:00'),

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import headwater
-from headwater.analysis.door import Request
+from headwater.analysis.analyze import Request
 from headwater.events import EventType, InputDataset, Job, Run, RunEvent, by_key, new_run_id, timestamp
 from headwater.events import facets as f
-from headwater.graph import Change, GraphStore, LineageGraph, why
-from headwater.graph.check_data import ColumnChecks, Counts, TableChecks, check_tables
+from headwater.graph import GraphChange, GraphStore, LineageGraph, why
+from headwater.graph.check_data import ColumnChecks, RowCounts, TableChecks, check_tables
 from headwater.graph.collect import collect
 from headwater.graph.marks import Marks
 from headwater.graph.observed import ingest
 from headwater.graph.origins import ingest_origins
-from headwater.lake.metadata.evolution import RenameColumn
+from headwater.lake.metadata.schema_change import RenameColumn
 from headwater.lake.metadata.snapshot import Operation
 from headwater.text import Source
 
@@ -170,7 +170,7 @@ def test_a_column_of_the_same_name_is_another_one(shop):
 def test_a_failure_of_the_table_marks_all_columns(shop):
     shop.silver()
     shop.gold()
-    shop.check("shop.bronze", row_count=Counts(min=3))
+    shop.check("shop.bronze", row_count=RowCounts(min=3))
     failed = ["row_count failed on shop.bronze@1"]
     bronze = {"shop.bronze.*": failed} | {f"shop.bronze.{name}": failed for name in ("id", "amount", "note")}
     silver = {f"shop.silver.{name}": failed for name in ("id", "cents", "note")}
@@ -284,7 +284,7 @@ def outcome(shop, table, column, success, *, ago, **more):
 @pytest.fixture
 def views(shop):
     request = Request(dialect="postgres", schema={"pg.raw": ["id", "total"]})
-    shop.store.apply(Change(collect([Source(STATEMENTS, "views.sql")], request), record={"kind": "harvest"}))
+    shop.store.apply(GraphChange(collect([Source(STATEMENTS, "views.sql")], request), record={"kind": "harvest"}))
     return shop
 
 

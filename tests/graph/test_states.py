@@ -8,7 +8,7 @@ from tests.cli.test_main import fails, headwater
 from tests.server.conftest import client_of
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.graph import Change, GraphStore, LineageGraph, diff_states
+from headwater.graph import GraphChange, GraphStore, LineageGraph, diff_states
 from headwater.graph.tables import ALL_TABLES, EDGES, FACT_TABLES, HARVESTS
 from headwater.lake.tables import Warehouse
 
@@ -22,7 +22,7 @@ def script(number):
 
 
 def harvest_state(store, number):
-    store.apply(Change(facts_of(script(number)), record={"kind": "harvest", "sources": [str(number)]}))
+    store.apply(GraphChange(facts_of(script(number)), record={"kind": "harvest", "sources": [str(number)]}))
 
 
 def compact(store):
@@ -119,7 +119,7 @@ def test_a_tagged_state_stays(aged):
 
 
 def test_a_change_made_again_keeps_its_number(store):
-    change = Change(facts_of(script(1)), record={"kind": "harvest"})
+    change = GraphChange(facts_of(script(1)), record={"kind": "harvest"})
     store.apply(change)
     harvest_state(store, 2)
     store.apply(change)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from headwater.errors import NotFoundError
-from headwater.graph import Change, GraphStore, LineageGraph, Node, diff_facts, diff_states
+from headwater.graph import GraphChange, GraphStore, LineageGraph, Node, diff_facts, diff_states
 from headwater.graph.compare import EdgeChange
 from headwater.graph.formats import DIFF_FORMATS, render_diff
 from headwater.graph.tables import COLUMNS, EDGES, FACT_TABLES, HARVESTS, STATEMENTS
@@ -51,7 +51,7 @@ def test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes(tmp_pat
         harvested(store, ("staging.sql", STAGING))
         before = store.state()
         shown = {spec.name: before.read(spec) for spec in FACT_TABLES}
-        change = Change(facts_of(("staging.sql", CHANGED)), record={"kind": "harvest"})
+        change = GraphChange(facts_of(("staging.sql", CHANGED)), record={"kind": "harvest"})
         left = [dies_at]
 
         def write(self, *args, left=left, **options):
@@ -86,7 +86,7 @@ def test_states_can_be_revisited(estate):
 def test_removed_keys_are_gone(estate):
     keys = [tuple(row[name] for name in EDGES.key) for row in estate.state().read(EDGES).to_pylist()]
     gone = [key for key in keys if key[0] == "marts.sql#0"]
-    estate.apply(Change(removed={"edges": gone, "statements": [("marts.sql#0",)]}, record={"kind": "harvest"}))
+    estate.apply(GraphChange(removed={"edges": gone, "statements": [("marts.sql#0",)]}, record={"kind": "harvest"}))
     state = estate.state()
     assert state.read(EDGES).num_rows == len(keys) - len(gone)
     assert "marts.sql#0" not in state.read(STATEMENTS).column("statement").to_pylist()
@@ -99,7 +99,7 @@ def test_diff_of_states(estate):
     harvested(estate, ("staging.sql", CHANGED))
     rows = estate.state().read(EDGES).to_pylist()
     old = [tuple(row[n] for n in EDGES.key) for row in rows if row["target_column"] == "name_hash"]
-    estate.apply(Change(removed={"edges": old, "columns": [("stg.customers", "name_hash")]}))
+    estate.apply(GraphChange(removed={"edges": old, "columns": [("stg.customers", "name_hash")]}))
     diff = diff_states(before, estate.state())
     assert diff.of("changed") == [
         EdgeChange(
@@ -128,7 +128,7 @@ def test_an_edge_with_another_witness_is_not_removed(store):
     before = store.state()
     gone = [tuple(row[n] for n in EDGES.key) for row in before.read(EDGES).to_pylist() if row["file"] == "b.sql"]
     assert gone
-    store.apply(Change(removed={"edges": gone}))
+    store.apply(GraphChange(removed={"edges": gone}))
     assert not diff_states(before, store.state()).edges
 
 
@@ -169,7 +169,7 @@ def test_a_change_begins_by_taking_back_what_a_dead_one_has_left(estate):
         rows = half.to_arrow(spec, estate.table(spec).arrow_schema)
         keys = estate.table(spec).to_arrow(list(spec.key)).slice(0, 2)
         estate.table(spec).write(rows, deletes=keys, commit_user="headwater-graph", commit_id=f"dead-{spec.name}")
-    estate.apply(Change(record={"kind": "ingest"}))
+    estate.apply(GraphChange(record={"kind": "ingest"}))
     after = {spec.name: estate.state().read(spec).to_pylist() for spec in FACT_TABLES}
     assert {name: sorted(map(str, rows)) for name, rows in after.items()} == {
         name: sorted(map(str, rows)) for name, rows in before.items()
@@ -178,7 +178,7 @@ def test_a_change_begins_by_taking_back_what_a_dead_one_has_left(estate):
 
 
 def test_a_change_that_was_taken_back_can_be_made_again(store):
-    first = Change(facts_of(("staging.sql", STAGING)), record={"kind": "harvest"})
+    first = GraphChange(facts_of(("staging.sql", STAGING)), record={"kind": "harvest"})
     store.create()
     rows = first.facts.to_arrow(EDGES, store.table(EDGES).arrow_schema)
     store.table(EDGES).write(rows, commit_user="headwater-graph", commit_id=f"{first.id}-{EDGES.name}")
@@ -193,7 +193,7 @@ def test_changes_of_several_processes_take_turns(tmp_path):
 
     def change(number):
         store = GraphStore(Warehouse(tmp_path / "lake"))
-        store.apply(Change(facts_of((f"{number}.sql", STAGING)), record={"kind": "harvest"}))
+        store.apply(GraphChange(facts_of((f"{number}.sql", STAGING)), record={"kind": "harvest"}))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(change, range(8)))

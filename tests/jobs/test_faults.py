@@ -4,7 +4,8 @@ import pytest
 
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.tables import ISSUES, STATEMENTS
-from headwater.jobs.harvest import analysis, runner
+from headwater.jobs.harvest import runner
+from headwater.jobs.harvest import unit_analysis as analysis
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
 from headwater.lake.tables import Warehouse
 from tests.jobs.test_harvest import estate_of

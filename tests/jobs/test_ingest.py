@@ -16,7 +16,7 @@ from headwater.graph.observed import ingest_file
 from headwater.graph.origins import ingest_origins
 from headwater.graph.tables import FACT_TABLES
 from headwater.jobs import ingest as jobs
-from headwater.jobs.ingest import Piece, ingest_on_spark, origins_on_spark
+from headwater.jobs.ingest import FilePiece, ingest_on_spark, origins_on_spark
 from headwater.jobs.session import spark_session
 from headwater.lake.tables import Warehouse
 from headwater.query import Session
@@ -119,7 +119,7 @@ def test_origins_as_one_process_brings_them(spark, tmp_path):
 def test_pieces_have_every_line_once(tmp_path, size):
     data = b"one\n\ntwo two\n" + b"x" * 100 + b"\nlast"
     (tmp_path / "f").write_bytes(data)
-    pieces = [Piece(str(tmp_path / "f"), at, min(at + size, len(data))) for at in range(0, len(data), size)]
+    pieces = [FilePiece(str(tmp_path / "f"), at, min(at + size, len(data))) for at in range(0, len(data), size)]
     assert [line for piece in pieces for line in piece.lines()] == data.splitlines(keepends=True)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.cli.main import run
 from headwater.errors import MemoryLimitError, NotFoundError
-from headwater.graph import Change, GraphStore, LineageGraph
+from headwater.graph import GraphChange, GraphStore, LineageGraph
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import CHECKS, COLUMNS, EDGES
 from headwater.jobs import walk
@@ -86,7 +86,7 @@ def random_graph(folder, seed):
         "edges": pa.Table.from_pylist(list(edges.values()), arrow_schema(EDGES)),
         "columns": pa.Table.from_pylist(columns, arrow_schema(COLUMNS)),
     }
-    GraphStore(str(folder)).apply(Change(tables=rows, record={"kind": "harvest"}))
+    GraphStore(str(folder)).apply(GraphChange(tables=rows, record={"kind": "harvest"}))
 
 
 COMMANDS = [

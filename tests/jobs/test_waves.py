@@ -4,15 +4,15 @@ import random
 
 import pytest
 
-from headwater.analysis.door import Request
+from headwater.analysis.analyze import Request
 from headwater.analysis.schemas import import_schema
 from headwater.graph.collect import collect
 from headwater.graph.facts import Facts, add_schema
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS
-from headwater.jobs.harvest.analysis import Setting
-from headwater.jobs.harvest.crew import decode_tasks, encode_tasks
 from headwater.jobs.harvest.runner import Runner
+from headwater.jobs.harvest.spark_executor import decode_tasks, encode_tasks
+from headwater.jobs.harvest.unit_analysis import HarvestSetting
 from headwater.jobs.harvest.units import Script, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves, settle
 from headwater.text import Source
@@ -54,7 +54,7 @@ def in_waves(texts, dialect, schema, chance):
     if dialect == "bigquery":
         units = with_preludes(units)
     given = import_schema(schema, dialect)
-    runner = Runner(Setting({dialect: given}))
+    runner = Runner(HarvestSetting({dialect: given}))
     waves = Waves(units, given, dialect)
     facts = Facts()
     settle([waves], Dawdler(runner, chance))

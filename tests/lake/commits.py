@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 
 from headwater.lake.engine.version import DataFile
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Operation
 
 
@@ -16,11 +16,11 @@ def placed(name=None, *, rows=1, level=0, bucket=0, partition=()):
 
 
 def insert(*added, user="u", id=None, **more):
-    return Change(Operation.INSERT, user, id or uuid.uuid4().hex, 0, added=added, **more)
+    return TableChange(Operation.INSERT, user, id or uuid.uuid4().hex, 0, added=added, **more)
 
 
 def compact(removed, added, base, **more):
-    return Change(
+    return TableChange(
         Operation.COMPACT,
         "compactor",
         uuid.uuid4().hex,

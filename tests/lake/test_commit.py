@@ -8,7 +8,7 @@ from tests.lake.commits import at_level, compact, insert, live, placed
 from headwater.errors import CommitConflictError, CorruptFileError, NotFoundError, StorageError
 from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.metadata.commit import Change, Committer
+from headwater.lake.metadata.commit import Committer, TableChange
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin
 
 PATHS = PathFactory("db/t")
@@ -91,9 +91,9 @@ def test_overwrite_removes_what_is_there_when_it_lands(committer):
     a, b = placed(partition=("x",)), placed(partition=("y",))
     committer.commit(insert(a, b))
     new = placed(partition=("x",))
-    change = Change(Operation.OVERWRITE, "u", "o", 0, added=(new,), replaces=True, replaced=frozenset({("x",)}))
+    change = TableChange(Operation.OVERWRITE, "u", "o", 0, added=(new,), replaces=True, replaced=frozenset({("x",)}))
     assert live(committer, committer.commit(change)) == {b.file.name, new.file.name}
-    everything = Change(Operation.OVERWRITE, "u", "p", 0, replaces=True)
+    everything = TableChange(Operation.OVERWRITE, "u", "p", 0, replaces=True)
     assert live(committer, committer.commit(everything)) == set()
 
 
@@ -146,7 +146,7 @@ def test_a_compaction_rewrites_manifests_that_tell_of_the_dead(committer, monkey
     monkeypatch.setattr("headwater.lake.metadata.manifest._SMALL", 2000)
     files = [placed() for _ in range(50)]
     committer.commit(insert(*files))
-    gone = committer.commit(Change(Operation.DELETE, "u", "1", 0, removed=tuple(files[:40]), base=1))
+    gone = committer.commit(TableChange(Operation.DELETE, "u", "1", 0, removed=tuple(files[:40]), base=1))
     committer.commit(insert(placed("0-00001-new.sst")))
     assert len(committer.manifests.read_list(committer.log.latest().manifest_list)) == 3
     last = committer.commit(compact(files[40:45], [placed("1-00001-packed.sst", level=1)], gone.snapshot_id + 1))

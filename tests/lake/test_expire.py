@@ -5,7 +5,7 @@ from tests.lake.commits import at_level, compact, insert, live, placed
 from headwater.errors import NotFoundError
 from headwater.files import MemoryFiles
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.metadata.commit import Change, Committer
+from headwater.lake.metadata.commit import Committer, TableChange
 from headwater.lake.metadata.expire import Cleaner, Retention
 from headwater.lake.metadata.snapshot import Operation
 
@@ -136,6 +136,6 @@ def test_expiry_after_an_overwrite():
     files = MemoryFiles()
     committer = history(files)
     put_data(files, new := placed())
-    committer.commit(Change(Operation.OVERWRITE, "u", "o", 0, added=(new,), replaces=True))
+    committer.commit(TableChange(Operation.OVERWRITE, "u", "o", 0, added=(new,), replaces=True))
     Cleaner(files, PATHS, committer).expire(Retention(1, age_millis=0), now_millis=LATER)
     assert stored(files, PATHS.data_folder) == {PATHS.data_file(new.file.name)}

@@ -22,7 +22,7 @@ from headwater.lake.metadata.manifest import Manifests
 from headwater.lake.metadata.schemas import decode_schema
 from headwater.lake.metadata.snapshot import decode_snapshot
 from headwater.lake.metadata.tags import Tags
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.views import Views
 from headwater.model.schema import Schema
 
@@ -45,7 +45,7 @@ def test_json_of_every_kind(data):
         lambda: decode_snapshot(data, "snapshot-1"),
         lambda: decode_schema(data, "schema-0"),
         lambda: Leases(files, paths, Tags(files, paths)).held(0.0),
-        lambda: Views(files).get(TableName("d", "v")),
+        lambda: Views(files).get(TableIdentifier("d", "v")),
         lambda: read_table_entry(files, "d/t.table"),
         lambda: FileVersionLog(files, paths).latest(),
         lambda: Manifests(files, paths).read_list("list"),

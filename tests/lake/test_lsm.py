@@ -9,7 +9,7 @@ from tests.effort import examples
 from tests.faulty_files import FaultyFiles
 
 from headwater.files import MemoryFiles
-from headwater.lake import BlockCache, Kind, LSMTree
+from headwater.lake import BlockCache, LSMTree, RowKind
 from headwater.lake.engine.types import arrow_schema, schema_of
 from headwater.model.schema import Schema
 
@@ -83,7 +83,7 @@ class TreeMachine(RuleBasedStateMachine):
     def delete_batch(self, keys: list[tuple[int, str]]) -> None:
         values = [self.row_of(a, text, None) for a, text in keys]
         columns = {name: [value[i] for value in values] for i, name in enumerate(self.schema.names)}
-        self.tree.write_arrow(pa.table(columns, schema=self.arrow()), kind=Kind.DELETE)
+        self.tree.write_arrow(pa.table(columns, schema=self.arrow()), kind=RowKind.DELETE)
         for a, text in keys:
             self.model.pop(self.key_of(a, text), None)
         self.tree.flush()
@@ -193,7 +193,7 @@ def test_a_delete_stays_while_a_deeper_level_has_its_row() -> None:
 
     def delete(*keys: int) -> None:
         gone = {"id": list(keys), "name": [None] * len(keys), "n": [None] * len(keys)}
-        tree.write_arrow(pa.table(gone, schema=arrow_schema(NUMBERS.fields)), kind=Kind.DELETE)
+        tree.write_arrow(pa.table(gone, schema=arrow_schema(NUMBERS.fields)), kind=RowKind.DELETE)
         tree.flush()
 
     tree.put((1, "one", 1))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.memtable import MemTable
 from headwater.lake.engine.merge import MergeEngine, MergeRule, sort_batch
@@ -18,7 +18,7 @@ def memtable(engine: MergeEngine) -> MemTable:
 
 
 def put(table: MemTable, key: int, size: int) -> None:
-    table.put(key, Kind.PUT, (b"x" * size,), size)
+    table.put(key, RowKind.PUT, (b"x" * size,), size)
 
 
 def test_an_update_counts_what_it_holds_instead_of_the_row_before():

@@ -102,10 +102,10 @@ def test_engines_against_a_model(engine: MergeEngine, operations: list[tuple[str
 def test_the_sum_of_small_numbers_keeps_their_type() -> None:
     import numpy as np
 
-    from headwater.lake.engine.merge.aggregates import AGGREGATES, Groups, aggregate
+    from headwater.lake.engine.merge.aggregates import AGGREGATES, KeyGroups, aggregate
 
     column = pa.array([100, 27, 5, None], pa.int8())
-    groups = Groups(np.array([0, 2]), 4)
+    groups = KeyGroups(np.array([0, 2]), 4)
     for name in AGGREGATES:
         if name not in ("listagg", "collect", "bool_or", "bool_and"):
             assert aggregate(name, column, groups).type == pa.int8(), name
@@ -123,10 +123,10 @@ def test_a_decimal_sum_out_of_range_is_null() -> None:
 
     import numpy as np
 
-    from headwater.lake.engine.merge.aggregates import Groups, aggregate
+    from headwater.lake.engine.merge.aggregates import KeyGroups, aggregate
 
     column = pa.array([Decimal("99.9"), Decimal("0.1"), Decimal("1.5")], pa.decimal128(3, 1))
-    assert aggregate("sum", column, Groups(np.array([0, 2]), 3)).to_pylist() == [None, Decimal("1.5")]
+    assert aggregate("sum", column, KeyGroups(np.array([0, 2]), 3)).to_pylist() == [None, Decimal("1.5")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from headwater.errors import SchemaError
 from headwater.lake import LSMTree
 from headwater.lake.engine.options import all_options, check_option_name, storage_options
 from headwater.lake.engine.types import schema_of
-from headwater.lake.metadata.evolution import SetOption
+from headwater.lake.metadata.schema_change import SetOption
 
 MISTAKES = {"merge-enginge": "merge-engine", "wal.sync": "wal.fsync", "file.fromat": "file.format"}
 

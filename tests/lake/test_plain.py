@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 
 from headwater.files import MemoryFiles
-from headwater.lake import BlockCache, Kind, LSMTree
-from headwater.lake.engine.plain import sections
+from headwater.lake import BlockCache, LSMTree, RowKind
 from headwater.lake.engine.sst.keysection import BytesSection
 from headwater.lake.engine.types import schema_of
+from headwater.lake.engine.unmerged_scan import sections
 from headwater.model.schema import Schema
 
 NUMBER = pa.schema([("id", pa.int64()), ("n", pa.int64())])
@@ -35,7 +35,7 @@ def test_rows_are_those_that_a_merge_gives(arrow, key_only):
     for turn, ids in enumerate((range(100), range(200, 300), range(250, 260), range(400, 500), range(500, 600))):
         write(tree, arrow, ids, turn)
     gone = pa.table({"id": ["0420"] if arrow is TEXT else [420]})
-    tree.write_arrow(gone, kind=Kind.DELETE)
+    tree.write_arrow(gone, kind=RowKind.DELETE)
     tree.flush()
     wanted = sorted([*range(100), *range(200, 300), *(id for id in range(400, 600) if id != 420)])
     rows = tree.to_arrow(["id"] if key_only else None)

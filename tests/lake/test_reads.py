@@ -9,7 +9,7 @@ from tests.faulty_files import FaultyFiles
 
 from headwater.errors import NotFoundError, SchemaError, StorageError
 from headwater.files import MemoryFiles
-from headwater.lake import BlockCache, Kind, LSMTree
+from headwater.lake import BlockCache, LSMTree, RowKind
 from headwater.lake.engine.types import schema_of
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, DOUBLE, INT, STRING
@@ -24,7 +24,7 @@ def filled(files: MemoryFiles | None = None, **arguments: object) -> LSMTree:
     tree.write_arrow(pa.table({"name": [f"n{i}" for i in ids], "id": ids, "n": ids.astype(np.int32)}))
     tree.flush()
     tree.write_arrow(pa.table({"name": ["new"] * 100, "id": np.arange(100), "n": np.zeros(100, np.int32)}))
-    tree.write_arrow(pa.table({"id": [10, 11]}), kind=Kind.DELETE)
+    tree.write_arrow(pa.table({"id": [10, 11]}), kind=RowKind.DELETE)
     tree.flush()
     tree.put(("memory", 3, 3))
     return tree

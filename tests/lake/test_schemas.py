@@ -5,7 +5,7 @@ import pytest
 from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError, SchemaChangeError, SchemaError
 from headwater.files import MemoryFiles
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.metadata.evolution import (
+from headwater.lake.metadata.schema_change import (
     AddColumn,
     DescribeColumn,
     DropColumn,

@@ -8,11 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.lake.test_plain import NUMBER, TEXT, tree_of, write
 
-from headwater.lake import Kind
+from headwater.lake import RowKind
 from headwater.lake.engine import reads
-from headwater.lake.engine.plain import sections
+from headwater.lake.engine.overlap import stretches
 from headwater.lake.engine.sst.keysection import NumberSection
-from headwater.lake.engine.stretches import stretches
+from headwater.lake.engine.unmerged_scan import sections
 
 
 def spans(tree, least, bounds=(None, None)):
@@ -63,7 +63,7 @@ def test_the_rows_are_those_of_a_dictionary(arrow, engine, turns, bounds, least)
         ids = sorted({id for part in parts for id in part})
         if deletes:
             gone = pa.table({"id": [f"{id:04}" if arrow is TEXT else id for id in ids]})
-            tree.write_arrow(gone, kind=Kind.DELETE)
+            tree.write_arrow(gone, kind=RowKind.DELETE)
             tree.flush()
         else:
             write(tree, arrow, ids, turn)

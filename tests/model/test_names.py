@@ -2,7 +2,7 @@ import pytest
 
 from headwater.errors import InputError
 from headwater.model.edges import ELEMENT, ColumnRef
-from headwater.model.names import Case, TableName, case_rule, fold, parse_parts, parse_table_name
+from headwater.model.names import CaseFolding, TableName, case_rule, fold, parse_parts, parse_table_name
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_dialects_differ_in_case():
     assert fold("Orders", case_rule("bigquery").tables) == "Orders"
     assert fold("Orders", case_rule("bigquery").columns) == "orders"
     assert fold("X", case_rule("spark").columns, quoted=True) == "x"
-    assert fold("X", Case.EXACT) == "X"
+    assert fold("X", CaseFolding.EXACT) == "X"
 
 
 def test_column_refs_show_their_path():

@@ -87,7 +87,7 @@ ROWS = (
     ),
     breaks(
         "tests/lake/test_crash.py::test_nothing_is_counted_twice",
-        "lake/tables/rows.py",
+        "lake/tables/row_writer.py",
         "        return str(sequence) in self._landed",
         "        return False",
     ),
@@ -209,7 +209,7 @@ TABLES = (
     ),
     breaks(
         "tests/lake/tables/test_machine.py::test_a_table_is_one_dictionary_per_snapshot",
-        "lake/engine/evolve.py",
+        "lake/engine/row_adapter.py",
         "        return pa.repeat(pa.scalar(field.default, wanted), rows)",
         "        return pa.nulls(rows, wanted)",
     ),

@@ -88,7 +88,7 @@ def test_a_lost_edge_of_an_array_is_noticed(monkeypatch, sql):
 
 def test_a_counterexample_is_shrunk(monkeypatch):
     sql = "SELECT id, CASE WHEN a > 2 THEN b ELSE 0 END AS c FROM t WHERE b > 1 AND id > 0 ORDER BY id"
-    whole = values.Values._case
+    whole = values.ValueSources._case
     monkeypatch.setitem(
         values._BY_TYPE, Case, lambda self, case, path: _without(whole(self, case, path), InfluenceClass.CONDITION)
     )
@@ -104,7 +104,7 @@ CASE = "SELECT id, CASE WHEN a > 2 THEN b ELSE 0 END AS c FROM t"
 
 def test_a_lost_condition_of_case_is_noticed(monkeypatch):
     assert proof(CASE).findings == []
-    whole = values.Values._case
+    whole = values.ValueSources._case
     monkeypatch.setitem(
         values._BY_TYPE, Case, lambda self, case, path: _without(whole(self, case, path), InfluenceClass.CONDITION)
     )
@@ -114,7 +114,7 @@ def test_a_lost_condition_of_case_is_noticed(monkeypatch):
 def test_a_lost_condition_is_noticed_in_rows_that_stayed_though_the_column_filters_too(monkeypatch):
     sql = "SELECT id, CASE WHEN a > 2 THEN b ELSE 0 END AS c FROM t WHERE a > 1"
     assert proof(sql).findings == []
-    whole = values.Values._case
+    whole = values.ValueSources._case
     monkeypatch.setitem(
         values._BY_TYPE, Case, lambda self, case, path: _without(whole(self, case, path), InfluenceClass.CONDITION)
     )

@@ -6,7 +6,7 @@ import pytest
 
 import headwater
 from headwater.errors import HeadwaterError
-from headwater.query.bounds import Bounds
+from headwater.query.sandbox import ReadLimits
 
 COUNTS = [
     "SELECT count(*) FROM t",
@@ -99,7 +99,7 @@ def test_explain_says_which_are_counted(session, query):
     assert first.startswith("count default.t") == (query in COUNTS)
 
 
-@pytest.mark.parametrize("bounds", [None, Bounds()])
+@pytest.mark.parametrize("bounds", [None, ReadLimits()])
 def test_no_file_is_read(tmp_path, bounds):
     warehouse = headwater.Warehouse(tmp_path)
     for name, key in (("keyed", "id"), ("appended", ())):

@@ -16,11 +16,18 @@ from tests.query.test_select import QUERIES, ROWS
 import headwater
 from headwater.errors import CorruptFileError, HeadwaterError, NotFoundError
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import AddColumn, DropColumn, RenameColumn, SetOption, WidenColumn, is_widening
+from headwater.lake.metadata.schema_change import (
+    AddColumn,
+    DropColumn,
+    RenameColumn,
+    SetOption,
+    WidenColumn,
+    is_widening,
+)
 from headwater.model import types
 from headwater.model.types import Primitive, parse_type
-from headwater.query.bounds import Bounds
 from headwater.query.dataset import LakeTable
+from headwater.query.sandbox import ReadLimits
 from headwater.query.select import mentioned_names
 
 UTC = datetime.UTC
@@ -54,7 +61,7 @@ VALUES = {
 def both_ways(folder, query):
     """The table of a query with files handed over, and the one of our own scans."""
     found = []
-    for bounds in (None, Bounds()):
+    for bounds in (None, ReadLimits()):
         with headwater.connect(folder, bounds=bounds) as session:
             found.append(session.sql(query).table)
     return found
@@ -220,7 +227,7 @@ def test_damage_elsewhere_does_not_matter(tmp_path):
         table.to_arrow(["b"])
 
 
-@pytest.mark.parametrize("bounds", [None, Bounds()])
+@pytest.mark.parametrize("bounds", [None, ReadLimits()])
 def test_missing_and_short_files_are_named(tmp_path, bounds):
     _, path = made(tmp_path)
     whole = path.read_bytes()
@@ -243,7 +250,7 @@ def test_a_file_that_goes_while_a_session_is_open_is_named(tmp_path):
 
 def test_strangers_see_no_files(tmp_path):
     _, path = made(tmp_path)
-    with headwater.connect(tmp_path, bounds=Bounds()) as session:
+    with headwater.connect(tmp_path, bounds=ReadLimits()) as session:
         assert session.sql("SELECT sum(a) FROM t").scalar() == 1225
         assert not any("by DuckDB" in line for (line,) in session.sql("EXPLAIN SELECT * FROM t"))
         for text in (f"SELECT * FROM read_parquet('{path}')", f"SELECT * FROM '{path}'"):

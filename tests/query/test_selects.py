@@ -20,7 +20,7 @@ import headwater
 from headwater.errors import HeadwaterError
 from headwater.files import MemoryFiles
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, RenameColumn, WidenColumn
 from headwater.model.types import BIGINT, STRING, parse_type
 
 pytestmark = [pytest.mark.property, pytest.mark.slow]

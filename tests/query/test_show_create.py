@@ -16,7 +16,7 @@ from headwater.files import MemoryFiles
 from headwater.lake.engine.merge import can_aggregate
 from headwater.lake.engine.merge.aggregates import AGGREGATES
 from headwater.lake.engine.options import FileFormat, Fsync
-from headwater.lake.metadata.evolution import RESERVED, AddColumn
+from headwater.lake.metadata.schema_change import RESERVED, AddColumn
 from headwater.model.schema import Field, Schema
 from headwater.model.types import INT, PRIMITIVES, Array, Decimal, Map, Member, Primitive, Struct
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
-from headwater.analysis.door import Request
+from headwater.analysis.analyze import Request
 from headwater.events import DatasetName, InputDataset, Job, OutputDataset, Run, RunEvent, by_key, timestamp
 from headwater.events import EventType as Type
 from headwater.events.columns import column_lineage
@@ -17,7 +17,7 @@ from headwater.events.facets import (
     SqlFacet,
     VersionFacet,
 )
-from headwater.graph import Change, GraphStore
+from headwater.graph import GraphChange, GraphStore
 from headwater.graph.collect import collect
 from headwater.graph.observed import ingest
 from headwater.graph.tables import ALL_TABLES
@@ -79,7 +79,7 @@ def _harvest(store: GraphStore, texts: dict[str, str]) -> None:
     sources = [Source(text, f"models/{name}") for name, text in texts.items()]
     facts = collect(sources, Request(dialect="snowflake", schema=SHOP / "schemas" / "shop.sql"))
     record = {"kind": "harvest", "sources": ["models"], "edges": len(facts.rows["edges"])}
-    store.apply(Change(facts, record=record))
+    store.apply(GraphChange(facts, record=record))
 
 
 def _events() -> list[RunEvent]:

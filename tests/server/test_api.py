@@ -9,7 +9,7 @@ from headwater.cli.main import run
 from headwater.events import DatasetName, Job, OutputDataset, Run, RunEvent, by_key
 from headwater.events.columns import column_lineage
 from headwater.events.facets import SqlFacet
-from headwater.graph import Change, GraphStore
+from headwater.graph import GraphChange, GraphStore
 from headwater.graph.check_data import check_tables, declare
 from headwater.graph.facts import Facts, TableWords, add_words
 from headwater.graph.observed import ingest
@@ -289,10 +289,10 @@ def test_a_query_is_explained_with_what_it_would_read(client):
 def test_a_query_ends_when_its_time_is_over(estate):
     from tests.server.conftest import client_of
 
-    from headwater.query.bounds import Bounds
+    from headwater.query.sandbox import ReadLimits
     from headwater.server.options import Limits
 
-    limits = Limits(sql=Bounds(rows=5, seconds=0.2))
+    limits = Limits(sql=ReadLimits(rows=5, seconds=0.2))
     with client_of(estate, limits=limits) as client:
         slow = client.post("/api/v1/sql", json={"sql": "SELECT count(*) FROM range(10000000000), range(1000)"})
         assert slow.status_code == 408
@@ -332,7 +332,7 @@ def test_what_people_say_of_tables_is_kept(tmp_path):
     facts = Facts()
     facts.add(DATASETS, dataset="raw.orders", kind="table")
     add_words(facts, [TableWords(("RAW", "orders"), "Orders, says dbt", "dbt-owner", {})])
-    GraphStore(lake).apply(Change(facts))
+    GraphStore(lake).apply(GraphChange(facts))
     with client_of(lake) as client:
         found = client.get("/api/v1/columns", params={"name": "raw.orders"}).json()
         assert (found["description"], found["owner"]) == ("Orders, says dbt", "dbt-owner")

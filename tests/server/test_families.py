@@ -3,7 +3,7 @@
 from tests.server.conftest import client_of
 from tests.server.test_api import boxes_of, drawn_lines
 
-from headwater.graph import Change, GraphStore
+from headwater.graph import GraphChange, GraphStore
 from headwater.graph.facts import Facts, add_edge
 from headwater.graph.tables import DATASETS, EDGES
 from headwater.model.edges import ColumnRef, Edge, Kind
@@ -22,7 +22,7 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
     for number in range(30):
         use = ColumnRef(TableName.of("use", f"t{number}"), "x")
         add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
-    GraphStore(str(tmp_path)).apply(Change(facts, record={"kind": "harvest"}))
+    GraphStore(str(tmp_path)).apply(GraphChange(facts, record={"kind": "harvest"}))
     with client_of(tmp_path) as client:
 
         def asked(path, **query):
@@ -55,9 +55,11 @@ def test_files_that_differ_by_date_are_compared_as_one(tmp_path):
         return {EDGES.name: [(name, "bronze.a", "x", name, "x", "IDENTITY")], DATASETS.name: [(name,)]}
 
     days = [f"raw/2026-03-0{day}/a.csv" for day in range(1, 5)]
-    store.apply(Change(told(days[:2]), record={"kind": "harvest"}))  # 1
-    store.apply(Change(told(days[2:3]), record={"kind": "harvest"}, removed=changed(days[0])))  # 2: one day later
-    store.apply(Change(told(days[3:], column="y"), record={"kind": "harvest"}))  # 3: another column
+    store.apply(GraphChange(told(days[:2]), record={"kind": "harvest"}))  # 1
+    store.apply(
+        GraphChange(told(days[2:3]), record={"kind": "harvest"}, removed=changed(days[0]))
+    )  # 2: one day later
+    store.apply(GraphChange(told(days[3:], column="y"), record={"kind": "harvest"}))  # 3: another column
     with client_of(tmp_path) as client:
 
         def compared(**query):

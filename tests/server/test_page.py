@@ -267,7 +267,7 @@ HOSTILE = [
 
 
 def test_hostile_names_stay_text(page, tmp_path):
-    from headwater.graph import Change, GraphStore
+    from headwater.graph import GraphChange, GraphStore
     from headwater.graph.facts import Facts, add_edge
     from headwater.graph.tables import COLUMNS, DATASETS, ISSUES, STATEMENTS
     from headwater.model.edges import ColumnRef, Edge, Kind
@@ -289,7 +289,7 @@ def test_hostile_names_stay_text(page, tmp_path):
     facts.add(
         STATEMENTS, statement="s", source="x.sql", number=0, text=sql, status="resolved", type="<b>", line=1, start=0
     )
-    GraphStore(str(tmp_path / "lake")).apply(Change(facts, record={"kind": HOSTILE[0], "sources": HOSTILE}))
+    GraphStore(str(tmp_path / "lake")).apply(GraphChange(facts, record={"kind": HOSTILE[0], "sources": HOSTILE}))
     assert len(sql) > 9_000_000
     with serving(tmp_path / "lake") as (_, url):
         page.goto(url)

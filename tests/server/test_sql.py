@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from tests.server.conftest import client_of
 
-from headwater.query.bounds import Bounds
+from headwater.query.sandbox import ReadLimits
 from headwater.server.options import Limits
 from headwater.server.sql_pool import SqlPool
 from headwater.server.sql_worker import Question
@@ -43,7 +43,7 @@ GREEDY = [
 @pytest.fixture(scope="module")
 def bounded(estate):
     """A server whose queries have little time and memory; the process of the tests stands for it."""
-    limits = Limits(queries=1e6, sql=Bounds(rows=1_000, seconds=2, memory=MEMORY))
+    limits = Limits(queries=1e6, sql=ReadLimits(rows=1_000, seconds=2, memory=MEMORY))
     with client_of(estate, limits=limits) as client:
         yield client
 
@@ -68,7 +68,7 @@ def test_a_greedy_query_is_refused_and_the_server_goes_on(bounded, sql):
 ASKED = """
 import resource, sys
 from headwater.errors import MemoryLimitError
-from headwater.query.bounds import Bounds
+from headwater.query.sandbox import Bounds
 from headwater.server.sql_pool import SqlPool
 from headwater.server.sql_worker import Question
 
@@ -92,7 +92,7 @@ def test_the_limit_holds_for_the_whole_process(tmp_path):
     command = [sys.executable, "-c", ASKED, str(tmp_path / "w"), str(MEMORY), *GREEDY[:3]]
     *refused, most = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert refused == ["refused"] * 3
-    assert int(most) < Bounds(memory=MEMORY).process_bytes
+    assert int(most) < ReadLimits(memory=MEMORY).process_bytes
 
 
 def test_a_process_that_ends_is_replaced(bounded):
@@ -168,7 +168,7 @@ def test_queries_are_answered_although_the_current_folder_of_the_server_is_gone(
     pool = SqlPool()
     pool.start()
     try:
-        question = Question(str(tmp_path / "w"), "default", "SELECT 41 + 1 AS n", Bounds(seconds=30, rows=10))
+        question = Question(str(tmp_path / "w"), "default", "SELECT 41 + 1 AS n", ReadLimits(seconds=30, rows=10))
         assert json.loads(pool.ask(question))["rows"] == [[42]]
     finally:
         pool.stop()

@@ -199,7 +199,7 @@ def row_writer(stage: Stage, me: str, journal: Journal, chance: random.Random) -
 
 def evolver(stage: Stage, me: str, journal: Journal, chance: random.Random) -> None:
     """Adds, renames, widens and drops columns. A name stands for one field for ever."""
-    from headwater.lake.metadata.evolution import AddColumn, DropColumn, RenameColumn, SchemaChange, WidenColumn
+    from headwater.lake.metadata.schema_change import AddColumn, DropColumn, RenameColumn, SchemaChange, WidenColumn
     from headwater.model.types import BIGINT, INT, STRING
 
     table = lake_of(stage, "lake").table("db.keyed")

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from headwater.spark.source.arrived import arrived
+from headwater.spark.source.arrow_compat import arrived
 
 DEEP = pa.list_(pa.map_(pa.string(), pa.list_(pa.struct([("x", pa.int32()), ("y", pa.string())]))))
 VALUES = [[[("k", [{"x": 1, "y": "y"}, None])]], None, [], [[]], [[("l", None)], [("m", [])]]]

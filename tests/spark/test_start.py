@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from headwater.errors import EngineError
-from headwater.spark import classes
+from headwater.spark import class_archive as classes
 from headwater.spark.daemon import compiled_first
 from headwater.spark.environment import spark_environment
 from headwater.spark.java import Java, find_java
@@ -21,12 +21,12 @@ HOME = Path(pyspark.__file__).parent
 ZIPS = [str(HOME / "python" / "lib" / name) for name in ("pyspark.zip", "py4j-src.zip")]
 JOB = """
 import json, sys
-from headwater.jobs.harvest.crew import SETTINGS
+from headwater.jobs.harvest.spark_executor import SETTINGS
 from headwater.jobs.session import spark_context
 
 def look(number):
     import pyspark
-    return pyspark.__file__, "headwater.jobs.harvest.analysis" in sys.modules
+    return pyspark.__file__, "headwater.jobs.harvest.unit_analysis" in sys.modules
 
 settings = SETTINGS | dict(word.split("=", 1) for word in sys.argv[1:])
 with spark_context("local[1]", settings=settings) as context:

@@ -4,10 +4,10 @@ import pytest
 from sqlglot import parse_one
 
 import headwater
-from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.analyze import Request, analyze_sources
 from headwater.errors import IssueCode
 from headwater.lineage.statement import Status
-from headwater.sql.branches import Branch
+from headwater.sql.branches import CodeBranch
 from headwater.sql.evaluation import Evaluation
 from headwater.sql.texts import NULL, Texts, is_hole
 from headwater.text import Source
@@ -129,7 +129,7 @@ def test_what_is_not_computed_is_a_hole(dialect, expression):
 
 
 def test_a_variable_has_the_texts_that_reach_a_place():
-    texts, first, other = Texts(), Branch(1), Branch(1, 1, last=True)
+    texts, first, other = Texts(), CodeBranch(1), CodeBranch(1, 1, last=True)
     texts.give("s", ["before"], ())
     texts.give("s", ["one"], (first,))
     assert texts.of("s", (first,)) == ("one",)
@@ -144,7 +144,7 @@ def test_a_variable_has_the_texts_that_reach_a_place():
 def test_too_many_alternatives_are_a_hole():
     texts = Texts()
     for number in range(20):
-        texts.give("s", [str(number)], (Branch(number),))
+        texts.give("s", [str(number)], (CodeBranch(number),))
     assert [is_hole(value) for value in texts.of("s", ())] == [True]
 
 

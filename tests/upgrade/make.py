@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 import headwater
-from headwater.analysis.door import Request
-from headwater.graph import Change, GraphStore
+from headwater.analysis.analyze import Request
+from headwater.graph import GraphChange, GraphStore
 from headwater.graph.collect import collect
 from headwater.lake import LSMTree
 from headwater.lake.engine.types import schema_of
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.schema_change import AddColumn, RenameColumn
 from headwater.lake.tables import Warehouse
 from headwater.model.types import STRING
 from headwater.text import Source
@@ -91,7 +91,7 @@ def fill(folder: Path) -> None:
     session.sql("CREATE VIEW shop.seen AS SELECT * FROM shop.gold")
     sql = "CREATE TABLE d AS SELECT a + 1 AS b FROM t WHERE c > 0;"
     facts = collect([Source(sql, "a.sql")], Request(dialect="postgres", schema={"t": ["a", "c"]}))
-    GraphStore(lake).apply(Change(facts, record={"kind": "harvest", "sources": ["a.sql"]}))
+    GraphStore(lake).apply(GraphChange(facts, record={"kind": "harvest", "sources": ["a.sql"]}))
 
 
 def numbers(count: int) -> pa.Table:

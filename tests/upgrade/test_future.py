@@ -20,7 +20,7 @@ from headwater.lake.metadata.entries import read_database_entry, read_metadata, 
 from headwater.lake.metadata.manifest import ManifestFile, Manifests
 from headwater.lake.metadata.schemas import decode_schema
 from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot, encode_snapshot
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.views import View, Views
 from headwater.lineage.effects_wire import decode_effects, encode_effects
 
@@ -37,7 +37,7 @@ def files():
     table.write([(1,)])
     writer = table.writer()
     writer.put((2,))
-    lake.views.create(TableName("d", "v"), View(sql="SELECT 1"))
+    lake.views.create(TableIdentifier("d", "v"), View(sql="SELECT 1"))
     tree = LSMTree(files, schema_of(pa.schema([("id", pa.int64())]), ("id",)))
     tree.put((1,))
     tree.flush()
@@ -104,7 +104,7 @@ KINDS = {
     "table": (".table", "\0", later, lambda data: read_table_entry(at("d/t.table", data), "d/t.table")),
     "database": ("database.json", "\0", later, lambda data: read_database_entry(at("d/d.json", data), "d/d.json")),
     "metadata": ("/metadata", "\0", later, lambda data: read_metadata(at("t/metadata", data), PathFactory("t"))),
-    "view": (".view", "\0", later, lambda data: Views(at("d/v.view", data)).get(TableName("d", "v"))),
+    "view": (".view", "\0", later, lambda data: Views(at("d/v.view", data)).get(TableIdentifier("d", "v"))),
     "version of a tree": (
         "version/version-",
         "\0",

@@ -10,7 +10,7 @@ import pytest
 
 import headwater
 from headwater.errors import CorruptFileError
-from headwater.graph import Change, GraphStore, LineageGraph, why
+from headwater.graph import GraphChange, GraphStore, LineageGraph, why
 from headwater.graph.tables import HARVESTS
 from headwater.lake import LSMTree
 from headwater.lake.engine.types import schema_of
@@ -90,8 +90,8 @@ def test_states_of_the_graph_are_numbered_on(lake):
     store = GraphStore(lake)
     before = [record["number"] for record in store.harvests()]
     assert before == list(range(1, len(before) + 1))
-    store.apply(Change(record={"kind": "ingest"}))
-    store.apply(Change(record={"kind": "ingest"}))
+    store.apply(GraphChange(record={"kind": "ingest"}))
+    store.apply(GraphChange(record={"kind": "ingest"}))
     assert [record["number"] for record in store.harvests()] == [*before, len(before) + 1, len(before) + 2]
     stored = store.table(HARVESTS).to_arrow(["number"]).column(0).to_pylist()
     assert sorted(stored, key=lambda number: number or 0)[-2:] == [len(before) + 1, len(before) + 2]

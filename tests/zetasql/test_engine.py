@@ -10,21 +10,21 @@ import pytest
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.zetasql import messages
-from headwater.zetasql.engine import Catalog, Engine, default_engine, wasm_engine
+from headwater.zetasql.engine import RegisteredCatalog, ZetaSqlEngine, default_engine, wasm_engine
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.options import analyzer_bytes, language_bytes, language_options
 
 
-def catalog_of(columns: int = 4, name: str = "t") -> Catalog:
+def catalog_of(columns: int = 4, name: str = "t") -> RegisteredCatalog:
     content = messages.catalog.SimpleCatalogProto(name="test")
     content.builtin_function_options.language_options.CopyFrom(language_options())
     table = content.table.add(name=name)
     for at in range(columns):
         table.column.add(name=f"c{at}").type.type_kind = messages.types.TYPE_INT64
-    return Catalog((name, columns), content.SerializeToString())
+    return RegisteredCatalog((name, columns), content.SerializeToString())
 
 
-def broken_catalog() -> Catalog:
+def broken_catalog() -> RegisteredCatalog:
     """A table function that ZetaSQL refuses with a failed CHECK, which ends the instance."""
     content = messages.catalog.SimpleCatalogProto(name="broken")
     content.builtin_function_options.language_options.CopyFrom(language_options())
@@ -32,10 +32,10 @@ def broken_catalog() -> Catalog:
     tvf.type = messages.function_enums.FunctionEnums.FORWARD_INPUT_SCHEMA_TO_OUTPUT_SCHEMA_TVF
     tvf.signature.return_type.kind = messages.function_enums.ARG_TYPE_RELATION
     tvf.signature.argument.add(kind=messages.function_enums.ARG_TYPE_FIXED).type.type_kind = messages.types.TYPE_INT64
-    return Catalog("broken", content.SerializeToString())
+    return RegisteredCatalog("broken", content.SerializeToString())
 
 
-def output_names(engine: Engine, sql: str, catalog: Catalog) -> list[str]:
+def output_names(engine: ZetaSqlEngine, sql: str, catalog: RegisteredCatalog) -> list[str]:
     statement = engine.analyze(sql, analyzer_bytes(), catalog).resolved_query_stmt_node
     return [column.name for column in statement.output_column_list]
 
@@ -142,7 +142,7 @@ def test_a_backend_that_crashes_once_is_replaced_unnoticed() -> None:
                 raise EngineCrashError("poisoned")
             return default_engine()._run(lambda session: session.backend.call(method, request))
 
-    engine = Engine(Fragile, sessions=1)
+    engine = ZetaSqlEngine(Fragile, sessions=1)
     assert output_names(engine, "SELECT c1 FROM t", catalog_of()) == ["c1"]
     assert len(made) == 2
 

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from headwater import analyze
-from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.analyze import Request, analyze_sources
 from headwater.analysis.schema_files import schema_of_ddl
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import analyze_script
@@ -14,7 +14,7 @@ from headwater.lineage.slices import Hashes, Slice, WatchedResolver
 from headwater.text import Source
 from headwater.zetasql import reader
 from headwater.zetasql.builtins import BUILTIN_FOLDERS
-from headwater.zetasql.engine import Engine, default_engine
+from headwater.zetasql.engine import ZetaSqlEngine, default_engine
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 from headwater.zetasql.messages import options, service
 from headwater.zetasql.options import language_options
@@ -71,7 +71,7 @@ def lowered(front_end, texts, schema):
 
 def test_texts_that_were_foreseen_are_resolved_at_once(backend):
     schema, texts = estate(25)
-    front_end = GoogleSqlFrontEnd(engine=Engine(lambda: backend))
+    front_end = GoogleSqlFrontEnd(engine=ZetaSqlEngine(lambda: backend))
     front_end.foresee((text, SchemaResolver(schema, dialect="bigquery")) for text in texts)
     results = lowered(front_end, texts, schema)
     assert [str(lineage.edges[0].source) for (lineage,), _ in results] == [f"d.t{at}.c{at}" for at in range(25)]
@@ -82,7 +82,7 @@ def test_texts_that_were_foreseen_are_resolved_at_once(backend):
 def test_what_a_text_sees_does_not_depend_on_what_was_foreseen(backend):
     """`t1` is in the catalog too when `t12` is resolved; its name is the beginning of the other's."""
     schema, texts = estate(25)
-    front_end = GoogleSqlFrontEnd(engine=Engine(lambda: backend))
+    front_end = GoogleSqlFrontEnd(engine=ZetaSqlEngine(lambda: backend))
     front_end.foresee((text, SchemaResolver(schema, dialect="bigquery")) for text in texts)
     _, sight = lowered(front_end, texts[12:13], schema)[0]
     assert {key for key, _ in sight.layers[0]} == {("d", "t12")}
@@ -91,7 +91,7 @@ def test_what_a_text_sees_does_not_depend_on_what_was_foreseen(backend):
 def test_what_was_foreseen_wrongly_is_looked_up(backend):
     schema, texts = estate(3)
     other = schema_of_ddl([Source("CREATE TABLE d.t1 (other INT64)")], "bigquery")
-    front_end = GoogleSqlFrontEnd(engine=Engine(lambda: backend))
+    front_end = GoogleSqlFrontEnd(engine=ZetaSqlEngine(lambda: backend))
     front_end.foresee([("SELECT 1 FROM d.t1", SchemaResolver(other, dialect="bigquery")), ("SELEC", None)])
     results = lowered(front_end, texts, schema)
     assert [str(lineage.edges[0].source) for (lineage,), _ in results] == ["d.t0.c0", "d.t1.c1", "d.t2.c2"]

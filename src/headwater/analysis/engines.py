@@ -1,4 +1,4 @@
-"""Which front end reads a dialect."""
+"""The choice of the front end that reads a dialect."""
 
 from importlib import import_module
 from typing import Any, Literal, TypeAlias

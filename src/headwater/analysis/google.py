@@ -10,7 +10,7 @@ import re
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.script import Lowered
-from headwater.sql.branches import Branch
+from headwater.sql.branches import CodeBranch
 from headwater.sql.frontend import SqlFrontEnd
 from headwater.sql.split import Piece as Statement
 from headwater.sql.split import split_inner
@@ -19,8 +19,8 @@ from headwater.zetasql.catalog import find_table
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.frontend import GoogleSqlFrontEnd
 from headwater.zetasql.provider import TableProvider
-from headwater.zetasql.script import Piece
-from headwater.zetasql.scripting import ComputedText, ScriptState, Setting, place_of
+from headwater.zetasql.split import ScriptPiece
+from headwater.zetasql.statements import ComputedText, ScriptState, Setting, place_of
 from headwater.zetasql.tables import code_of, named_tables
 
 _CONDITIONS = {"IfStatement": "IF", "WhileStatement": "WHILE"}
@@ -51,10 +51,10 @@ class ByName:
 
     def __init__(self) -> None:
         self._front_end = SqlFrontEnd("bigquery")
-        self._definitions: list[tuple[Piece, Setting]] = []
+        self._definitions: list[tuple[ScriptPiece, Setting]] = []
         self._told = 0
 
-    def __call__(self, state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
+    def __call__(self, state: ScriptState, piece: ScriptPiece, setting: Setting, failure: CannotResolve) -> Lowered:
         """The statement by its names.
 
         RAISES: the failure, when it cannot be read that way either.
@@ -77,7 +77,7 @@ class ByName:
             lowered = _with_tables(state, piece, setting, lowered)
         return _approximate(lowered, piece, failure)
 
-    def executed_texts(self, state: ScriptState, piece: Piece, setting: Setting) -> list[ComputedText]:
+    def executed_texts(self, state: ScriptState, piece: ScriptPiece, setting: Setting) -> list[ComputedText]:
         """The strings that an expression may give, as the variables of the script stand."""
         self._tell(state)
         statement = self._statement(piece, setting)
@@ -105,7 +105,7 @@ class ByName:
         self._told = len(state.definitions)
         return last
 
-    def _lower(self, piece: Piece, setting: Setting) -> Lowered | None:
+    def _lower(self, piece: ScriptPiece, setting: Setting) -> Lowered | None:
         statement = self._statement(piece, setting)
         if statement is None:
             return None
@@ -118,7 +118,7 @@ class ByName:
         writes = tuple(dataclasses.replace(write, statement_type="FOR") for write in lowered.writes)
         return dataclasses.replace(lowered, statement_type="FOR", writes=writes)
 
-    def _statement(self, piece: Piece, setting: Setting) -> Statement | None:
+    def _statement(self, piece: ScriptPiece, setting: Setting) -> Statement | None:
         source = setting.source
         loops = piece.kind == "ForInStatement"
         place = place_of(piece.node.query, piece, piece.node) if loops else (piece.start, piece.end)
@@ -131,7 +131,7 @@ class ByName:
             statement = dataclasses.replace(statement, tokens=tokens, condition_of=condition)
         record = piece.node.variable.id_string.lower() if loops else None
         statement = dataclasses.replace(statement, record=record)
-        branches = tuple(Branch(*each) for each in piece.branches)
+        branches = tuple(CodeBranch(*each) for each in piece.branches)
         if any(branch.loops for branch in branches):  # what comes later in the text may have been done before
             later = _SET_ANEW.finditer(source.text, end)
             self._front_end.program.forget_texts(found[1].lower() for found in later)
@@ -139,13 +139,13 @@ class ByName:
         return dataclasses.replace(statement, conditional=piece.conditional, branches=branches, source=own)
 
 
-def _lacks_types(state: ScriptState, piece: Piece, setting: Setting) -> bool:
+def _lacks_types(state: ScriptState, piece: ScriptPiece, setting: Setting) -> bool:
     paths = state.reader.table_names(setting.text(piece.start, piece.end))
     tables = [find_table(path, setting.resolver) for path in paths]
     return any(column.type is None for table in tables if table is not None for column in table.columns)
 
 
-def _approximate(lowered: Lowered, piece: Piece, failure: CannotResolve) -> Lowered:
+def _approximate(lowered: Lowered, piece: ScriptPiece, failure: CannotResolve) -> Lowered:
     code = code_of(failure.reason)
     if not _says(lowered, code):  # it was not noticed there: say it
         message = f"resolved by name only: {failure.message}"
@@ -158,7 +158,7 @@ def _says(lowered: Lowered, code: IssueCode) -> bool:
     return any(issue.code is code for issue in lowered.issues)
 
 
-def _with_tables(state: ScriptState, piece: Piece, setting: Setting, lowered: Lowered) -> Lowered:
+def _with_tables(state: ScriptState, piece: ScriptPiece, setting: Setting, lowered: Lowered) -> Lowered:
     """The same with every table that the text names: those handed to an unknown table function are read, too."""
     if len(lowered.writes) != 1:
         return lowered

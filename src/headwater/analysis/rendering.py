@@ -123,7 +123,7 @@ class _Environment(Sandbox):
 
 
 def _dbt_functions(source: Source, options: TemplateOptions) -> dict[str, Any]:
-    """What a dbt model can call. `ref` and `this` name tables of the given schema, `source` its own."""
+    """Return what a dbt model can call. `ref` and `this` name tables of the given schema, `source` its own."""
 
     def qualified(name: str) -> str:
         return f"{options.schema}.{name}" if options.schema else name

@@ -14,7 +14,7 @@ _LOOKS_LIKE_TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 @dataclass(frozen=True, slots=True)
 class TemplateOptions:
-    """What a template can ask for: variables, and what dbt's functions answer."""
+    """The things that a template can ask for: variables, and what dbt's functions answer."""
 
     variables: Mapping[str, Any] = field(default_factory=dict)
     schema: str | None = None  # put before what `ref` and `this` name
@@ -50,5 +50,5 @@ class Rendered:
 
 
 def is_template(text: str) -> bool:
-    """Whether a text has anything for Jinja to do."""
+    """Return whether a text has anything for Jinja to do."""
     return _LOOKS_LIKE_TEMPLATE.search(text) is not None

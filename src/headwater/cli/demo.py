@@ -52,7 +52,8 @@ def _next(flags: Flags, folder: Path, commands: tuple[str, ...]) -> None:
 
 
 def _spelling(folder: Path) -> str:
-    """What to type, in a folder, to call the `headwater` that is running: its name, unless that finds another."""
+    """Return what to type, in a folder, to call the `headwater` that is running: its name, unless that finds
+    another."""
     script = Path(sys.executable).with_name("headwater")
     found = shutil.which("headwater")
     if not script.exists() or (found is not None and Path(found).samefile(script)):

@@ -60,7 +60,7 @@ def _java(flags: Flags) -> Finding:
 def _start(flags: Flags) -> Finding:
     name = "Spark's start"
     try:
-        from headwater.spark.classes import archive_path
+        from headwater.spark.class_archive import archive_path
         from headwater.spark.java import find_java
 
         place = archive_path(find_java())

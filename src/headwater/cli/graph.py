@@ -59,7 +59,7 @@ def _asked(flags: Flags, at: str | None, how: dict[str, Any]) -> "Iterator[Linea
 
 
 def answer_options(function: Any) -> Any:
-    """How and as of when an answer is shown."""
+    """Return how and as of when an answer is shown."""
     for option in (
         as_of,
         click.option("-f", "--format", type=click.Choice(ANSWER_FORMATS), default="tree", show_default=True),
@@ -70,7 +70,7 @@ def answer_options(function: Any) -> Any:
 
 
 def walk_options(function: Any) -> Any:
-    """What a walk through the graph follows, and how its answer is shown."""
+    """Return what a walk through the graph follows, and how its answer is shown."""
     depth = click.option("--depth", type=click.IntRange(0), help="How many steps to go. Default: all there are.")
     return depth(influence_option(answer_options(spark_options(function))))
 

@@ -262,7 +262,8 @@ def _files(paths: tuple[Path, ...]) -> Iterator[Path]:
 
 @contextmanager
 def _ingestion(files: tuple[Path, ...], how: dict[str, Any]) -> "Iterator[tuple[IngestFile, IngestOrigins]]":
-    """How to bring in a file, and origins: on Spark if it is asked for or worth it, else in this process."""
+    """The function that brings in a file, and the one for origins: on Spark if it is asked for or worth it, else in
+    this process."""
     from headwater.graph import observed, origins
 
     no_spark = how.pop("no_spark")

@@ -17,7 +17,7 @@ from headwater.errors import UsageError
 from headwater.text import align, counted
 
 if TYPE_CHECKING:
-    from headwater.jobs.harvest.harvest import HarvestOptions, Progress, Summary
+    from headwater.jobs.harvest.harvest import HarvestOptions, HarvestSummary, Progress
     from headwater.jobs.harvest.sources import Estate
 
 
@@ -95,7 +95,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     return 1 if strict and (summary.findings or refused or estate.warnings) else 0
 
 
-def harvest_estate(flags: Flags, estate: "Estate", options: "HarvestOptions") -> "Summary":
+def harvest_estate(flags: Flags, estate: "Estate", options: "HarvestOptions") -> "HarvestSummary":
     """Harvest an estate with progress on the terminal, and print what it came to, unless JSON is to be printed."""
     from headwater.jobs.harvest.harvest import harvest as run_harvest
 
@@ -113,8 +113,8 @@ def harvest_estate(flags: Flags, estate: "Estate", options: "HarvestOptions") ->
     return summary
 
 
-def summary_fields(summary: "Summary", estate: "Estate") -> dict[str, Any]:
-    """What a harvest came to, for JSON."""
+def summary_fields(summary: "HarvestSummary", estate: "Estate") -> dict[str, Any]:
+    """Return what a harvest came to, for JSON."""
     events = [str(file) for file in estate.events]
     return dataclasses.asdict(summary) | {"events": events, "warnings": estate.warnings}
 

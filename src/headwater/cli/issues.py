@@ -1,4 +1,4 @@
-"""How issues look: for people, and as annotations of a pull request."""
+"""The form of issues: for people, and as annotations of a pull request."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence

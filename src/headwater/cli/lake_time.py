@@ -78,7 +78,7 @@ def diff(flags: Flags, table: str, start: str, end: str | None) -> int:
 
 
 def _changed(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
-    """What differs between two images of a row."""
+    """Return what differs between two images of a row."""
     if before is None or after is None:
         return ", ".join(f"{name}={value!r}" for name, value in (before or after or {}).items())
     return ", ".join(
@@ -211,7 +211,7 @@ def orphans(flags: Flags, /, table: str | None, older_than: float, remove: bool,
 
 @contextmanager
 def _deleting(flags: Flags, table: str, how: dict[str, Any]) -> "Iterator[Delete | None]":
-    """How many files are removed: by tasks if the options name a master; None leaves it to this process."""
+    """The function that removes files: by tasks if the options name a master; None leaves it to this process."""
     master, conf = pop_spark(how)
     if master is None:
         yield None

@@ -12,7 +12,7 @@ from headwater.cli.progress import progress_over
 from headwater.view.pictures import RESULT_FORMATS
 
 if TYPE_CHECKING:
-    from headwater.analysis.door import Request
+    from headwater.analysis.analyze import Request
 
 
 def analysis_options(function: Any) -> Any:
@@ -86,7 +86,7 @@ def run_analysis(
     **options: Any,
 ) -> Any:
     """Analyse what a command line names, with the settings as defaults."""
-    from headwater.analysis.door import analyze_sources
+    from headwater.analysis.analyze import analyze_sources
     from headwater.lineage.readings import Reading
 
     sources = sources_of(paths, expression)
@@ -104,8 +104,8 @@ def request_of(
     ask_bigquery: bool,
     variables: tuple[str, ...],
 ) -> "Request":
-    """What `analysis_options` ask for, with the settings as defaults."""
-    from headwater.analysis.door import Request
+    """Return what `analysis_options` ask for, with the settings as defaults."""
+    from headwater.analysis.analyze import Request
     from headwater.analysis.template import TemplateOptions
     from headwater.zetasql.warehouse import BigQueryTables
 

@@ -12,7 +12,7 @@ from headwater.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.spark.source.options import Place
+    from headwater.spark.source.options import TablePlace
 
 MASTERS = "local[*], spark://…, yarn, k8s://…"
 
@@ -57,8 +57,8 @@ def session(master: str, conf: dict[str, str]) -> Iterator["SparkSession"]:
         yield spark
 
 
-def place_of(flags: Flags, table: str) -> "Place":
-    """Where a table is, for tasks."""
+def place_of(flags: Flags, table: str) -> "TablePlace":
+    """Return where a table is, for tasks."""
     from headwater.spark.source.options import Options
 
     return Options({"warehouse": flags.settings.warehouse, "table": table}).place()

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import click
 
-from headwater.config import Origin, Settings, load
+from headwater.config import Settings, SettingsOrigin, load
 
 GLOBAL_HELP = "Global options"
 
@@ -23,10 +23,10 @@ class Flags:
     no_color: bool = False
     config: str | None = None
     warehouse: str | None = None
-    _loaded: Origin | None = field(default=None, repr=False)
+    _loaded: SettingsOrigin | None = field(default=None, repr=False)
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> SettingsOrigin:
         """The settings and where they came from, read once.
 
         RAISES: ConfigError, UnknownSettingError.
@@ -41,7 +41,8 @@ class Flags:
         return self.origin.settings
 
     def use_color(self, stream: IO[str]) -> bool:
-        """Whether to colour what goes to a stream. A broken configuration means no, so that errors still show."""
+        """Return whether to colour what goes to a stream. A broken configuration means no, so that errors still
+        show."""
         if self.no_color or os.environ.get("NO_COLOR"):
             return False
         wish = self._loaded.settings.color if self._loaded else os.environ.get("HEADWATER_COLOR", "auto")
@@ -49,12 +50,13 @@ class Flags:
 
     @property
     def show_progress(self) -> bool:
-        """Whether to draw on stderr how far the work is."""
+        """Return whether to draw on stderr how far the work is."""
         return not self.quiet and not self.json and self.settings.progress and is_terminal(sys.stderr)
 
 
 def is_terminal(stream: IO[str]) -> bool:
-    """Whether a stream goes to a terminal that can do more than print: `TERM=dumb` says of one that it cannot."""
+    """Return whether a stream goes to a terminal that can do more than print: `TERM=dumb` says of one that it
+    cannot."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -16,8 +16,8 @@ from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.pull.address import Address
-    from headwater.pull.catalog import Catalog, Selection
-    from headwater.pull.folder import Changes
+    from headwater.pull.catalog import DatabaseCatalog, Selection
+    from headwater.pull.folder import PullChanges
 
 _STEPS = ("columns", "keys", "definitions", "history")
 _MOST_SHOWN = 20
@@ -78,7 +78,7 @@ def pull(flags: Flags, /, url: str, into: Path | None, **options: Any) -> None:
         print_json(said)
 
 
-def _read(flags: Flags, address: "Address", wanted: "Selection") -> "Catalog":
+def _read(flags: Flags, address: "Address", wanted: "Selection") -> "DatabaseCatalog":
     if address.kind == "spark":
         from headwater.pull.spark import read_spark as read
     else:
@@ -104,7 +104,7 @@ def _say(said: dict[str, Any], dry_run: bool) -> None:
         click.echo(f"  … and {len(rows) - _MOST_SHOWN:,} more (--json shows all)")
 
 
-def _harvest(flags: Flags, folder: Path, catalog: "Catalog", changes: "Changes") -> dict[str, Any]:
+def _harvest(flags: Flags, folder: Path, catalog: "DatabaseCatalog", changes: "PullChanges") -> dict[str, Any]:
     from headwater.jobs.harvest.harvest import HarvestOptions
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns

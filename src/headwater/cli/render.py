@@ -1,4 +1,4 @@
-"""How results and errors look. Everything reads the same without colour."""
+"""The form of results and errors. Everything reads the same without colour."""
 
 import sys
 from collections.abc import Sequence

@@ -142,7 +142,7 @@ class Shell:
             sys.stderr.write(", ".join(said) + "\n")
 
     def _texts(self) -> Iterator[str]:
-        """What is typed, a statement or a command at a time, until the input ends."""
+        """Yield what is typed, a statement or a command at a time, until the input ends."""
         prompt: PromptSession[str] = PromptSession(
             history=_history(),
             lexer=PygmentsLexer(SqlLexer) if self.flags.use_color(sys.stderr) else None,
@@ -162,7 +162,7 @@ class Shell:
 
 
 def is_finished(text: str) -> bool:
-    """Whether what was typed is to be carried out: it ends with a semicolon, is a command, or is empty.
+    """Return whether what was typed is to be carried out: it ends with a semicolon, is a command, or is empty.
 
     >>> is_finished("SELECT 1"), is_finished("SELECT 1 ;"), is_finished("\\\\dt"), is_finished("exit")
     (False, True, True, True)

@@ -1,4 +1,4 @@
-"""What can stand at the cursor in a statement: columns of its tables, tables, databases, words of SQL."""
+"""The words that can stand at the cursor in a statement: columns of its tables, tables, databases, words of SQL."""
 
 import re
 from collections.abc import Iterator

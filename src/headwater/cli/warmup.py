@@ -26,7 +26,7 @@ def _zetasql(flags: Flags, progress: Progress) -> Path | None:
 
 
 def _spark(flags: Flags, progress: Progress) -> Path | None:
-    from headwater.spark.classes import make_archive
+    from headwater.spark.class_archive import make_archive
     from headwater.spark.java import find_java
 
     try:

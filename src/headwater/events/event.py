@@ -21,7 +21,7 @@ MOST_BYTES = 64 << 20
 
 
 class EventType(Enum):
-    """Where in its life a run is."""
+    """The state of a run: it begins, goes on, or has ended."""
 
     START = "START"
     RUNNING = "RUNNING"
@@ -56,7 +56,7 @@ class OutputDataset(Dataset, frozen=True, kw_only=True):
 
 
 class Job(_Struct, frozen=True, kw_only=True):
-    """What runs again and again under one name."""
+    """A program that runs again and again under one name."""
 
     namespace: str
     name: str
@@ -91,7 +91,7 @@ class RunEvent(_Event, frozen=True, kw_only=True):
 
 
 class JobEvent(_Event, frozen=True, kw_only=True):
-    """What a job reads and writes by design, whether or not it ever ran."""
+    """The inputs and outputs of a job by design, whether or not it ever ran."""
 
     schema_url: str = _url("JobEvent")
     job: Job
@@ -100,7 +100,7 @@ class JobEvent(_Event, frozen=True, kw_only=True):
 
 
 class DatasetEvent(_Event, frozen=True, kw_only=True):
-    """What is known of a dataset by itself."""
+    """The facts about a dataset by itself."""
 
     schema_url: str = _url("DatasetEvent")
     dataset: Dataset

@@ -1,4 +1,4 @@
-"""What every OpenLineage facet has: the key it stands under, the address of its schema, and who made it."""
+"""The parts that every OpenLineage facet has: the key it stands under, the address of its schema, and who made it."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -26,7 +26,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
 
 class Facet(Part, frozen=True, kw_only=True):
-    """What all facets have."""
+    """The parts that all facets have."""
 
     key: ClassVar[str] = ""
     producer: str = msgspec.field(name="_producer", default_factory=lambda: PRODUCER)

@@ -27,7 +27,7 @@ class SchemaFacet(Facet, frozen=True, kw_only=True):
 
 
 class DataSourceFacet(Facet, frozen=True, kw_only=True):
-    """Where a dataset lives."""
+    """The place of a dataset."""
 
     key = "dataSource"
     schema_url: str = schema_address("DatasourceDatasetFacet", "1-0-1")
@@ -36,7 +36,7 @@ class DataSourceFacet(Facet, frozen=True, kw_only=True):
 
 
 class VersionFacet(Facet, frozen=True, kw_only=True):
-    """Which state of a dataset was read or made: for a lake table, its snapshot."""
+    """The state of a dataset that was read or made: for a lake table, its snapshot."""
 
     key = "version"
     schema_url: str = schema_address("DatasetVersionDatasetFacet", "1-0-1")
@@ -58,7 +58,7 @@ class SymlinksFacet(Facet, frozen=True, kw_only=True):
 
 
 class StorageFacet(Facet, frozen=True, kw_only=True):
-    """What keeps a dataset, and in which file format."""
+    """The store of a dataset, and its file format."""
 
     key = "storage"
     schema_url: str = schema_address("StorageDatasetFacet", "1-0-1")
@@ -85,7 +85,7 @@ class PreviousIdentifier(Part, frozen=True, kw_only=True):
 
 
 class LifecycleFacet(Facet, frozen=True, kw_only=True):
-    """What happened to the dataset itself: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE."""
+    """A change of the dataset itself: ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE."""
 
     key = "lifecycleStateChange"
     schema_url: str = schema_address("LifecycleStateChangeDatasetFacet", "1-0-1")
@@ -114,7 +114,7 @@ class FieldLineage(Part, frozen=True, kw_only=True):
 
 
 class ColumnLineageFacet(Facet, frozen=True, kw_only=True):
-    """Which columns each column was made from; under `dataset`, the columns that decided which rows there are."""
+    """The columns that each column was made from; under `dataset`, the columns that decided which rows there are."""
 
     key = "columnLineage"
     schema_url: str = schema_address("ColumnLineageDatasetFacet", "1-2-0")
@@ -146,7 +146,7 @@ class Owner(Part, frozen=True, kw_only=True):
 
 
 class InputStatisticsFacet(Facet, frozen=True, kw_only=True):
-    """How much a run read of one dataset."""
+    """The amount that a run read of one dataset."""
 
     key = "inputStatistics"
     schema_url: str = schema_address("InputStatisticsInputDatasetFacet", "1-0-0")
@@ -190,7 +190,7 @@ class DataQualityMetricsFacet(Facet, frozen=True, kw_only=True):
 
 
 class OutputStatisticsFacet(Facet, frozen=True, kw_only=True):
-    """How much a run wrote to one dataset."""
+    """The amount that a run wrote to one dataset."""
 
     key = "outputStatistics"
     schema_url: str = schema_address("OutputStatisticsOutputDatasetFacet", "1-0-2")
@@ -347,7 +347,7 @@ class ExtractionError(Part, frozen=True, kw_only=True):
 
 
 class ExtractionErrorFacet(Facet, frozen=True, kw_only=True):
-    """What could not be read from a plan: lineage that is missing and says so."""
+    """The parts of a plan that could not be read: lineage that is missing and says so."""
 
     key = "extractionError"
     schema_url: str = schema_address("ExtractionErrorRunFacet", "1-1-2")

@@ -1,4 +1,4 @@
-"""Where a JDBC address leads: its system, one host and the database, and never anything else.
+"""The target of a JDBC address: its system, one host and the database, and never anything else.
 Every vendor writes addresses in its own way, and most let a password stand in them: before an `@`, behind `;`, `?`,
 `:`, `/` or `,`, in parentheses. So nothing is taken over that is not known to be a host, a port or a database. Of an
 address that is not understood, only the system stays."""
@@ -36,7 +36,7 @@ _SERVERS = ("servername", "server")
 
 @dataclass(frozen=True, slots=True)
 class JdbcAddress:
-    """What of a JDBC address may be shown; None for what cannot be told."""
+    """The parts of a JDBC address that may be shown; None for what cannot be told."""
 
     system: str
     host: str | None = None
@@ -45,7 +45,7 @@ class JdbcAddress:
 
 
 def jdbc_address(url: str) -> JdbcAddress:
-    """Where a JDBC address leads.
+    """Return where a JDBC address leads.
 
     >>> jdbc_address("jdbc:db2://db.example:50000/shop:user=me;password=secret;")
     JdbcAddress(system='db2', host='db.example', port=50000, database='shop')
@@ -72,7 +72,7 @@ def jdbc_address(url: str) -> JdbcAddress:
 
 
 def _network(system: str, text: str) -> JdbcAddress:
-    """What follows `//`."""
+    """Return what follows `//`."""
     if _LISTED.match(text):
         # MySQL's `(host=h,port=1,password=p)/database` and `address=(host=h)(port=1)(password=p)/database`
         hosts = re.findall(r"[(,]\s*host\s*=\s*([^(),\s]+)", text, re.IGNORECASE)
@@ -93,7 +93,7 @@ def _network(system: str, text: str) -> JdbcAddress:
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
-    """What stands before the parameters, and these: they begin where a separator is followed by `key=`.
+    """Return what stands before the parameters, and these: they begin where a separator is followed by `key=`.
     A `:` or a `,` counts only in the path (`host/database:user=…`): before that, it may be part of a password."""
     for found in _PARAMETERS.finditer(text):
         if found.group() not in (":", ",") or "/" in text[: found.start()]:

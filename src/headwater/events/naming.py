@@ -1,4 +1,4 @@
-"""What a dataset is called in an event: a namespace (where it lives) and a name there.
+"""The name of a dataset in an event: a namespace (where it lives) and a name there.
 The rules are OpenLineage's, so that events of other tools name the same dataset alike; lake tables, which it has no
 rule for, are `headwater:` and their warehouse, then `database.table`. No name ever carries a password: user, secret
 and query string of a URL are dropped."""

@@ -1,4 +1,4 @@
-"""What is done to every event before it is sent: names of datasets, facets that are left out or added.
+"""The changes to every event before it is sent: names of datasets, facets that are left out or added.
 
 The rules are those of OpenLineage's settings (`headwater.events.settings`); without a setting nothing is changed.
 """
@@ -66,7 +66,7 @@ class Rewrite:
         return msgspec.structs.replace(event, job=job, run=run, inputs=inputs, outputs=outputs)
 
     def name(self, namespace: str, name: str) -> DatasetName:
-        """What a dataset is called."""
+        """Return what a dataset is called."""
         for resolver in self.resolvers:
             resolved = resolver.resolve(namespace)
             if resolved != namespace:
@@ -179,7 +179,7 @@ def trimmed(name: str, trimmers: frozenset[str]) -> str:
 
 
 def _ends(parts: list[str], count: int, form: str) -> bool:
-    """Whether the last folders are a date, with another folder before them."""
+    """Return whether the last folders are a date, with another folder before them."""
     text = "".join(parts[-count:])
     for found in re.finditer(form, text) if len(parts) > count and re.fullmatch(r"[\d\s:.TZ-]+", text) else ():
         try:

@@ -55,7 +55,7 @@ def at(tree: Tree, path: str, default: Any = None) -> Any:
 
 
 def is_true(value: object) -> bool:
-    """Whether a setting says yes, as text or as a boolean."""
+    """Return whether a setting says yes, as text or as a boolean."""
     return value is True or str(value).lower() == "true"
 
 

@@ -45,7 +45,7 @@ class Files(Protocol):
 
     @property
     def url(self) -> str:
-        """Where the root is, as `open_files` takes it."""
+        """Return where the root is, as `open_files` takes it."""
         ...
 
     def get(self, path: str) -> bytes:
@@ -67,7 +67,7 @@ class Files(Protocol):
         ...
 
     def list(self, folder: str = "", *, deep: bool = False) -> list[FileEntry]:
-        """What is in a folder by path, or with `deep` every file below it; nothing if there is no such folder.
+        """Return what is in a folder by path, or with `deep` every file below it; nothing if there is no such folder.
         A deep listing leaves out what symbolic links to folders lead to: callers delete what it finds."""
         ...
 

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from headwater.graph.compare import diff_facts, diff_states, drift
     from headwater.graph.logged import table_drift
     from headwater.graph.questions import Answer, LineageGraph, Node, Step
-    from headwater.graph.store import Change, GraphState, GraphStore
+    from headwater.graph.store import GraphChange, GraphState, GraphStore
     from headwater.graph.versions import stale, why
 
 __all__ = [
     "Answer",
-    "Change",
+    "GraphChange",
     "GraphState",
     "GraphStore",
     "LineageGraph",
@@ -32,7 +32,7 @@ __getattr__ = on_first_use(
     __name__,
     {
         "Answer": "headwater.graph.questions",
-        "Change": "headwater.graph.store",
+        "GraphChange": "headwater.graph.store",
         "GraphState": "headwater.graph.store",
         "GraphStore": "headwater.graph.store",
         "LineageGraph": "headwater.graph.questions",

@@ -17,7 +17,7 @@ from headwater.events.facets import Assertion, DataQualityAssertionsFacet, DataQ
 from headwater.graph.checks import producer_of
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At, ByTime, parse_at
+from headwater.lake.tables.time_travel import At, ByTime, parse_at
 from headwater.query import Session, connect
 from headwater.query.parse import quoted
 from headwater.safe_yaml import read_yaml
@@ -37,7 +37,7 @@ class Bounds(_Declared, frozen=True):
     max: Any = None
 
 
-class Counts(_Declared, frozen=True):
+class RowCounts(_Declared, frozen=True):
     """The least and the greatest number of rows."""
 
     min: int | None = None
@@ -63,7 +63,7 @@ class ColumnChecks(_Declared, frozen=True):
 class TableChecks(_Declared, frozen=True):
     """The checks of a table; `unique` lists the columns that are unique together."""
 
-    row_count: Counts | None = None
+    row_count: RowCounts | None = None
     freshness: Freshness | None = None
     unique: list[str] = []
     columns: dict[str, ColumnChecks] = {}
@@ -208,11 +208,11 @@ def _none(what: str) -> Callable[[Any], tuple[bool, str]]:
     return lambda count: (count == 0, f"{count} {what}")
 
 
-def _shown(bounds: Bounds | Counts) -> str:
+def _shown(bounds: Bounds | RowCounts) -> str:
     return "..".join("" if each is None else str(each) for each in (bounds.min, bounds.max))
 
 
-def _within(bounds: Counts) -> Callable[[Any], tuple[bool, str]]:
+def _within(bounds: RowCounts) -> Callable[[Any], tuple[bool, str]]:
     least, most = bounds.min, bounds.max
     return lambda count: ((least is None or count >= least) and (most is None or count <= most), str(count))
 

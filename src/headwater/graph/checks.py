@@ -10,7 +10,7 @@ from headwater.events import facets as known
 from headwater.events.event import Dataset
 from headwater.events.facet import PRODUCER
 from headwater.graph.facts import Facts, Row
-from headwater.graph.store import Change, GraphState, GraphStore
+from headwater.graph.store import GraphChange, GraphState, GraphStore
 from headwater.graph.tables import CHECKS, WHOLE
 from headwater.graph.versions import has_table
 from headwater.lake.engine.predicates import Compare
@@ -83,7 +83,7 @@ def pin_checks(warehouse: Warehouse, facts: Facts) -> None:
 
 def forget_check(store: GraphStore, check: str, like: str | None = None) -> int:
     """Remove the results of a check, of all datasets or of those like a pattern; returns how many there were."""
-    change = Change(record={"kind": "checks", "sources": [check]})
+    change = GraphChange(record={"kind": "checks", "sources": [check]})
 
     def ready() -> bool:
         rows = store.table(CHECKS).to_arrow(where=Compare("check", "=", check)).to_pylist()

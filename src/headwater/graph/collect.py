@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.analyze import Request, analyze_sources
 from headwater.graph.facts import Facts, StatementPlace, add_issues, add_schema, add_statement, with_results
 from headwater.text import Source
 

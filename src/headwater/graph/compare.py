@@ -1,4 +1,4 @@
-"""What changed: between two states of the graph, between two sets of SQL files, and between what SQL says and what
+"""Differences: between two states of the graph, between two sets of SQL files, and between what SQL says and what
 runs did."""
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True)
 class GraphDiff:
-    """What is different between two graphs."""
+    """The differences between two graphs."""
 
     edges: tuple[EdgeChange, ...] = ()
     datasets_added: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class GraphDiff:
 
 
 def diff_states(before: GraphState, after: GraphState, aliases: Mapping[str, str] | None = None) -> GraphDiff:
-    """What changed from one state to another. Only what differs between the snapshots of the tables is read.
+    """Return what changed from one state to another. Only what differs between the snapshots of the tables is read.
     With `aliases`, datasets of one alias are one dataset: what one of them has, all have."""
     named = aliases or {}
     old, new = (_named(rows, named, "source", "target") for rows in _changed_rows(before, after, EDGES))
@@ -122,7 +122,7 @@ def _other_witnesses(
 
 
 def diff_facts(before: Facts, after: Facts) -> GraphDiff:
-    """What changed from one collection of facts to another."""
+    """Return what changed from one collection of facts to another."""
     sides = [_expressions(facts.rows[EDGES.name].values()) for facts in (before, after)]
     datasets = [{key[0] for key in facts.rows[DATASETS.name]} for facts in (before, after)]
     columns = [{Node(*key) for key in facts.rows[COLUMNS.name]} for facts in (before, after)]
@@ -134,7 +134,7 @@ def _edge_key(row: Row) -> EdgeKey:
 
 
 def _expressions(rows: Iterable[Row]) -> dict[EdgeKey, str | None]:
-    """How each edge is computed; of several statements, what the first says."""
+    """Return how each edge is computed; of several statements, what the first says."""
     found: dict[EdgeKey, str | None] = {}
     for row in sorted(rows, key=lambda row: row["statement"]):
         found.setdefault(_edge_key(row), row["expression"])
@@ -181,8 +181,8 @@ class Drift:
 
 
 def drift(state: GraphState) -> list[Drift]:
-    """Where texts and runs disagree about what a column's value is made of; datasets known from one side only are
-    not compared."""
+    """Return where texts and runs disagree about what a column's value is made of; datasets known from one side only
+    are not compared."""
     edges = state.read(EDGES, [*_KEY, "observed"]).to_pylist()
     sides: dict[bool, dict[Node, set[Node]]] = {True: {}, False: {}}
     for row in edges:

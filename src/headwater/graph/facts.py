@@ -89,7 +89,7 @@ def column_name(ref: ColumnRef) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatementPlace:
-    """Where a statement stands, and what is known of it beside its lineage."""
+    """The place of a statement, and the facts about it beside its lineage."""
 
     number: int
     source: Source
@@ -219,7 +219,7 @@ def add_issues(facts: Facts, statement: str, issues: Iterable[Issue]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableWords:
-    """What a source says of a table: the parts of its name, what it is, whose it is, and what its columns are."""
+    """The description of a table by a source: the parts of its name, its text, its owner, and its columns."""
 
     table: tuple[str, ...]
     description: str | None

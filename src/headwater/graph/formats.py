@@ -120,7 +120,7 @@ class EdgeChangeJson(TypedDict):
 
 
 class DiffJson(TypedDict):
-    """What changed between two states."""
+    """The differences between two states."""
 
     edges: list[EdgeChangeJson]
     datasets: NamesJson
@@ -216,7 +216,7 @@ def _branches(answer: Answer, node: Node, indent: str, opened: set[Node]) -> Ite
 
 
 def _children(answer: Answer, node: Node) -> list[tuple[bool, Node, list[Step]]]:
-    """What follows a node: other nodes, each with the steps that lead there, and whether it is the last."""
+    """Return what follows a node: other nodes, each with the steps that lead there, and whether it is the last."""
     upstream = answer.direction is Direction.UPSTREAM
     found: dict[Node, list[Step]] = {}
     for step in answer.beyond(node):

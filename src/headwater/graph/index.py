@@ -24,7 +24,7 @@ _LOADED = (*EDGES.key, "expression", "masking", "approximate", "file", "line", "
 
 
 class Direction(Enum):
-    """Which way a walk goes."""
+    """The direction of a walk."""
 
     UPSTREAM = "upstream"
     DOWNSTREAM = "downstream"
@@ -32,7 +32,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Where a walk came: nodes with their distance, and the edges it took."""
+    """The result of a walk: nodes with their distance, and the edges it took."""
 
     distance: dict[int, int]  # by node, the starts at 0
     edges: Ids  # rows of the edge table
@@ -207,7 +207,7 @@ def _numbered(edges: pa.Table) -> tuple[pa.Array, tuple[Ids, Ids]]:
 
 
 class Neighbours:
-    """What stands next to what, by edges of some kinds (default: all)."""
+    """The neighbours of every node, by edges of some kinds (default: all)."""
 
     def __init__(self, index: EdgeIndex, kinds: Collection[Kind] = tuple(Kind)) -> None:
         self._names = list(index.datasets)

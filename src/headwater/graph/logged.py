@@ -30,7 +30,7 @@ class TableDrift:
 
 
 def table_drift(state: GraphState) -> list[TableDrift]:
-    """Where lineage and warehouse disagree about what a logged statement reads or writes.
+    """Return where lineage and warehouse disagree about what a logged statement reads or writes.
 
     A statement that reads a view may be said to read the view, the tables beneath it, or both.
     """

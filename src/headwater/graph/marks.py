@@ -22,7 +22,7 @@ from headwater.graph.checks import FAIL, MEASURED
 from headwater.graph.facts import Row
 from headwater.graph.store import GraphState
 from headwater.graph.tables import CHECKS, EDGES, RUN_INPUTS, WHOLE, root_column
-from headwater.graph.versions import Version, has_table, held_by
+from headwater.graph.versions import DatasetVersion, has_table, held_by
 from headwater.lake.engine.predicates import Compare, In
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
@@ -62,14 +62,14 @@ _Key: TypeAlias = tuple[str | None, Column]
 _Marks: TypeAlias = frozenset[Mark]
 _Found: TypeAlias = dict[Column, _Marks]
 _NONE: _Marks = frozenset()
-_Source: TypeAlias = tuple[Version, Column]  # a column of a version
+_Source: TypeAlias = tuple[DatasetVersion, Column]  # a column of a version
 
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """How a version came to be: the version whose rows it holds, and what each column is made of."""
+    """The making of a version: the version whose rows it holds, and what each column is made of."""
 
-    held: Version | None = None
+    held: DatasetVersion | None = None
     reads: tuple[tuple[Column, _Source], ...] = ()
     time: datetime | None = None
 
@@ -88,7 +88,7 @@ class Marks:
         self._entering = entering or (lambda names: ())
         self._tables: dict[str, tuple[Table, str | None] | None] = {}
         self._schemas: dict[str | None, list[Schema]] = {}
-        self._found: dict[Version, _Found] = {}
+        self._found: dict[DatasetVersion, _Found] = {}
         self._links: dict[Name, set[Name]] = {}
 
     def of(self, names: Iterable[Name]) -> dict[Name, tuple[Mark, ...]]:
@@ -106,7 +106,7 @@ class Marks:
         }
         return {name: _in_order(marks) for name, marks in found.items() if marks}
 
-    def of_version(self, version: Version) -> dict[str, tuple[Mark, ...]]:
+    def of_version(self, version: DatasetVersion) -> dict[str, tuple[Mark, ...]]:
         """The marks of the columns of one version of a lake table, by the names that they had."""
         if not self._fails or version.snapshot_id is None:
             return {}
@@ -129,7 +129,7 @@ class Marks:
             return _NONE.union(*found.values())
         return found.get(column, _NONE) | found.get(WHOLE, _NONE)
 
-    def _of(self, version: Version) -> _Found:
+    def _of(self, version: DatasetVersion) -> _Found:
         """The marks of a version, after those of all versions that it descends from."""
         waiting = [version]
         while waiting:
@@ -146,7 +146,7 @@ class Marks:
                 self._found[top] = self._joined(top, making)
         return self._found[version]
 
-    def _joined(self, version: Version, making: _Making) -> _Found:
+    def _joined(self, version: DatasetVersion, making: _Making) -> _Found:
         found: dict[Column, set[Mark]] = {}
         checked = self._checked(version)
         for column, marks in (self._found.get(making.held, {}) if making.held is not None else {}).items():
@@ -160,7 +160,7 @@ class Marks:
                 found.setdefault(target, set()).update(self._marks(source, making.time))
         return {column: frozenset(marks) for column, marks in found.items() if marks}
 
-    def _checked(self, version: Version) -> dict[tuple[_Key, str], Row]:
+    def _checked(self, version: DatasetVersion) -> dict[tuple[_Key, str], Row]:
         """The facts of the checks of a version by field and name, the newest of each. Of a version that is gone also
         the facts of those before it: what came between them is not known any more."""
         is_gone = self._snapshot(version) is None
@@ -168,24 +168,24 @@ class Marks:
         for row in self._facts.get(version.table_uuid or "", ()):
             id = int(row["version"] or 0)
             if id == version.snapshot_id or (is_gone and id < (version.snapshot_id or 0)):
-                field_id = self._key(Version(version.dataset, id, version.table_uuid), row["column"])
+                field_id = self._key(DatasetVersion(version.dataset, id, version.table_uuid), row["column"])
                 key = (version.table_uuid, field_id), row["check"]
                 if key not in found or int(found[key]["version"] or 0) <= id:
                     found[key] = row
         return found
 
-    def _making(self, version: Version) -> _Making:
+    def _making(self, version: DatasetVersion) -> _Making:
         snapshot = self._snapshot(version)
         if snapshot is None:
             return _Making(reads=tuple(self._recorded(version)))
         held = held_by(snapshot)
-        before = None if held is None else Version(version.dataset, held, version.table_uuid)
+        before = None if held is None else DatasetVersion(version.dataset, held, version.table_uuid)
         time = datetime.fromtimestamp(snapshot.timestamp / 1000, UTC) - _MOMENT
-        read: dict[str, list[Version]] = {}
+        read: dict[str, list[DatasetVersion]] = {}
         reads: list[tuple[Column, _Source]] = []
         for each in snapshot.origin.inputs if snapshot.origin is not None else ():
             uuid = each.table_uuid or self._uuid(each.dataset)
-            read.setdefault(each.dataset, []).append(Version(each.dataset, each.snapshot_id, uuid))
+            read.setdefault(each.dataset, []).append(DatasetVersion(each.dataset, each.snapshot_id, uuid))
         for edge in snapshot.origin.columns if snapshot.origin is not None else ():
             if Kind(edge.kind).is_direct:
                 target, column = self._key(version, edge.column), _ANY if edge.source == WHOLE else edge.source
@@ -196,8 +196,8 @@ class Marks:
                         reads += [(target, each) for each in self._sources(edge.dataset, column, time)]
         return _Making(before, tuple(reads), time)
 
-    def _recorded(self, version: Version) -> Iterator[tuple[Column, _Source]]:
-        """How the graph says that a version was made that is gone: `ingest --origins` brings it in."""
+    def _recorded(self, version: DatasetVersion) -> Iterator[tuple[Column, _Source]]:
+        """Yield how the graph says that a version was made that is gone: `ingest --origins` brings it in."""
         of = [Compare("dataset", "=", version.dataset), Compare("version", "=", str(version.snapshot_id))]
         made = self._state.read(RUN_INPUTS, where=[*of, Compare("role", "=", "output")]).to_pylist()
         runs = tuple(row["run"] for row in made if row["table_uuid"] == version.table_uuid)
@@ -205,7 +205,7 @@ class Marks:
         edges = self._state.read(EDGES, where=Compare("target", "=", version.dataset)).to_pylist() if runs else ()
         for read in self._state.read(RUN_INPUTS, where=where).to_pylist() if runs else ():
             id = int(read["version"]) if (read["version"] or "").isdigit() else None
-            source = Version(read["dataset"], id, read["table_uuid"])
+            source = DatasetVersion(read["dataset"], id, read["table_uuid"])
             for edge in edges:
                 if edge["observed"] and edge["source"] == source.dataset and Kind(edge["kind"]).is_direct:
                     column = self._key(source, edge["source_column"])
@@ -238,7 +238,7 @@ class Marks:
         table = self._table(dataset)
         return None if table is None else table[1]
 
-    def _table_of(self, version: Version) -> Table | None:
+    def _table_of(self, version: DatasetVersion) -> Table | None:
         """The lake table of a version, which may have another name now; None if it is gone."""
         known = self._table(version.dataset)
         if known is None or known[1] != version.table_uuid:
@@ -251,14 +251,14 @@ class Marks:
         names = (f"{base}.{name}" for base in house.list_databases() for name in house.list_tables(base))
         return {house.entry(parse_name(name)).table_uuid: name for name in names}
 
-    def _snapshot(self, version: Version) -> Snapshot | None:
+    def _snapshot(self, version: DatasetVersion) -> Snapshot | None:
         table = self._table_of(version)
         try:
             return None if table is None or version.snapshot_id is None else table.snapshot(version.snapshot_id)
         except NotFoundError:
             return None
 
-    def _key(self, version: Version, column: str) -> Column:
+    def _key(self, version: DatasetVersion, column: str) -> Column:
         """The field of a column by the name that it had in a version, or got later without another snapshot."""
         table = self._table_of(version)
         if column in (WHOLE, _ANY) or table is None:
@@ -290,14 +290,14 @@ class Marks:
                     snapshot = None
                 if snapshot is None:
                     continue
-                version = Version(name, snapshot.snapshot_id, known[1])
+                version = DatasetVersion(name, snapshot.snapshot_id, known[1])
                 if moment is not None or part in (WHOLE, _ANY):
                     found.append((version, self._key(version, part)))
                 else:  # by the name that it has now
                     fields = known[0].schema.fields
                     found += [(version, each.id) for each in fields if each.name in (part, root_column(part))]
                 continue
-            found.append((Version(name, None), part))
+            found.append((DatasetVersion(name, None), part))
             near = self._from(name, root_column(part)) - seen
             waiting += near
             seen |= near

@@ -14,7 +14,7 @@ from headwater.events.event import Dataset, InputDataset, OutputDataset
 from headwater.events.naming import DatasetName, file_id
 from headwater.graph.checks import add_checks, pin_checks
 from headwater.graph.facts import Facts, Row, add_edge
-from headwater.graph.store import Change, GraphStore
+from headwater.graph.store import GraphChange, GraphStore
 from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, FACT_TABLES, RUN_INPUTS, RUNS, TableSpec
 from headwater.lake.engine.predicates import In
 from headwater.model.names import TableName
@@ -26,7 +26,7 @@ _FILES = ("file", "s3", "gs", "hdfs", "abfss", "wasbs", "dbfs", "az", "oss", "co
 
 
 def dataset_id(name: DatasetName, symlinks: known.SymlinksFacet | None = None) -> tuple[str, str]:
-    """What the graph calls a dataset of an event, and of which kind it is.
+    """Return what the graph calls a dataset of an event, and of which kind it is.
 
     Tables go by their name in the catalog, as SQL text has it, so that what SQL says and what runs did meet; files
     and topics, which have no such name, by their address.
@@ -226,7 +226,7 @@ def ingest_file(store: GraphStore, file: Path) -> tuple[int, list[EventError]]:
 
 
 def gather(events: Iterable[Event]) -> tuple[Facts, int, list[EventError]]:
-    """What events say, how many they are, and what was wrong with those that are left out."""
+    """Return what events say, how many they are, and what was wrong with those that are left out."""
     facts = Facts()
     bad: list[EventError] = []
     count = 0
@@ -253,7 +253,7 @@ def fold(facts: Facts, said: Facts) -> None:
 
 def bring_in(store: GraphStore, facts: Facts, *, kind: str, source: str, count: int) -> str:
     """Merge observed facts with what is there, and write what is new in one change; returns its id."""
-    change = Change(facts, record={"kind": kind, "sources": [source], "statements": count})
+    change = GraphChange(facts, record={"kind": kind, "sources": [source], "statements": count})
 
     def ready() -> bool:
         reconcile(store, facts)

@@ -1,4 +1,4 @@
-"""What the snapshots of a warehouse say of themselves, brought into the graph.
+"""The origins that snapshots of a warehouse record, brought into the graph.
 
 Every commit made by SQL or by an observed Spark job carries its origin: run, inputs with their snapshots, edges of
 columns.

@@ -22,7 +22,7 @@ from headwater.graph.selector import matching, parse_selector
 from headwater.graph.store import GraphState, GraphStore
 from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, WHOLE, TableSpec, root_column
 from headwater.graph.versions import tables_told
-from headwater.lake.tables.at import At
+from headwater.lake.tables.time_travel import At
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
 from headwater.text import Span
@@ -169,7 +169,7 @@ def is_value(step: Step) -> bool:
     return step.kind.influence is InfluenceClass.VALUE
 
 
-class Graph(Protocol):
+class AnyGraph(Protocol):
     """Lineage at one state, in memory or on Spark."""
 
     state: GraphState
@@ -179,7 +179,7 @@ class Graph(Protocol):
         ...
 
 
-def marks_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, tuple[Mark, ...]]:
+def marks_of(graph: AnyGraph, nodes: Iterable[Node]) -> dict[Node, tuple[Mark, ...]]:
     """The failed checks that columns descend from, of those that do."""
 
     def pairs(names: Iterable[Name]) -> Iterator[tuple[Name, Name]]:
@@ -190,7 +190,7 @@ def marks_of(graph: Graph, nodes: Iterable[Node]) -> dict[Node, tuple[Mark, ...]
     return {Node(*name): marks for name, marks in found.items()}
 
 
-def marked(graph: Graph, answer: Answer) -> Answer:
+def marked(graph: AnyGraph, answer: Answer) -> Answer:
     """An answer with the marks of its columns."""
     return replace(answer, marks=marks_of(graph, answer.distance))
 
@@ -230,11 +230,12 @@ class LineageGraph:
         return EdgeIndex(edges)
 
     def trace(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
-        """What a column, or every column of a dataset, is made of. RAISES: NotFoundError with the nearest name."""
+        """Return what a column, or every column of a dataset, is made of. RAISES: NotFoundError with the nearest
+        name."""
         return self._walked(matching(self.index, name), Direction.UPSTREAM, depth, influences)
 
     def impact(self, name: str, *, depth: int | None = None, influences: Iterable[InfluenceClass] = ALL) -> Answer:
-        """What is made of a column or dataset, and so may break with it. RAISES: NotFoundError."""
+        """Return what is made of a column or dataset, and so may break with it. RAISES: NotFoundError."""
         return self._walked(matching(self.index, name), Direction.DOWNSTREAM, depth, influences)
 
     def select(self, selector: str, *, influences: Iterable[InfluenceClass] = ALL) -> Answer:

@@ -1,4 +1,4 @@
-"""How datasets stand together: files that differ by date or partition are one dataset, tables of a database or folder
+"""Groups of datasets: files that differ by date or partition are one dataset, tables of a database or folder
 are a region, and the tables that the graph itself is kept in are shown to those only who ask for them."""
 
 import re
@@ -14,7 +14,7 @@ _VARIES = re.compile(
 
 
 def is_own(dataset: str) -> bool:
-    """Whether a dataset is one of the tables that lineage is kept in."""
+    """Return whether a dataset is one of the tables that lineage is kept in."""
     return dataset.startswith(f"{DATABASE}.")
 
 

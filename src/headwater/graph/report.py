@@ -1,4 +1,4 @@
-"""What a harvest came to: statements by status, output columns, tables that nothing describes, what to do next."""
+"""The report of a harvest: statements by status, output columns, tables that nothing describes, what to do next."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

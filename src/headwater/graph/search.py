@@ -84,7 +84,7 @@ def _letters(word: str) -> int:
 
 
 def _distance(one: str, other: str) -> int:
-    """How many letters must be put in, left out, replaced or exchanged with their neighbour."""
+    """Return how many letters must be put in, left out, replaced or exchanged with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

@@ -1,4 +1,4 @@
-"""How people name a part of the graph: `2+shop.orders.total+1`.
+"""The names of parts of the graph, as people write them: `2+shop.orders.total+1`.
 
 A name is a dataset or a column of one; `*` and `?` stand for any characters. A number and a plus before it ask for so
 many steps upstream, behind it downstream; a plus alone for all there are.

@@ -10,9 +10,9 @@ from typing import assert_never
 
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Row
-from headwater.graph.turns import keeps_rows
+from headwater.graph.lock import keeps_rows
 from headwater.lake.tables import Table
-from headwater.lake.tables.at import Back, ById, ByTime
+from headwater.lake.tables.time_travel import Back, ById, ByTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,17 @@ import pyarrow as pa
 from headwater.errors import NotFoundError, SchemaError, UsageError
 from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
+from headwater.graph.lock import one_at_a_time, take_back_all
 from headwater.graph.states import KeptSnapshots, State, choose, list_states
 from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
-from headwater.graph.turns import one_at_a_time, take_back_all
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.commit import PlacedFile
-from headwater.lake.metadata.evolution import AddColumn
+from headwater.lake.metadata.schema_change import AddColumn
 from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At, Back, ById, ByTag, ByTime, parse_at
 from headwater.lake.tables.maintenance import compact_if_due
+from headwater.lake.tables.time_travel import At, Back, ById, ByTag, ByTime, parse_at
 from headwater.lake.tables.writes import CommitFacts, write_rows
 from headwater.model.schema import Field, Schema
 from headwater.model.types import parse_type
@@ -51,8 +51,8 @@ class WrittenFiles:
 
 
 @dataclass(slots=True)
-class Change:
-    """What is to become of the graph: rows to write and keys to remove, by table, and the record of it."""
+class GraphChange:
+    """A change of the graph: rows to write and keys to remove, by table, and the record of it."""
 
     facts: Facts = field(default_factory=Facts)
     removed: dict[str, list[Key]] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class GraphStore:
     def table(self, spec: TableSpec) -> Table:
         return self.warehouse.table(spec.full_name)
 
-    def apply(self, change: Change, ready: Callable[[], bool] = lambda: True) -> str:
+    def apply(self, change: GraphChange, ready: Callable[[], bool] = lambda: True) -> str:
         """Carry out a change; returns its id. Trying the same change again does what was not done yet.
 
         `ready` is called when no other change can come between. It completes the change from what the tables hold,
@@ -125,7 +125,7 @@ class GraphStore:
         pins = self.state().pins if self.states() else {}  # without a state, no change has come to its end yet
         return take_back_all({spec.name: self.table(spec) for spec in FACT_TABLES}, pins, mine)
 
-    def _write(self, change: Change, undone: Mapping[str, int]) -> None:
+    def _write(self, change: GraphChange, undone: Mapping[str, int]) -> None:
         """Write the tables of a change, and its record. What was `undone` is written again under another name.
         The record names the tables that have changed: the others stay at the snapshots of the states before, so that
         a compaction in between belongs to those states too."""
@@ -149,7 +149,7 @@ class GraphStore:
                 snapshots[spec.name] = latest.snapshot_id
         self.record(change, {name: id for name, id in snapshots.items() if name in changed})
 
-    def record(self, change: Change, snapshots: Mapping[str, int]) -> None:
+    def record(self, change: GraphChange, snapshots: Mapping[str, int]) -> None:
         """Make a change visible: its tables are written, at these snapshots."""
         states = self.states()
         again = next((state.number for state in states if state.harvest == change.id), None)
@@ -282,7 +282,7 @@ def arrow_schema(spec: TableSpec) -> pa.Schema:
     )
 
 
-def _rows(change: Change, spec: TableSpec) -> pa.Table:
+def _rows(change: GraphChange, spec: TableSpec) -> pa.Table:
     rows = change.facts.to_arrow(spec, arrow_schema(spec))
     return pa.concat_tables([rows, change.tables[spec.name]]) if spec.name in change.tables else rows
 

@@ -7,7 +7,7 @@ from headwater.errors import UsageError
 from headwater.graph.facts import OWNER, Facts
 from headwater.graph.questions import LineageGraph, Node
 from headwater.graph.selector import matching
-from headwater.graph.store import Change, GraphStore
+from headwater.graph.store import GraphChange, GraphStore
 from headwater.graph.tables import COLUMNS, WHOLE
 
 
@@ -23,7 +23,7 @@ def describe(store: GraphStore, name: str, text: str | None, *, owner: str | Non
             raise UsageError("a column has no owner of its own", hint=f"name its table: {node.dataset}")
         words["tags"] = [f"{OWNER}{owner}"]
     facts.add(COLUMNS, dataset=node.dataset, column=node.column, **words)
-    store.apply(Change(facts, record={"kind": "describe", "sources": [str(node)]}))
+    store.apply(GraphChange(facts, record={"kind": "describe", "sources": [str(node)]}))
     return node
 
 
@@ -45,5 +45,5 @@ def tag_columns(store: GraphStore, names: Iterable[str], tags: Sequence[str], *,
             facts.add(COLUMNS, dataset=node.dataset, column=node.column, tags=after)
             changed.append(node)
     if changed:
-        store.apply(Change(facts, record={"kind": "tag", "sources": list(tags)}))
+        store.apply(GraphChange(facts, record={"kind": "tag", "sources": list(tags)}))
     return changed

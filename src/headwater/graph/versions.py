@@ -1,4 +1,4 @@
-"""Which versions made which: `why` a snapshot is what it is, and which tables are behind their inputs.
+"""The versions behind a version: `why` a snapshot is what it is, and which tables are behind their inputs.
 These questions are answered by the lake itself: every snapshot carries its origin."""
 
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from headwater.errors import NotFoundError, UsageError
 from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At
+from headwater.lake.tables.time_travel import At
 
 _UPKEEP = (Operation.COMPACT,)  # commits that change files, not rows
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class DatasetVersion:
     """A state of a dataset: of a lake table its snapshot, None for what has no versions."""
 
     dataset: str
@@ -27,14 +27,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """How a version came to be: the commits since the one before, and the versions that these read."""
+    """The making of a version: the commits since the one before, and the versions that these read."""
 
-    version: Version
+    version: DatasetVersion
     operation: str | None
     job: str | None
     run: str | None
     time: int | None  # milliseconds since 1970
-    inputs: tuple[tuple[Version, tuple[str, ...]], ...]
+    inputs: tuple[tuple[DatasetVersion, tuple[str, ...]], ...]
     depth: int
 
 
@@ -49,8 +49,8 @@ def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
     start = source.snapshot(at)
     if start is None:
         raise NotFoundError(f"{table} has no snapshot yet")
-    found: dict[Version, Made] = {}
-    queue = [(Version(str(source.name), start.snapshot_id, source.store.table_uuid), 0)]
+    found: dict[DatasetVersion, Made] = {}
+    queue = [(DatasetVersion(str(source.name), start.snapshot_id, source.store.table_uuid), 0)]
     for version, depth in queue:
         if version in found:
             continue
@@ -60,7 +60,7 @@ def why(warehouse: Warehouse, table: str, at: At | None = None) -> list[Made]:
     return list(found.values())
 
 
-def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
+def _made(warehouse: Warehouse, version: DatasetVersion, depth: int) -> Made:
     if version.snapshot_id is None or not has_table(warehouse, version.dataset):
         return Made(version, None, None, None, None, (), depth)
     table = warehouse.table(version.dataset)
@@ -70,10 +70,10 @@ def _made(warehouse: Warehouse, version: Version, depth: int) -> Made:
         commits = list(_contributing(table, version.snapshot_id))
     except NotFoundError:  # expired: that it was read is known, what made it no more
         return Made(version, "expired", None, None, None, (), depth)
-    columns: dict[Version, dict[str, None]] = {}
+    columns: dict[DatasetVersion, dict[str, None]] = {}
     for commit in commits:
         for read in commit.origin.inputs if commit.origin is not None else ():
-            source = Version(read.dataset, read.snapshot_id, read.table_uuid)
+            source = DatasetVersion(read.dataset, read.snapshot_id, read.table_uuid)
             columns.setdefault(source, {}).update(dict.fromkeys(read.columns))
     last = next((each for each in commits if each.operation not in _UPKEEP), commits[0])
     origin = last.origin
@@ -95,7 +95,7 @@ def tables_told(warehouse: Warehouse) -> list[str]:
 
 
 def has_table(warehouse: Warehouse, dataset: str) -> bool:
-    """Whether a dataset is a table of this warehouse, and not a file, or a table of another."""
+    """Return whether a dataset is a table of this warehouse, and not a file, or a table of another."""
     try:
         return warehouse.has_table(dataset)
     except UsageError:  # it has not even the name of a table
@@ -178,7 +178,8 @@ def _stale_inputs(warehouse: Warehouse, name: str) -> Iterator[Stale]:
 
 
 def _changed(source: Table, start: int, end: int, columns: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """Which of some columns changed between two snapshots, and in how many rows; new and gone rows count too."""
+    """Return which of some columns changed between two snapshots, and in how many rows; new and gone rows count
+    too."""
     if all(_is_upkeep(source, id) for id in range(start + 1, end + 1)):
         return (), 0
     try:

@@ -13,8 +13,8 @@ from pyspark.sql.types import StringType, StructType
 
 from headwater.errors import UsageError
 from headwater.lake.metadata.snapshot import Snapshot
-from headwater.lake.tables.at import At
-from headwater.spark.source.options import STORAGE, Place
+from headwater.lake.tables.time_travel import At
+from headwater.spark.source.options import STORAGE, TablePlace
 from headwater.spark.source.types import spark_schema
 from headwater.text import nearest
 
@@ -65,7 +65,7 @@ def read_outside(spark: SparkSession, source: Outside, schema: StructType | None
 
 def import_rows(
     spark: SparkSession,
-    place: Place,
+    place: TablePlace,
     source: Outside,
     *,
     create: bool = False,
@@ -92,7 +92,7 @@ def import_rows(
     return landed
 
 
-def export_rows(spark: SparkSession, place: Place, target: Outside, *, at: At | None = None) -> None:
+def export_rows(spark: SparkSession, place: TablePlace, target: Outside, *, at: At | None = None) -> None:
     """Write a table, as it is or as it was, in a format of Spark's; what was at the target is replaced."""
     options = _options(place) | ({"at": str(at)} if at is not None else {})
     frame = spark.read.format("headwater").options(**options).load()
@@ -101,6 +101,6 @@ def export_rows(spark: SparkSession, place: Place, target: Outside, *, at: At | 
     frame.write.format(format).mode("overwrite").options(**{**usual, **target.options}).save(target.paths[0])
 
 
-def _options(place: Place) -> dict[str, str]:
+def _options(place: TablePlace) -> dict[str, str]:
     storage = {STORAGE + name: value for name, value in place.storage}
     return {"warehouse": place.warehouse, "table": place.table, **storage}

@@ -21,7 +21,7 @@ from headwater.events import Event, read_events
 from headwater.graph.facts import Facts
 from headwater.graph.observed import expanded, fold, gather, reconcile
 from headwater.graph.origins import gather_origins
-from headwater.graph.store import Change, GraphStore, WrittenFiles, arrow_schema
+from headwater.graph.store import GraphChange, GraphStore, WrittenFiles, arrow_schema
 from headwater.graph.tables import EDGES, FACT_TABLES
 from headwater.graph.versions import tables_told
 from headwater.jobs.parts import run_parts
@@ -39,7 +39,7 @@ _pickle: Any = CPickleSerializer()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FilePiece:
     """The lines of a file that begin between two positions, and the number of the first."""
 
     file: str
@@ -64,7 +64,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Told:
-    """What was gathered of one part: how many events or origins, and those that are refused."""
+    """The facts gathered from one part: how many events or origins, and those that are refused."""
 
     count: int = 0
     read: int = 0  # those that are refused for what is in them are read, too
@@ -100,22 +100,22 @@ def origins_on_spark(spark: SparkSession, store: GraphStore) -> int:
     return sum(each.count for each in _bring_in(spark, store, parts, _read_tables, "origins", url, len(names)))
 
 
-def _cut(spark: SparkSession, file: Path, size: int) -> list[Piece]:
+def _cut(spark: SparkSession, file: Path, size: int) -> list[FilePiece]:
     """Pieces of a file. Lines are counted first, in tasks: a refused event is known by the number of its line."""
     each = max(1, min(_PIECE, -(-size // (2 * spark.sparkContext.defaultParallelism))))
-    pieces = [Piece(str(file.absolute()), at, min(at + each, size)) for at in range(0, size, each)]
+    pieces = [FilePiece(str(file.absolute()), at, min(at + each, size)) for at in range(0, size, each)]
     numbered, first = [], 1
     for piece, lines in zip(pieces, run_parts(spark.sparkContext, pieces, _count_lines)):
-        numbered.append(Piece(piece.file, piece.start, piece.end, first))
+        numbered.append(FilePiece(piece.file, piece.start, piece.end, first))
         first += lines
     return numbered
 
 
-def _count_lines(piece: Piece) -> int:
+def _count_lines(piece: FilePiece) -> int:
     return sum(1 for _ in piece.lines())
 
 
-def _read_piece(name: str, piece: Piece) -> tuple[Facts, Told]:
+def _read_piece(name: str, piece: FilePiece) -> tuple[Facts, Told]:
     errors: list[EventError] = []
 
     def events() -> Iterator[Event]:
@@ -154,7 +154,7 @@ def _bring_in(
     numbered = context.parallelize(list(enumerate(parts)), len(parts))
     gathered = numbered.map(partial(_gather, read, source, width)).persist(StorageLevel.DISK_ONLY)
     told = gathered.map(lambda each: each[0]).collect()
-    change = Change(record={"kind": kind, "sources": [source], "statements": sum(each.count for each in told)})
+    change = GraphChange(record={"kind": kind, "sources": [source], "statements": sum(each.count for each in told)})
 
     def ready() -> bool:
         plans = {}
@@ -179,7 +179,7 @@ def _bring_in(
 def _gather(
     read: Callable[[str, P], tuple[Facts, Told]], source: str, width: int, numbered: tuple[int, P]
 ) -> tuple[Told, list[tuple[int, tuple[int, bytes]]]]:
-    """What one part says, cut by keys for the tasks that merge."""
+    """Return what one part says, cut by keys for the tasks that merge."""
     number, part = numbered
     facts, told = read(source, part)
     cut: list[dict[str, dict[Any, Any]]] = [{} for _ in range(width)]

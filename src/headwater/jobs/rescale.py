@@ -14,15 +14,15 @@ from headwater.jobs.parts import Progress, no_progress, run_parts
 from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Table
 from headwater.lake.tables.maintenance import forget_folder
-from headwater.lake.tables.pieces import cut_split
 from headwater.lake.tables.plan import Split
 from headwater.lake.tables.read import read_split
+from headwater.lake.tables.split_sizes import cut_split
 from headwater.spark.source.commits import WritePlan, Written, finish
-from headwater.spark.source.options import SPLIT_BYTES, Place, StoredAt, stored_at
+from headwater.spark.source.options import SPLIT_BYTES, StoredAt, TablePlace, stored_at
 from headwater.spark.source.writer import TaskWriter
 
 
-def rescale(spark: SparkSession, place: Place, buckets: int, *, progress: Progress = no_progress) -> Table:
+def rescale(spark: SparkSession, place: TablePlace, buckets: int, *, progress: Progress = no_progress) -> Table:
     """Give a table with a primary key another number of buckets.
 
     RAISES: SchemaError for a table without a key, CommitConflictError when somebody has written meanwhile.

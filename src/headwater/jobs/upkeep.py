@@ -13,7 +13,7 @@ from headwater.jobs.parts import Progress, no_progress, run_parts
 from headwater.lake.metadata.expire import Delete
 from headwater.lake.tables.maintenance import Compaction, compact_place
 from headwater.lake.tables.state import Place as Bucket
-from headwater.spark.source.options import Place, StoredAt, stored_at
+from headwater.spark.source.options import StoredAt, TablePlace, stored_at
 
 _FILES_PER_TASK = 500
 
@@ -28,7 +28,7 @@ class BucketAt:
 
 
 def compact(
-    context: SparkContext, places: Sequence[Place], *, full: bool = True, progress: Progress = no_progress
+    context: SparkContext, places: Sequence[TablePlace], *, full: bool = True, progress: Progress = no_progress
 ) -> list[Compaction]:
     """Merge the sorted runs of every bucket of some tables, each bucket in a task that commits it by itself.
 
@@ -42,7 +42,7 @@ def compact(
     return [done for done in run_parts(context, parts, _compact, progress) if done is not None]
 
 
-def delete_in_tasks(context: SparkContext, place: Place, progress: Progress = no_progress) -> Delete:
+def delete_in_tasks(context: SparkContext, place: TablePlace, progress: Progress = no_progress) -> Delete:
     """A function that removes files of a table in tasks, for its expiry and for its orphans."""
     at = stored_at(place, place.open())
 

@@ -179,7 +179,7 @@ def _reach(edges: DataFrame, starts: _Nodes, direction: Direction, depth: int | 
 
 
 def _is_cut(edges: DataFrame, reached: _Nodes, direction: Direction, depth: int) -> bool:
-    """Whether edges lead on from the nodes at the depth that ended a walk."""
+    """Return whether edges lead on from the nodes at the depth that ended a walk."""
     beyond = _leaving(edges, reached.at(f.col("step") == depth), direction)
     return not _leaving(beyond, reached.at(f.col("step") < depth), direction, how="left_anti").isEmpty()
 
@@ -201,7 +201,7 @@ def _leaving(edges: DataFrame, nodes: _Nodes, direction: Direction, *, how: str 
 
 
 def _inside(inner: Column, outer: Column) -> Column:
-    """Whether a column is a field inside another."""
+    """Return whether a column is a field inside another."""
     return inner.startswith(f.concat(outer, f.lit("."))) | inner.startswith(f.concat(outer, f.lit("[")))
 
 

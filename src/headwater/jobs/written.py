@@ -8,23 +8,23 @@ import pyarrow as pa
 from headwater.graph.facts import Key
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import TableSpec
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.metadata.commit import PlacedFile
 from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables.shape import UNDECIDED
 from headwater.lake.tables.writes import add_files, decide_buckets, key_tables
 from headwater.spark.source.commits import WritePlan
-from headwater.spark.source.options import Place, stored_at, whole_url
+from headwater.spark.source.options import TablePlace, stored_at, whole_url
 from headwater.spark.source.writer import TaskWriter
 
 
-def place_of(store: GraphStore, spec: TableSpec) -> Place:
-    """Where a table of the graph is, for tasks."""
-    return Place(whole_url(store.warehouse.url), spec.full_name)
+def place_of(store: GraphStore, spec: TableSpec) -> TablePlace:
+    """Return where a table of the graph is, for tasks."""
+    return TablePlace(whole_url(store.warehouse.url), spec.full_name)
 
 
 def plan_files(store: GraphStore, spec: TableSpec, rows: int) -> WritePlan:
-    """How tasks write rows of a table of the graph: about so many in all."""
+    """Return how tasks write rows of a table of the graph: about so many in all."""
     table = store.table(spec)
     shape = table.store.shape()
     if shape.buckets == UNDECIDED:
@@ -43,7 +43,7 @@ def write_files(
         if gone.get(name):
             store = plans[name].at.open()
             shape = store.shape(plans[name].schema_id)
-            add_files(store, shape, key_tables(gone[name], shape), placed, kind=Kind.DELETE)
+            add_files(store, shape, key_tables(gone[name], shape), placed, kind=RowKind.DELETE)
         placed += TaskWriter(plans[name]).write(table.to_batches()).files.all()
         if placed:
             files.placed[name] = placed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from headwater.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from headwater.lake.engine.batch import Kind
+    from headwater.lake.engine.batch import RowKind
     from headwater.lake.engine.cache import BlockCache
     from headwater.lake.engine.keys import RowKey
     from headwater.lake.engine.lsm import LSMTree
@@ -25,13 +25,13 @@ __all__ = [
     "Compare",
     "In",
     "IsNull",
-    "Kind",
     "LSMTree",
     "MemTable",
     "MemTableState",
     "Predicate",
     "Row",
     "RowKey",
+    "RowKind",
     "SSTableReader",
     "SSTableWriter",
     "StartsWith",
@@ -46,7 +46,7 @@ __getattr__ = on_first_use(
         "Compare": "headwater.lake.engine.predicates",
         "In": "headwater.lake.engine.predicates",
         "IsNull": "headwater.lake.engine.predicates",
-        "Kind": "headwater.lake.engine.batch",
+        "RowKind": "headwater.lake.engine.batch",
         "LSMTree": "headwater.lake.engine.lsm",
         "MemTable": "headwater.lake.engine.memtable",
         "MemTableState": "headwater.lake.engine.memtable",

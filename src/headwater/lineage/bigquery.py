@@ -12,12 +12,12 @@ _MAX_DEPTH = 30
 
 
 def is_bigquery_table(value: Any) -> bool:
-    """Whether a JSON value is a table as `bq show --format=json` or the API gives it."""
+    """Return whether a JSON value is a table as `bq show --format=json` or the API gives it."""
     return isinstance(value, Mapping) and "tableReference" in value
 
 
 def is_bigquery_fields(value: Any) -> bool:
-    """Whether a JSON value is a list of fields as `bq show --schema` gives it."""
+    """Return whether a JSON value is a list of fields as `bq show --schema` gives it."""
     return (
         isinstance(value, list)
         and bool(value)

@@ -1,4 +1,4 @@
-"""Who makes which column: the definitions of a statement's columns and the conditions on its rows.
+"""The definitions of columns: the definitions of a statement's columns and the conditions on its rows.
 One walk over the relations, not over the expressions: a subquery inside an expression is bound when it is first
 looked at. Everything is keyed by column id, so order does not matter and a recursive CTE needs no special care."""
 
@@ -46,7 +46,7 @@ Definition: TypeAlias = Expression | Stored
 
 @dataclass(slots=True)
 class RowScope:
-    """What decides which rows a relation has: its conditions, and the CTEs whose rows it takes."""
+    """The conditions that decide the rows of a relation: its conditions, and the CTEs whose rows it takes."""
 
     conditions: list[tuple[Kind, Expression, Span | None]] = field(default_factory=list)
     ctes: list[int] = field(default_factory=list)

@@ -1,5 +1,6 @@
-"""What a statement does to the schema, as plain facts. Every front end can give them, and `SchemaResolver.apply` is
-the only one that acts on them, in the order of the statements. Names are as written; the resolver qualifies them."""
+"""The effects of a statement on the schema, as plain facts. Every front end can give them, and `SchemaResolver.apply`
+is the only one that acts on them, in the order of the statements. Names are as written; the resolver qualifies
+them."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What lineage has to know about functions: the one table of it.
+"""The rules of functions for lineage: the one table of them.
 Most functions need no entry: every argument is part of the value, and what is inside a struct argument cannot be told
 apart. Names are lower case, in any dialect's spelling; a name that means different things in two dialects has the
 rule that is right for both."""
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Passing(Enum):
-    """Which argument a path into the result leads into."""
+    """The argument into which a path into the result leads."""
 
     NOTHING = "nothing"  # the result is a new value: a path into it ends here
     SAME = "same"  # the result is one of the value arguments: the path goes on into each
@@ -17,10 +17,10 @@ class Passing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FunctionRule:
-    """How one function uses its arguments. `conditions` are the positions that choose rather than make the value
-    (negative ones count from the end), the rest are values. `tests` says that the values choose, too: `coalesce`
-    looks whether each is null. `masks` says that the value cannot be told from the result. `passing` concerns paths
-    into the result."""
+    """The use that one function makes of its arguments. `conditions` are the positions that choose rather than make
+    the value (negative ones count from the end), the rest are values. `tests` says that the values choose, too:
+    `coalesce` looks whether each is null. `masks` says that the value cannot be told from the result. `passing`
+    concerns paths into the result."""
 
     conditions: tuple[int, ...] = ()
     tests: bool = False

@@ -6,7 +6,7 @@ inside its table."""
 
 from headwater.errors import Issue
 from headwater.lineage.effects import AlterColumns, RenameTable, SchemaEffect, SwapTables, UseColumns
-from headwater.lineage.known import KnownTable
+from headwater.lineage.known_table import KnownTable
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName, renamed

@@ -19,13 +19,13 @@ from headwater.model.edges import ColumnRef, Edge, InfluenceClass
 
 
 class Reading(Enum):
-    """Which kinds of influence make a parent."""
+    """The kinds of influence that make a parent."""
 
     VALUE = "value"
     FULL = "full"
 
     def takes(self, edge: Edge) -> bool:
-        """Whether an edge counts in this reading."""
+        """Return whether an edge counts in this reading."""
         influence = edge.kind.influence
         return influence is InfluenceClass.VALUE or (self is Reading.FULL and influence is InfluenceClass.CONDITION)
 

@@ -1,4 +1,4 @@
-"""Which table a name means, at this point of a script.
+"""Resolves names of tables, at a point of a script.
 
 The rules, in the order in which they apply:
 
@@ -20,7 +20,7 @@ import msgspec
 
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage import effects
-from headwater.lineage.known import KnownTable, alter_columns, compare, on_the_wire
+from headwater.lineage.known_table import KnownTable, alter_columns, compare, on_the_wire
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
 from headwater.model.names import FOLDS, CaseRule, TableName, is_path, renamed
 from headwater.model.relation import Resolution

@@ -43,7 +43,7 @@ class AnalyzeResult:
 
     @property
     def has_errors(self) -> bool:
-        """Whether some statement could not be read at all."""
+        """Return whether some statement could not be read at all."""
         return any(issue.severity is Severity.ERROR for issue in self.issues)
 
     @cached_property

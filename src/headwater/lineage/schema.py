@@ -1,4 +1,4 @@
-"""What is known about tables, as it is given (imported) and as it is reported (resolved).
+"""The schema of tables, as it is given (imported) and as it is reported (resolved).
 The classes are the wire format: Python spells the names in snake_case, JSON in camelCase. Optional values that are
 not there are left out of the JSON."""
 
@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from headwater.errors import SchemaError
-from headwater.model.names import Case, CaseRule, case_rule
+from headwater.model.names import CaseFolding, CaseRule, case_rule
 
 
 class CaseSensitivity(Enum):
-    """How names are compared: as the dialect does, folded to one case unless quoted, or exactly."""
+    """The comparison of names: as the dialect does, folded to one case unless quoted, or exactly."""
 
     DIALECT = "dialect"
     LOWER = "lower"
@@ -23,7 +23,7 @@ class CaseSensitivity(Enum):
         """The case rule to use for a dialect."""
         if self is CaseSensitivity.DIALECT:
             return case_rule(dialect)
-        case = Case(self.value)
+        case = CaseFolding(self.value)
         return CaseRule(case, case)
 
 
@@ -32,7 +32,7 @@ class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
 
 class SchemaNamespaceHint(Wire, frozen=True, kw_only=True):
-    """Where to look for tables named without a schema."""
+    """The schema in which tables without one are looked up."""
 
     schema: str
     catalog: str | None = None
@@ -103,7 +103,7 @@ class SchemaMetadata(Wire, frozen=True, kw_only=True):
     allow_implied: bool = True
 
 
-class Origin(Enum):
+class TableOrigin(Enum):
     """Return whether a table of the resolved schema was given or inferred."""
 
     IMPORTED = "imported"
@@ -132,7 +132,7 @@ class ResolvedColumnSchema(Wire, frozen=True, kw_only=True):
 
     name: str
     data_type: str | None = None
-    origin: Origin | None = None
+    origin: TableOrigin | None = None
     is_primary_key: bool | None = None
     foreign_key: ForeignKey | None = None
 
@@ -142,7 +142,7 @@ class ResolvedSchemaTable(Wire, frozen=True, kw_only=True):
 
     name: str
     columns: tuple[ResolvedColumnSchema, ...]
-    origin: Origin
+    origin: TableOrigin
     updated_at: str
     schema: str | None = None
     catalog: str | None = None

@@ -13,8 +13,8 @@ import msgspec
 
 from headwater.errors import Issue
 from headwater.lineage.effects import ColumnDefinition, SchemaEffect, UseColumns
-from headwater.lineage.known import KnownTable
-from headwater.lineage.layers import ABSENT, EVERYTHING, Absent, Key, Layer
+from headwater.lineage.known_table import KnownTable
+from headwater.lineage.overlay import ABSENT, EVERYTHING, Absent, Key, Layer
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import SchemaMetadata, TableConstraintInfo
 from headwater.model.names import TableName
@@ -47,7 +47,8 @@ class Slice(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Sight(msgspec.Struct, frozen=True, array_like=True):
-    """What a piece of SQL saw: by layer and key a hash of the table, "" where there was none."""
+    """The part of the schema that a piece of SQL saw: by layer and key a hash of the table, "" where there was
+    none."""
 
     layers: tuple[tuple[tuple[Key, str], ...], ...] = ((), (), ())
     spelled: tuple[tuple[Key, Key], ...] = ()
@@ -214,7 +215,7 @@ class WatchedResolver(SchemaResolver):
         return other
 
     def sight(self, hashes: Hashes) -> Sight:
-        """What was seen so far of what was there in the beginning."""
+        """Return what was seen so far of what was there in the beginning."""
         layers = tuple(
             tuple((key, self._hash(hashes, name, key)) for key in sorted(self._lookups[name])) for name in LAYERS
         )
@@ -244,7 +245,7 @@ def in_namespace(schema: SchemaMetadata, namespace: tuple[str | None, str | None
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a piece of SQL saw of the schema and what it did to it."""
+    """The part of the schema that a piece of SQL saw, and the effects that it had."""
 
     sight: Sight
     effects: tuple[SchemaEffect, ...]

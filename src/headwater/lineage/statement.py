@@ -16,7 +16,7 @@ RESULT = TableName.of("<result>")
 
 
 class Status(Enum):
-    """How much of a statement's lineage is there."""
+    """The completeness of a statement's lineage."""
 
     RESOLVED = "resolved"  # every edge is certain
     APPROXIMATE = "approximate"  # there are edges in doubt, or some are missing; the issues say why
@@ -44,7 +44,7 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True)
 class StatementLineage:
-    """What one statement reads, writes, and how the two hang together.
+    """The inputs and outputs of one statement, and the edges between them.
     Edges are in the order of the output columns; row influence, which concerns all columns alike, comes last, once,
     with the whole table as target (`ColumnRef.column` is None). Filters inside a scalar subquery concern one column
     only and have that column as target."""

@@ -9,7 +9,7 @@ from headwater.lineage.bindings import Bindings, Stored
 from headwater.lineage.functions import Passing, rule_of
 from headwater.lineage.sources import CODES, KINDS, Leaf, Sources, Way, add, add_as, strongest
 from headwater.lineage.statement import RESULT, OutputColumn, SourceTable, StatementLineage, Status, settle_status
-from headwater.lineage.values import OutOfTime, Path, Values
+from headwater.lineage.values import OutOfTime, Path, ValueSources
 from headwater.lineage.walk import subqueries_of
 from headwater.model import relation as rel
 from headwater.model.edges import ELEMENT, ColumnRef, Edge, Kind
@@ -17,22 +17,22 @@ from headwater.model.names import TableName
 from headwater.text import Span
 
 
-class Written(Protocol):
-    """What spans point into: a `Source`, or anything else that can show the text of an expression."""
+class SpanSource(Protocol):
+    """The text that spans point into: a `Source`, or anything else that can show the text of an expression."""
 
     def excerpt(self, span: Span, /) -> str:
         """The text of an expression."""
         ...
 
     def place(self, span: Span, /) -> str | None:
-        """Where it was written."""
+        """Return where it was written."""
         ...
 
 
 def trace(
     write: rel.Write,
     *,
-    source: Written | None = None,
+    source: SpanSource | None = None,
     output: TableName | None = None,
     issues: Iterable[Issue] = (),
     deadline: float | None = None,
@@ -87,12 +87,12 @@ def _output_columns(assignments: tuple[rel.Assignment, ...]) -> tuple[OutputColu
 class _Tracer:
     """One statement being traced."""
 
-    def __init__(self, write: rel.Write, source: Written | None, deadline: float | None, places: bool) -> None:
+    def __init__(self, write: rel.Write, source: SpanSource | None, deadline: float | None, places: bool) -> None:
         self.write = write
         self.source = source
         self.places = places
         self.bindings = Bindings()
-        self.values = Values(self.bindings, deadline)
+        self.values = ValueSources(self.bindings, deadline)
         self.target = write.target or RESULT
         self.texts: dict[Span, str] = {}
         if write.target_scan is not None:

@@ -51,7 +51,7 @@ class OutOfTime(Exception):
     """Raised when a statement takes longer than it may."""
 
 
-class Values:
+class ValueSources:
     """The sources of expressions of one statement.
     REQUIRES: every column an expression refers to is bound, or belongs to a subquery or Let inside it."""
 
@@ -87,7 +87,7 @@ class Values:
                 pending.append(deep.key)
 
     def rows_scope(self, subquery: rel.Subquery) -> RowScope:
-        """What decides the rows of a subquery; binds its columns when it is first met."""
+        """Return what decides the rows of a subquery; binds its columns when it is first met."""
         held = self._subqueries.get(id(subquery))
         if held is None:  # the subquery is kept, so that its id stays its own
             held = self._subqueries[id(subquery)] = (subquery, self.bindings.bind(subquery.relation))
@@ -316,17 +316,17 @@ class Values:
         return known
 
 
-_BY_TYPE: dict[type, Callable[[Values, Any, Path], Sources]] = {
-    rel.Ref: Values._ref,
-    rel.Literal: Values._literal,
-    rel.Call: Values._call,
-    rel.Case: Values._case,
-    rel.Window: Values._window,
-    rel.MakeStruct: Values._make_struct,
-    rel.GetField: Values._get_field,
-    rel.MakeArray: Values._make_array,
-    rel.Element: Values._element,
-    rel.OneOf: Values._one_of,
-    rel.Let: Values._let,
-    rel.Subquery: Values._subquery,
+_BY_TYPE: dict[type, Callable[[ValueSources, Any, Path], Sources]] = {
+    rel.Ref: ValueSources._ref,
+    rel.Literal: ValueSources._literal,
+    rel.Call: ValueSources._call,
+    rel.Case: ValueSources._case,
+    rel.Window: ValueSources._window,
+    rel.MakeStruct: ValueSources._make_struct,
+    rel.GetField: ValueSources._get_field,
+    rel.MakeArray: ValueSources._make_array,
+    rel.Element: ValueSources._element,
+    rel.OneOf: ValueSources._one_of,
+    rel.Let: ValueSources._let,
+    rel.Subquery: ValueSources._subquery,
 }

@@ -29,7 +29,7 @@ class InfluenceClass(Enum):
 
 
 class Kind(Enum):
-    """How the source takes part in the target; the order is from weaker to stronger within value kinds."""
+    """The part that the source takes in the target; the order is from weaker to stronger within value kinds."""
 
     IDENTITY = "IDENTITY"
     TRANSFORMATION = "TRANSFORMATION"
@@ -48,7 +48,7 @@ class Kind(Enum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether OpenLineage calls it DIRECT."""
+        """Return whether OpenLineage calls it DIRECT."""
         return _INFLUENCE[self] is InfluenceClass.VALUE
 
 

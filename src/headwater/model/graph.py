@@ -63,11 +63,13 @@ class Graph(Generic[N, P]):
         return (link for links in self._out.values() for link in links)
 
     def upstream(self, node: N, *, depth: int | None = None) -> dict[N, int]:
-        """What a node is made of, nearest first, with the distance of each. The node itself is not among them."""
+        """Return what a node is made of, nearest first, with the distance of each. The node itself is not among
+        them."""
         return self._walk(node, self._in, lambda link: link.source, depth)
 
     def downstream(self, node: N, *, depth: int | None = None) -> dict[N, int]:
-        """What is made of a node, nearest first, with the distance of each. The node itself is not among them."""
+        """Return what is made of a node, nearest first, with the distance of each. The node itself is not among
+        them."""
         return self._walk(node, self._out, lambda link: link.target, depth)
 
     def _walk(

@@ -65,8 +65,8 @@ def renamed(table: TableName, to: TableName) -> TableName:
     return TableName(table.parts[:missing] + to.parts) if missing > 0 else to
 
 
-class Case(Enum):
-    """What an engine does with the case of an identifier when it looks it up."""
+class CaseFolding(Enum):
+    """The treatment of an identifier's case when an engine looks it up."""
 
     LOWER = "lower"  # unquoted names are folded to lower case; quoted ones are exact
     UPPER = "upper"  # unquoted names are folded to upper case; quoted ones are exact
@@ -76,17 +76,17 @@ class Case(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseRule:
-    """How one dialect compares table and column names."""
+    """The rule by which one dialect compares table and column names."""
 
-    tables: Case
-    columns: Case
+    tables: CaseFolding
+    columns: CaseFolding
 
 
-_FOLDS_LOWER = CaseRule(Case.LOWER, Case.LOWER)
-_FOLDS_UPPER = CaseRule(Case.UPPER, Case.UPPER)
-_INSENSITIVE = CaseRule(Case.INSENSITIVE, Case.INSENSITIVE)
-_EXACT = CaseRule(Case.EXACT, Case.EXACT)
-_EXACT_TABLES = CaseRule(Case.EXACT, Case.INSENSITIVE)
+_FOLDS_LOWER = CaseRule(CaseFolding.LOWER, CaseFolding.LOWER)
+_FOLDS_UPPER = CaseRule(CaseFolding.UPPER, CaseFolding.UPPER)
+_INSENSITIVE = CaseRule(CaseFolding.INSENSITIVE, CaseFolding.INSENSITIVE)
+_EXACT = CaseRule(CaseFolding.EXACT, CaseFolding.EXACT)
+_EXACT_TABLES = CaseRule(CaseFolding.EXACT, CaseFolding.INSENSITIVE)
 
 _CASE_RULES = {
     "postgres": _FOLDS_LOWER,
@@ -109,16 +109,16 @@ def case_rule(dialect: str | None) -> CaseRule:
     return _CASE_RULES.get(dialect or "", _INSENSITIVE)
 
 
-FOLDS: dict[Case, tuple[Callable[[str], str], Callable[[str], str]]] = {
-    Case.INSENSITIVE: (str.lower, str.lower),
-    Case.EXACT: (str, str),
-    Case.LOWER: (str.lower, str),
-    Case.UPPER: (str.upper, str),
+FOLDS: dict[CaseFolding, tuple[Callable[[str], str], Callable[[str], str]]] = {
+    CaseFolding.INSENSITIVE: (str.lower, str.lower),
+    CaseFolding.EXACT: (str, str),
+    CaseFolding.LOWER: (str.lower, str),
+    CaseFolding.UPPER: (str.upper, str),
 }
 """How a name is folded, and how one in quotes is."""
 
 
-def fold(name: str, case: Case, *, quoted: bool = False) -> str:
+def fold(name: str, case: CaseFolding, *, quoted: bool = False) -> str:
     """The form of an identifier under which two spellings of one thing are equal.
 
     >>> fold("Id", Case.UPPER), fold("Id", Case.UPPER, quoted=True), fold("Id", Case.INSENSITIVE, quoted=True)

@@ -118,7 +118,7 @@ class Let(msgspec.Struct, frozen=True):
 
 
 class SubqueryKind(Enum):
-    """What an expression takes from a subquery."""
+    """The part of a subquery that an expression takes."""
 
     SCALAR = "scalar"
     ARRAY = "array"
@@ -159,7 +159,7 @@ class Computed(msgspec.Struct, frozen=True):
 
 
 class Resolution(Enum):
-    """Where what we know of a table came from."""
+    """The source of the facts about a table."""
 
     IMPORTED = "imported"
     IMPLIED = "implied"

@@ -1,4 +1,4 @@
-"""What a database says of itself: tables, definitions, and the statements that it ran."""
+"""The catalog of a database: tables, definitions, and the statements that it ran."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class LoggedQuery:
     """A statement of the history: who ran it, when last, and how often, as far as the server knows."""
 
     id: str
@@ -37,13 +37,13 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalog:
+class DatabaseCatalog:
     """A database as it was read."""
 
     dialect: str
     schema: SchemaMetadata
     definitions: tuple[Definition, ...] = ()
-    history: tuple[Query, ...] = ()
+    history: tuple[LoggedQuery, ...] = ()
     notes: tuple[str, ...] = ()  # what was not read, and what to do about it
     is_local: bool = False  # short names in a definition mean tables of its own schema
 

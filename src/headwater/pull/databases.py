@@ -44,7 +44,7 @@ _LIST = re.compile(r"\(\s*(?:\?\s*,\s*)?\.\.\.\s*\)(?:\s*/\*.*?\*/)?")
 _Ask = Callable[[str], list[Any]]
 
 
-def read_database(address: Address, wanted: catalog.Selection, say: catalog.Say) -> catalog.Catalog:
+def read_database(address: Address, wanted: catalog.Selection, say: catalog.Say) -> catalog.DatabaseCatalog:
     """Read a database. The session can write nothing.
 
     RAISES: DatabaseError when it does not answer or refuses, InputError when there is no such file,
@@ -75,10 +75,12 @@ def read_database(address: Address, wanted: catalog.Selection, say: catalog.Say)
         )
     definitions = tuple(catalog.Definition(*row) for row in rows if row[3] is not None)
     schema = catalog.schema_of(catalog.tables_of(columns, keys, wanted), path)
-    return catalog.Catalog(address.kind, schema, definitions, history, tuple(notes), is_local=address.kind == "mysql")
+    return catalog.DatabaseCatalog(
+        address.kind, schema, definitions, history, tuple(notes), is_local=address.kind == "mysql"
+    )
 
 
-def _history(ask: _Ask, kind: str, notes: list[str]) -> Iterator[catalog.Query]:
+def _history(ask: _Ask, kind: str, notes: list[str]) -> Iterator[catalog.LoggedQuery]:
     if kind not in _NO_HISTORY:
         return
     try:
@@ -93,7 +95,7 @@ def _history(ask: _Ask, kind: str, notes: list[str]) -> Iterator[catalog.Query]:
         text = _LIST.sub("(?)", _TYPED.sub(r"\1 '?'", text))  # parameters where only a constant may stand, and lists
         # with dots, the digest of MySQL leaves out more than the constants of a list
         if (kind == "postgres" or "..." not in text) and catalog.moves_data(text):
-            yield catalog.Query(id, text, user, time and time.replace(tzinfo=UTC), schema, calls)
+            yield catalog.LoggedQuery(id, text, user, time and time.replace(tzinfo=UTC), schema, calls)
 
 
 @contextmanager

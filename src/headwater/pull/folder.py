@@ -17,7 +17,7 @@ import msgspec
 
 from headwater.errors import InputError, NotWritableError, UsageError
 from headwater.lineage.slices import digest
-from headwater.pull.catalog import Catalog, Query
+from headwater.pull.catalog import DatabaseCatalog, LoggedQuery
 
 SCHEMA, SQL, HISTORY, RECORD = "schema.json", "sql", "history.jsonl", "pull.json"
 TARGET = f"{SQL}/{{schema}}/*/*.sql"
@@ -32,8 +32,8 @@ class Object(msgspec.Struct, frozen=True, omit_defaults=True):
     file: str | None = None  # in the folder
 
 
-class Record(msgspec.Struct, frozen=True):
-    """What was pulled, and when."""
+class PullRecord(msgspec.Struct, frozen=True):
+    """The record of a pull: its content and its time."""
 
     address: str
     pulled: datetime
@@ -41,8 +41,8 @@ class Record(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """What a pull found to be other than the pull before it."""
+class PullChanges:
+    """The differences between a pull and the one before it."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -61,10 +61,10 @@ class PullFolder:
     path: Path
     address: str
     before: dict[str, Object] = field(init=False)
-    record: Record = field(init=False)
+    record: PullRecord = field(init=False)
 
     def __post_init__(self) -> None:
-        (record,) = self._read(RECORD, Record) or [Record(self.address, datetime.now(UTC))]
+        (record,) = self._read(RECORD, PullRecord) or [PullRecord(self.address, datetime.now(UTC))]
         self.before = record.objects
         if record.address != self.address:
             hint = "name another folder with --into, or remove this one"
@@ -79,13 +79,13 @@ class PullFolder:
         except (OSError, msgspec.DecodeError) as err:
             raise InputError(f"{file} cannot be read: {err}", hint="remove it to pull everything anew") from err
 
-    def update(self, catalog: Catalog, *, dry_run: bool = False) -> Changes:
+    def update(self, catalog: DatabaseCatalog, *, dry_run: bool = False) -> PullChanges:
         """Make the folder what a database says, and tell what has changed. `settle` ends it.
 
         RAISES: NotWritableError.
         """
         objects, files = _objects_of(catalog)
-        known: dict[str, Query] = {row.id: row for row in self._read(HISTORY, Query)}
+        known: dict[str, LoggedQuery] = {row.id: row for row in self._read(HISTORY, LoggedQuery)}
         history = _merged(known, catalog.history)
         if not dry_run:
             if history:
@@ -95,8 +95,8 @@ class PullFolder:
                 if old.file is not None and old.file not in files:
                     (self.path / old.file).unlink(missing_ok=True)
             self._write(files)
-        self.record = Record(self.address, datetime.now(UTC), objects)
-        return Changes(
+        self.record = PullRecord(self.address, datetime.now(UTC), objects)
+        return PullChanges(
             tuple(label for label in objects if label not in self.before),
             tuple(label for label, each in objects.items() if self.before.get(label, each) != each),
             {label: each.name for label, each in self.before.items() if label not in objects},
@@ -124,7 +124,7 @@ class PullFolder:
             raise NotWritableError(f"{self.path} cannot be written: {err.strerror}") from err
 
 
-def _objects_of(catalog: Catalog) -> tuple[dict[str, Object], dict[str, bytes]]:
+def _objects_of(catalog: DatabaseCatalog) -> tuple[dict[str, Object], dict[str, bytes]]:
     """Everything that there is, and the files of definitions. A view counts once, with its definition.
 
     Paths differ also where the case of letters does not count. Functions of one name are numbered.
@@ -153,7 +153,7 @@ def _step(name: str) -> str:
     return f"%2E{safe[1:]}" if safe.startswith(".") else safe
 
 
-def _merged(known: dict[str, Query], found: tuple[Query, ...]) -> dict[str, Query]:
+def _merged(known: dict[str, LoggedQuery], found: tuple[LoggedQuery, ...]) -> dict[str, LoggedQuery]:
     """The history with what ran since it was known last; a time that the server does not know is now."""
     now = datetime.now(UTC)
     ran = {}

@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from headwater.errors import DatabaseError, InputError
 from headwater.jobs.session import spark_session
 from headwater.pull.address import Address
-from headwater.pull.catalog import Catalog, Definition, Say, Selection, schema_of, tables_of
+from headwater.pull.catalog import DatabaseCatalog, Definition, Say, Selection, schema_of, tables_of
 
 
-def read_spark(address: Address, wanted: Selection, say: Say) -> Catalog:
+def read_spark(address: Address, wanted: Selection, say: Say) -> DatabaseCatalog:
     """Read the tables and views of a Spark catalog.
 
     RAISES: InputError when there is no such warehouse, DatabaseError when the metastore does not answer.
@@ -37,7 +37,9 @@ def read_spark(address: Address, wanted: Selection, say: Say) -> Catalog:
             )
     except PySparkException as err:
         raise DatabaseError(f"the catalog of {address.text} cannot be read: {str(err).splitlines()[0]}") from err
-    return Catalog("spark", schema_of(tables_of(columns, [], wanted), ["default"]), definitions, is_local=True)
+    return DatabaseCatalog(
+        "spark", schema_of(tables_of(columns, [], wanted), ["default"]), definitions, is_local=True
+    )
 
 
 def _settings(path: str) -> dict[str, str]:

@@ -7,14 +7,14 @@ from typing import Any
 from sqlglot import exp
 
 from headwater.errors import AlreadyExistsError, NotFoundError
-from headwater.lake.metadata import evolution
+from headwater.lake.metadata import schema_change as evolution
 from headwater.lake.tables import Table
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.query.create import option_name, option_value, read_column
 from headwater.query.names import Pinned, find_field
 from headwater.query.parse import Node
 from headwater.query.result import Result, done
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
 from headwater.query.types import column_type
 
@@ -54,7 +54,7 @@ def _plain(text: str) -> str:
     return text.strip("\"'")
 
 
-def alter(run: Execution) -> Result:
+def alter(run: StatementExecution) -> Result:
     """Carry out an ALTER TABLE; its actions are one change of the schema."""
     tree, statement = run.statement.tree, run.statement
     if (tree.args.get("kind") or "").upper() != "TABLE":
@@ -66,7 +66,7 @@ def alter(run: Execution) -> Result:
     if len(actions) == 1 and isinstance(actions[0], exp.AlterRename):
         node = actions[0].this
         database = node.args.get("db")
-        new = TableName(database.name if database else pinned.name.database, node.name)
+        new = TableIdentifier(database.name if database else pinned.name.database, node.name)
         run.names.warehouse.rename_table(pinned.name, new)
         return done(f"table {pinned.name} is now {new}")
     changes = [change for action in actions for change in _changes(action, pinned, run)]
@@ -74,7 +74,7 @@ def alter(run: Execution) -> Result:
     return done(f"table {pinned.name} altered (schema {pinned.table.schema.id})")
 
 
-def _changes(action: Node, pinned: Pinned, run: Execution) -> list[evolution.SchemaChange]:
+def _changes(action: Node, pinned: Pinned, run: StatementExecution) -> list[evolution.SchemaChange]:
     match action:
         case exp.ColumnDef():
             return [_added(action, pinned, run)]
@@ -91,7 +91,7 @@ def _changes(action: Node, pinned: Pinned, run: Execution) -> list[evolution.Sch
     raise run.statement.error("this change of a table is not known", action, hint="ADD, DROP, RENAME, ALTER, SET")
 
 
-def _added(definition: Node, pinned: Pinned, run: Execution) -> evolution.AddColumn:
+def _added(definition: Node, pinned: Pinned, run: StatementExecution) -> evolution.AddColumn:
     field = read_column(definition, 0, run)
     position = definition.args.get("position")
     after = None
@@ -101,7 +101,7 @@ def _added(definition: Node, pinned: Pinned, run: Execution) -> evolution.AddCol
     return evolution.AddColumn(field.name, field.type, field.nullable, field.default, field.description, after)
 
 
-def _altered(action: Node, pinned: Pinned, run: Execution) -> evolution.SchemaChange:
+def _altered(action: Node, pinned: Pinned, run: StatementExecution) -> evolution.SchemaChange:
     name = _column(action.this, pinned, run)
     if action.args.get("dtype") is not None:
         return evolution.WidenColumn(name, column_type(action.args["dtype"], run.statement, action.this))
@@ -121,7 +121,7 @@ def _options(action: Node) -> Iterator[tuple[str, str | None]]:
             yield option_name(pair.this), option_value(value) if value is not None else None
 
 
-def _column(node: Node, pinned: Pinned, run: Execution) -> str:
+def _column(node: Node, pinned: Pinned, run: StatementExecution) -> str:
     return find_field(pinned.schema, node, run.statement, pinned.name)
 
 
@@ -131,7 +131,7 @@ _UNSET = re.compile(r"unset\s+(?:tblproperties\s*)?\((.*)\)", re.IGNORECASE | re
 _ALTER = re.compile(rf"alter\s+table\s+{_WORD}\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 
-def alter_more(run: Execution) -> Result:
+def alter_more(run: StatementExecution) -> Result:
     """Carry out what sqlglot has no tree for: moving columns, removing options, tags."""
     statement = run.statement
     match = _ALTER.fullmatch(statement.text.strip().rstrip(";"))
@@ -160,7 +160,7 @@ def _name(text: str) -> Node:
     return exp.to_identifier(text[1:-1].replace('""', '"') if is_quoted else text, quoted=is_quoted)
 
 
-def comment(run: Execution) -> Result:
+def comment(run: StatementExecution) -> Result:
     """Carry out COMMENT ON TABLE or COLUMN."""
     tree, statement = run.statement.tree, run.statement
     text: Any = None if isinstance(tree.expression, exp.Null) else tree.expression.name
@@ -177,7 +177,7 @@ def comment(run: Execution) -> Result:
     return done(f"comment on {pinned.name} set")
 
 
-def drop(run: Execution) -> Result:
+def drop(run: StatementExecution) -> Result:
     """Carry out DROP TABLE or DROP DATABASE."""
     tree, warehouse = run.statement.tree, run.names.warehouse
     kind = str(tree.args.get("kind")).upper()

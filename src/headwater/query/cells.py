@@ -80,7 +80,7 @@ def _temporal_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
 
 
 def _reading(type: pa.DataType) -> tuple[Callable[[int], Any], pa.DataType, int, int]:
-    """How the number behind a value is shown, its width, and between which numbers Python has the value."""
+    """Return how the number behind a value is shown, its width, and between which numbers Python has the value."""
     width = pa.int32() if type.bit_width == 32 else pa.int64()
     if pa.types.is_date(type):
         return lambda number: _date(number, type, width), width, *_days(1 if width == pa.int32() else 86_400_000)

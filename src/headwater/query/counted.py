@@ -13,7 +13,7 @@ from headwater.lake.tables.plan import ScanPlan
 from headwater.query.names import Pinned
 from headwater.query.parse import Node
 from headwater.query.pushdown import exact_predicates
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 
 _PARTS = {"expressions", "from_", "where"}
 _OF_TABLES = {"this", "db", "alias"}
@@ -49,7 +49,7 @@ class Count:
         ]
 
 
-def find_count(run: Execution) -> Count | None:
+def find_count(run: StatementExecution) -> Count | None:
     """The count that a statement asks for, if that is all it asks for.
     RAISES: NotFoundError at the name of a table that is not there."""
     select = run.statement.tree

@@ -11,17 +11,17 @@ from headwater.lake.engine.types import model_type
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.lake.tables.maintenance import forget_folder
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.model.schema import Field, Schema
 from headwater.query.origins import origin_of
-from headwater.query.parse import DIALECT, Node, Statement
+from headwater.query.parse import DIALECT, Node, SqlStatement
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, Query
+from headwater.query.select import PreparedQuery, StatementExecution
 from headwater.query.types import column_type, duckdb_type
 from headwater.text import counted
 
 
-def create(run: Execution) -> Result:
+def create(run: StatementExecution) -> Result:
     """Carry out a CREATE statement."""
     tree, statement = run.statement.tree, run.statement
     kind = (tree.args.get("kind") or "").upper()
@@ -40,7 +40,7 @@ def create(run: Execution) -> Result:
 _KEPT = (exp.PartitionedByProperty, exp.SchemaCommentProperty)
 
 
-def refuse_clauses(run: Execution) -> None:
+def refuse_clauses(run: StatementExecution) -> None:
     """RAISES: SqlError for a clause of CREATE that would be ignored: TEMP, EXTERNAL, STORED AS, UNIQUE, CHECK …"""
     tree, statement = run.statement.tree, run.statement
     properties = tree.args.get("properties")
@@ -61,7 +61,7 @@ def _unnamed(node: Node) -> Node:
     return node.expressions[0] if isinstance(node, exp.Constraint) and len(node.expressions) == 1 else node
 
 
-def _create_table(run: Execution) -> Result:
+def _create_table(run: StatementExecution) -> Result:
     tree = run.statement.tree
     if not isinstance(tree.this, exp.Schema):
         raise run.statement.error("a table needs columns", tree.this)
@@ -78,7 +78,7 @@ def _create_table(run: Execution) -> Result:
 
 
 def _make(
-    run: Execution, name: TableName, schema: Schema, fill: Callable[[Table], Snapshot | None]
+    run: StatementExecution, name: TableIdentifier, schema: Schema, fill: Callable[[Table], Snapshot | None]
 ) -> Snapshot | None:
     """Make a table and fill it, and give it its name when that is done: nobody sees it half full.
     With OR REPLACE the name passes from the old table to the new one in one step."""
@@ -95,7 +95,7 @@ def _make(
     return snapshot
 
 
-def read_schema(run: Execution) -> Schema:
+def read_schema(run: StatementExecution) -> Schema:
     """The schema that a CREATE TABLE describes. RAISES: SqlError at the column or key that does not fit."""
     tree, statement = run.statement.tree, run.statement
     definitions = [each for each in tree.this.expressions if isinstance(each, exp.ColumnDef)]
@@ -109,7 +109,7 @@ def read_schema(run: Execution) -> Schema:
     return _schema_of(fields, keys, statement)
 
 
-def _schema_of(fields: list[Field], keys: dict[str, Node], statement: Statement) -> Schema:
+def _schema_of(fields: list[Field], keys: dict[str, Node], statement: SqlStatement) -> Schema:
     """Columns as a schema, with the partitions, options and comment of the statement."""
     tree, names = statement.tree, [field.name for field in fields]
     partitions = partition_columns(tree)
@@ -127,7 +127,7 @@ def _schema_of(fields: list[Field], keys: dict[str, Node], statement: Statement)
     )
 
 
-def read_column(definition: Node, id: int, run: Execution) -> Field:
+def read_column(definition: Node, id: int, run: StatementExecution) -> Field:
     """One column definition."""
     statement = run.statement
     kind = definition.args.get("kind")
@@ -150,7 +150,7 @@ def read_column(definition: Node, id: int, run: Execution) -> Field:
     return Field(id, definition.name, type, nullable, comment, default)
 
 
-def default_value(node: Node, type: str, definition: Node, run: Execution) -> Any:
+def default_value(node: Node, type: str, definition: Node, run: StatementExecution) -> Any:
     """The value of a DEFAULT, in the type of its column."""
     if isinstance(node, exp.Null):
         return None
@@ -162,7 +162,7 @@ def default_value(node: Node, type: str, definition: Node, run: Execution) -> An
     return value
 
 
-def _primary_key(body: Node, statement: Statement) -> dict[str, Node]:
+def _primary_key(body: Node, statement: SqlStatement) -> dict[str, Node]:
     """The columns of the key and where they are named."""
     found: dict[str, Node] = {}
     for each in map(_unnamed, body.expressions):
@@ -225,7 +225,7 @@ def table_comment(tree: Node) -> str | None:
 # ------------------------------------------------------------------------------------------- create table as
 
 
-def _create_as(run: Execution) -> Result:
+def _create_as(run: StatementExecution) -> Result:
     tree, statement = run.statement.tree, run.statement
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     name = run.names.table_name(node)
@@ -242,16 +242,16 @@ def _create_as(run: Execution) -> Result:
     return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id if snapshot else None)
 
 
-def prepare_tail(run: Execution, tree: Node) -> Query:
+def prepare_tail(run: StatementExecution, tree: Node) -> PreparedQuery:
     """The query at the end of a statement: all of the text from its first word on."""
     statement = run.statement
     begin = query_start(statement)
     return run.prepare(tree, begin, statement.span.end)
 
 
-def query_start(statement: Statement) -> int:
-    """Where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside parentheses.
-    A query in parentheses begins at the last one that opens before it."""
+def query_start(statement: SqlStatement) -> int:
+    """Return where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside
+    parentheses. A query in parentheses begins at the last one that opens before it."""
     depth, opened, before = 0, -1, ""
     words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
     after = False
@@ -274,7 +274,7 @@ def query_start(statement: Statement) -> int:
     return statement.span.start
 
 
-def _schema_of_rows(run: Execution, rows: pa.Table) -> Schema:
+def _schema_of_rows(run: StatementExecution, rows: pa.Table) -> Schema:
     """The schema of CREATE TABLE AS: the columns of the query, with the keys and options that were said."""
     tree, statement = run.statement.tree, run.statement
     names: list[str] = []

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from headwater.errors import HeadwaterError
-from headwater.lake.engine.opened import Readers
+from headwater.lake.engine.data_files import Readers
 from headwater.lake.engine.predicates import Predicate
 from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
@@ -25,8 +25,8 @@ from headwater.query.top import Top
 
 
 @dataclass
-class Reading:
-    """What DuckDB has asked of one table, for EXPLAIN ANALYZE."""
+class DatasetReads:
+    """The columns and rows that DuckDB asked of one table, for EXPLAIN ANALYZE."""
 
     columns: list[tuple[str, ...]] = field(default_factory=list)
     plans: list[ScanPlan] = field(default_factory=list)
@@ -52,7 +52,7 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         It will take no more than the `first_rows` that come, or those in the order of `top`."""
         self.pinned = pinned
         self.where = tuple(where)
-        self.reading = Reading()
+        self.reading = DatasetReads()
         self._cache = cache
         self._readers = readers
         self._first_rows = first_rows
@@ -60,7 +60,7 @@ class LakeTable(pa.Table):  # type: ignore[misc]
         self._schema = result_schema(pinned.state.shape, pinned.schema.names)
 
     def plan(self, columns: Sequence[str] | None = None) -> ScanPlan:
-        """What a scan of some columns reads."""
+        """Return what a scan of some columns reads."""
         return plan_scan(self.pinned.table.store, self.pinned.state, columns, self.where)
 
     def view(self, mentioned: Collection[str] | None) -> ParquetView | None:

@@ -12,11 +12,11 @@ import duckdb
 import pyarrow as pa
 
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, SqlError, TimeLimitError
-from headwater.lake.engine.opened import Readers
-from headwater.query.bounds import Bounds
+from headwater.lake.engine.data_files import Readers
 from headwater.query.edits import Edited
 from headwater.query.handed import MOST_OPEN, ParquetView
-from headwater.query.parse import DIALECT, Node, Statement, quoted
+from headwater.query.parse import DIALECT, Node, SqlStatement, quoted
+from headwater.query.sandbox import ReadLimits
 from headwater.text import Span, nearest
 
 _EXPLAIN = "EXPLAIN "
@@ -25,11 +25,11 @@ _SETTINGS = {"errors_as_json": "true", "TimeZone": "UTC", "parquet_metadata_cach
 _PROGRESS = "enable_progress_bar"  # on stdout, which is for data
 
 
-class Engine:
+class DuckDBEngine:
     """One DuckDB in memory. It holds no tables: those of a query are registered while it runs. Views over files stay,
     since making one costs more than a small query; SQL cannot name them but through a table."""
 
-    def __init__(self, bounds: Bounds | None = None) -> None:
+    def __init__(self, bounds: ReadLimits | None = None) -> None:
         self._bounds = bounds
         self._connection = duckdb.connect(":memory:")
         settings = _SETTINGS | (bounds.settings if bounds is not None else {})
@@ -50,7 +50,7 @@ class Engine:
         self,
         query: Edited,
         tables: Mapping[str, Any],
-        statement: Statement,
+        statement: SqlStatement,
         parameters: Any = None,
         *,
         shown: bool = False,
@@ -111,7 +111,7 @@ class Engine:
             wait([running])
             raise
 
-    def _told(self, err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
+    def _told(self, err: duckdb.Error, query: Edited, statement: SqlStatement) -> HeadwaterError:
         """An error as one of ours; one without a place is provoked again by asking for the plan."""
         if _facts(err):
             return _wrapped(err, query, statement)
@@ -123,7 +123,7 @@ class Engine:
         return _wrapped(err, query, statement)
 
     def columns(
-        self, query: Edited, tables: Mapping[str, Any], statement: Statement, parameters: Any = None
+        self, query: Edited, tables: Mapping[str, Any], statement: SqlStatement, parameters: Any = None
     ) -> list[tuple[str, str]]:
         """The columns of a query and their types, without running it."""
         text = Edited(_DESCRIBE + query.text, query.begin - len(_DESCRIBE), query.edits)
@@ -156,7 +156,7 @@ def _as_text(relation: Any) -> Any:
     return relation.project(", ".join(f"{column} AS {name}" for column, name in zip(columns, names)))
 
 
-def _wrapped(err: duckdb.Error, query: Edited, statement: Statement) -> HeadwaterError:
+def _wrapped(err: duckdb.Error, query: Edited, statement: SqlStatement) -> HeadwaterError:
     """An error of DuckDB as one of ours."""
     facts = _facts(err)
     message = facts.get("exception_message") or str(err)
@@ -209,7 +209,7 @@ def _facts(err: duckdb.Error) -> dict[str, str]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _place(facts: dict[str, str], query: Edited, statement: Statement) -> Span:
+def _place(facts: dict[str, str], query: Edited, statement: SqlStatement) -> Span:
     try:
         start, length = json.loads(facts["location"])
     except (KeyError, ValueError, TypeError):

@@ -14,12 +14,12 @@ from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edited
 from headwater.query.handed import ParquetView
 from headwater.query.result import Result, ScanCost, listing
-from headwater.query.select import Execution, Query
+from headwater.query.select import PreparedQuery, StatementExecution
 
 _PREFIX = "EXPLAIN (FORMAT json) "
 
 
-def explain(run: Execution) -> Result:
+def explain(run: StatementExecution) -> Result:
     """Say how a query would be run. RAISES: SqlError for a statement that is not a query."""
     statement = run.statement
     if not isinstance(statement.tree, exp.Query):
@@ -53,7 +53,7 @@ def _cost(name: str, plan: ScanPlan) -> ScanCost:
     return ScanCost(name, plan.snapshot_id, files, total_files, rows, total_rows, bytes, total_bytes)
 
 
-def _duckdb_plan(run: Execution, query: Query, tables: dict[str, Any]) -> list[dict[str, Any]]:
+def _duckdb_plan(run: StatementExecution, query: PreparedQuery, tables: dict[str, Any]) -> list[dict[str, Any]]:
     text = Edited(_PREFIX + query.text.text, query.text.begin - len(_PREFIX), query.text.edits)
     table = run.engine.rows(text, tables, run.statement, run.parameters)
     plan: list[dict[str, Any]] = json.loads(table.column("explain_value")[0].as_py())
@@ -83,7 +83,7 @@ def _scan_lines(name: str, dataset: LakeTable, columns: tuple[str, ...] | None, 
     ]
 
 
-def _scanned_columns(plan: list[dict[str, Any]], query: Query) -> dict[str, tuple[str, ...]]:
+def _scanned_columns(plan: list[dict[str, Any]], query: PreparedQuery) -> dict[str, tuple[str, ...]]:
     """Registered name → the columns that DuckDB will ask it for.
     The plan does not say which scan is whose, so each is given to a table that has its columns, the most particular
     first; between references to one table it makes no difference."""

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from headwater.errors import HeadwaterError
 from headwater.files import LocalFiles
+from headwater.lake.engine.data_files import Readers, open_data
 from headwater.lake.engine.file_stats import on_statistics
 from headwater.lake.engine.formats.columnar import ColumnarReader
-from headwater.lake.engine.opened import Readers, open_data
 from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.plan import ScanPlan
 from headwater.lake.tables.read import result_schema

@@ -13,9 +13,9 @@ from headwater.query.create import query_start
 from headwater.query.edits import Edit, Edited
 from headwater.query.names import Pinned, find_field
 from headwater.query.origins import origin_of
-from headwater.query.parse import Node, Statement, quoted
+from headwater.query.parse import Node, SqlStatement, quoted
 from headwater.query.result import Result, done
-from headwater.query.select import Execution, Query
+from headwater.query.select import PreparedQuery, StatementExecution
 from headwater.query.types import duckdb_type
 from headwater.query.values import Cell, default_text, value_cells
 from headwater.text import Span, counted
@@ -25,16 +25,16 @@ _SOURCE = "inserted"
 
 @dataclass(frozen=True)
 class Insert:
-    """What an INSERT says: the table, the columns in the order of the values, and where the values stand."""
+    """The parts of an INSERT: the table, the columns in the order of the values, and where the values stand."""
 
     target: Pinned
     node: Node
     columns: tuple[Field, ...]
-    query: Query
+    query: PreparedQuery
     cells: list[list[Cell]]  # empty when the rows come from a query
 
 
-def insert(run: Execution) -> Result:
+def insert(run: StatementExecution) -> Result:
     """Carry out an INSERT."""
     wanted = _read(run)
     rows = _converted(run, wanted)
@@ -59,7 +59,7 @@ def insert(run: Execution) -> Result:
     return done(f"{message} (snapshot {snapshot.snapshot_id})", rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
 
 
-def _read(run: Execution) -> Insert:
+def _read(run: StatementExecution) -> Insert:
     tree, statement = run.statement.tree, run.statement
     named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -79,7 +79,7 @@ def _read(run: Execution) -> Insert:
     return Insert(target, node, fields, query, cells)
 
 
-def _prepared(run: Execution, cells: list[list[Cell]], fields: tuple[Field, ...]) -> Query:
+def _prepared(run: StatementExecution, cells: list[list[Cell]], fields: tuple[Field, ...]) -> PreparedQuery:
     """The rows as a query: DEFAULT written out, and with `WITH … INSERT INTO t SELECT …` all but the middle."""
     statement = run.statement
     tree, begin = statement.tree, query_start(statement)
@@ -96,7 +96,7 @@ def _prepared(run: Execution, cells: list[list[Cell]], fields: tuple[Field, ...]
     return run.prepare(tree, statement.span.start, statement.span.end, tuple(edits))
 
 
-def _columns(named: list[Node], target: Pinned, statement: Statement) -> tuple[Field, ...]:
+def _columns(named: list[Node], target: Pinned, statement: SqlStatement) -> tuple[Field, ...]:
     """The columns that values are given for, in their order."""
     schema = target.schema
     if not named:
@@ -117,12 +117,14 @@ def _columns(named: list[Node], target: Pinned, statement: Statement) -> tuple[F
     return tuple(found)
 
 
-def _arity_error(given: int, fields: tuple[Field, ...], target: Pinned, statement: Statement, at: Span) -> SqlError:
+def _arity_error(
+    given: int, fields: tuple[Field, ...], target: Pinned, statement: SqlStatement, at: Span
+) -> SqlError:
     message = f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`"
     return statement.error(message, at, hint=f"columns: {', '.join(field.name for field in fields)}")
 
 
-def _converted(run: Execution, wanted: Insert) -> pa.Table:
+def _converted(run: StatementExecution, wanted: Insert) -> pa.Table:
     """The rows in the columns and types of the table, defaults filled in."""
     fields, statement = wanted.columns, run.statement
     if statement.tree.args.get("by_name"):
@@ -139,14 +141,14 @@ def _converted(run: Execution, wanted: Insert) -> pa.Table:
     return _selected(run, wanted, dict(zip((field.name for field in fields), letters)), f"({', '.join(letters)})")
 
 
-def _by_name(run: Execution, wanted: Insert) -> pa.Table:
+def _by_name(run: StatementExecution, wanted: Insert) -> pa.Table:
     columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement, run.parameters)
     nodes = [exp.to_identifier(name) for name, _ in columns]
     known = [find_field(wanted.target.schema, node, run.statement, wanted.target.name) for node in nodes]
     return _selected(run, wanted, dict(zip(known, (quoted(name) for name, _ in columns))))
 
 
-def _selected(run: Execution, wanted: Insert, given: dict[str, str], names: str = "") -> pa.Table:
+def _selected(run: StatementExecution, wanted: Insert, given: dict[str, str], names: str = "") -> pa.Table:
     """The rows with all columns of the table, those that are `given` by these expressions, cast to their types."""
     casts = [
         f"CAST({given.get(field.name) or default_text(field)} AS {duckdb_type(field.type)}) AS {quoted(field.name)}"
@@ -161,7 +163,7 @@ def _selected(run: Execution, wanted: Insert, given: dict[str, str], names: str 
         raise _bad_cell(run, wanted) or err from err
 
 
-def _bad_cell(run: Execution, wanted: Insert) -> SqlError | None:
+def _bad_cell(run: StatementExecution, wanted: Insert) -> SqlError | None:
     """The first value that cannot be converted, found by trying each on its own."""
     for row in wanted.cells:
         for cell, field in zip(row, wanted.columns):
@@ -177,8 +179,8 @@ def _bad_cell(run: Execution, wanted: Insert) -> SqlError | None:
     return None
 
 
-def _partitions(run: Execution, wanted: Insert) -> Any:
-    """What an INSERT OVERWRITE replaces: the partition that is named, else those of the new rows, else all."""
+def _partitions(run: StatementExecution, wanted: Insert) -> Any:
+    """Return what an INSERT OVERWRITE replaces: the partition that is named, else those of the new rows, else all."""
     spec = wanted.node.args.get("partition")
     schema: Schema = wanted.target.schema
     if spec is None or isinstance(spec, bool):

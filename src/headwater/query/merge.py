@@ -16,7 +16,7 @@ from headwater.query.names import find_field
 from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.result import Result, done
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 from headwater.query.target import (
     Target,
     check_nulls,
@@ -41,7 +41,7 @@ class When:
     inserts: bool = False
 
 
-def merge(run: Execution) -> Result:
+def merge(run: StatementExecution) -> Result:
     """Carry out a MERGE.
     RAISES: SqlError when a row of the target is matched by several rows that would change it."""
     tree, statement = run.statement.tree, run.statement
@@ -60,7 +60,7 @@ def merge(run: Execution) -> Result:
     return _carry_out(run, target, whens, joined, origin)
 
 
-def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:
+def _carry_out(run: StatementExecution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:
     action, first = joined.column(0), joined.column(target.identity[0])
     touched = joined.filter(pc.is_valid(first)).select(target.identity)
     if twice(touched):
@@ -89,7 +89,7 @@ def _carry_out(run: Execution, target: Target, whens: list[When], joined: pa.Tab
     return done(message, rows=joined.num_rows, snapshot_id=snapshot.snapshot_id)
 
 
-def _when(node: Node, target: Target, columns: list[str], run: Execution) -> When:
+def _when(node: Node, target: Target, columns: list[str], run: StatementExecution) -> When:
     kind: Literal["matched", "new", "left"] = "matched"
     if not node.args.get("matched"):
         kind = "left" if node.args.get("source") else "new"
@@ -104,7 +104,7 @@ def _when(node: Node, target: Target, columns: list[str], run: Execution) -> Whe
     raise run.statement.error("WHEN … THEN needs UPDATE, DELETE or INSERT", node)
 
 
-def _updated(then: Node, target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+def _updated(then: Node, target: Target, columns: list[str], run: StatementExecution) -> dict[str, str]:
     alias = quoted(target.ref.alias)
     values = {field.name: f"{alias}.{quoted(field.name)}" for field in target.pinned.schema.fields}
     if any(isinstance(each, exp.Star) for each in then.expressions):
@@ -114,7 +114,7 @@ def _updated(then: Node, target: Target, columns: list[str], run: Execution) -> 
     return values
 
 
-def _inserted(then: Node, target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+def _inserted(then: Node, target: Target, columns: list[str], run: StatementExecution) -> dict[str, str]:
     schema = target.pinned.schema
     values = {field.name: default_text(field) for field in schema.fields}
     if isinstance(then.this, exp.Star):
@@ -129,7 +129,7 @@ def _inserted(then: Node, target: Target, columns: list[str], run: Execution) ->
     return values
 
 
-def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, str]:
+def _by_name(target: Target, columns: list[str], run: StatementExecution) -> dict[str, str]:
     """The columns of the target that the source has too."""
     source = quoted(run.statement.tree.args["using"].alias_or_name)
     known = {name.casefold(): name for name in columns}
@@ -140,7 +140,7 @@ def _by_name(target: Target, columns: list[str], run: Execution) -> dict[str, st
     }
 
 
-def _join(run: Execution, target: Target, whens: list[When], prefix: str) -> str:
+def _join(run: StatementExecution, target: Target, whens: list[When], prefix: str) -> str:
     """The query that says for every row what becomes of it: first the number of its WHEN, then identity and values.
     The columns that are ours have names that begin with `prefix`, which no other name does."""
     tree, mark = run.statement.tree, prefix + "source"

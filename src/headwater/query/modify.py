@@ -12,7 +12,7 @@ from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.result import Result, done
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
 from headwater.query.target import Target, check_nulls, key_changed, open_target, put_back, rename_tables, twice
 from headwater.query.types import duckdb_type
@@ -20,7 +20,7 @@ from headwater.query.values import default_text
 from headwater.text import counted
 
 
-def update(run: Execution) -> Result:
+def update(run: StatementExecution) -> Result:
     """Carry out an UPDATE: rows that satisfy the condition get new values."""
     tree, statement = run.statement.tree, run.statement
     refs, target = _targeted(run, tree.this)
@@ -48,7 +48,7 @@ def update(run: Execution) -> Result:
     return _told("updated", target, rows.num_rows, snapshot.snapshot_id)
 
 
-def delete(run: Execution) -> Result:
+def delete(run: StatementExecution) -> Result:
     """Carry out a DELETE."""
     tree, statement = run.statement.tree, run.statement
     refs, target = _targeted(run, tree.this)
@@ -64,7 +64,7 @@ def delete(run: Execution) -> Result:
     return _told("deleted", target, found.num_rows, snapshot.snapshot_id)
 
 
-def truncate(run: Execution) -> Result:
+def truncate(run: StatementExecution) -> Result:
     """Carry out a TRUNCATE: the table is empty, its past stays."""
     nodes = run.statement.tree.expressions
     pins = [run.names.pin(node) for node in nodes]
@@ -73,7 +73,7 @@ def truncate(run: Execution) -> Result:
     return done(f"{', '.join(str(pinned.name) for pinned in pins)} truncated", snapshot_id=snapshot.snapshot_id)
 
 
-def assignments(pairs: list[Node], pinned: Pinned, run: Execution) -> dict[str, tuple[Node, Node]]:
+def assignments(pairs: list[Node], pinned: Pinned, run: StatementExecution) -> dict[str, tuple[Node, Node]]:
     """Column → where it is assigned, and the expression. RAISES: SqlError for a column twice or not there."""
     found: dict[str, tuple[Node, Node]] = {}
     targets = (pinned.name.table.casefold(), run.statement.tree.this.alias_or_name.casefold())
@@ -97,7 +97,7 @@ def assigned_text(field: Field, value: Node) -> str:
     return f"CAST({text} AS {duckdb_type(field.type)})"
 
 
-def registered(run: Execution, refs: list[TableRef], target: Target) -> dict[str, Any]:
+def registered(run: StatementExecution, refs: list[TableRef], target: Target) -> dict[str, Any]:
     """The tables of the statement for DuckDB, the numbered rows of a target without a key in its place."""
     tables = run.register(refs)
     for ref, name in zip(refs, list(tables)):
@@ -106,7 +106,7 @@ def registered(run: Execution, refs: list[TableRef], target: Target) -> dict[str
     return tables
 
 
-def _targeted(run: Execution, node: Node) -> tuple[list[TableRef], Target]:
+def _targeted(run: StatementExecution, node: Node) -> tuple[list[TableRef], Target]:
     if not isinstance(node, exp.Table):  # DELETE without FROM
         statement = run.statement
         raise unknown_statement(statement.tokens, statement.source) or statement.error(
@@ -120,7 +120,7 @@ def _targeted(run: Execution, node: Node) -> tuple[list[TableRef], Target]:
     raise run.statement.error("this is not a table that can be changed", node)
 
 
-def _matching(run: Execution, columns: list[str], tables: dict[str, Any]) -> pa.Table:
+def _matching(run: StatementExecution, columns: list[str], tables: dict[str, Any]) -> pa.Table:
     """Columns of the target's rows that satisfy the condition, joined with FROM or USING."""
     tree = run.statement.tree
     source = tree.args.get("from_")

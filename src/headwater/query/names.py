@@ -1,4 +1,4 @@
-"""Which tables a statement names, and which state of each it sees.
+"""The tables that a statement names, and the state of each that it sees.
 A table is looked up once per statement and pinned to a snapshot there and then: what is read, what is explained and
 what is written into the origin of a commit are the same state by construction."""
 
@@ -11,11 +11,11 @@ from sqlglot import exp
 from headwater.errors import HeadwaterError, NotFoundError, UsageError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.model.schema import Schema
-from headwater.query.parse import Node, Statement, Version
+from headwater.query.parse import Node, SqlStatement, TimeTravel
 from headwater.text import Span, nearest
 
 SYSTEM_MARK = "$"
@@ -30,7 +30,7 @@ class Pinned:
     is_past: bool = False  # named with a moment, which expiry may come for
 
     @property
-    def name(self) -> TableName:
+    def name(self) -> TableIdentifier:
         return self.table.name
 
     @property
@@ -73,25 +73,25 @@ class Names:
 
     warehouse: Warehouse
     database: str
-    statement: Statement
+    statement: SqlStatement
     tables: KnownTables
-    _pins: dict[tuple[TableName, object], Pinned] = field(default_factory=dict)
+    _pins: dict[tuple[TableIdentifier, object], Pinned] = field(default_factory=dict)
 
-    def table_name(self, node: Node) -> TableName:
+    def table_name(self, node: Node) -> TableIdentifier:
         """The full name of a table that a node names, in the case it is stored in."""
         if node.args.get("catalog"):
             raise self.statement.error("a table has a name and a database, no catalog", node)
         database = node.args.get("db")
-        wanted = TableName(database.name if database else self.database, node.name)
+        wanted = TableIdentifier(database.name if database else self.database, node.name)
         known: list[str] = []
         with suppress(NotFoundError, UsageError):
             known = self.warehouse.list_tables(wanted.database)
         if wanted.table in known:
             return wanted
         same = [name for name in known if name.casefold() == wanted.table.casefold()]
-        return TableName(wanted.database, same[0]) if len(same) == 1 else wanted
+        return TableIdentifier(wanted.database, same[0]) if len(same) == 1 else wanted
 
-    def pin(self, node: Node, version: Version | None = None) -> Pinned:
+    def pin(self, node: Node, version: TimeTravel | None = None) -> Pinned:
         """The table that a node names, at the state it has now or had at the version.
         RAISES: NotFoundError at the place of the name."""
         name = self.table_name(node)
@@ -109,7 +109,7 @@ class Names:
                 raise type(err)(err.message, hint=err.hint, span=span, source=self.statement.source) from err
         return self._pins[key]
 
-    def _pinned(self, name: TableName, version: Version | None) -> Pinned:
+    def _pinned(self, name: TableIdentifier, version: TimeTravel | None) -> Pinned:
         table = self.tables.get(name)
         store = table.store
         if version is None:
@@ -173,12 +173,12 @@ class Names:
 
 
 def bounds(node: Node) -> tuple[int, int]:
-    """Where the name of a table begins and ends in the text."""
+    """Return where the name of a table begins and ends in the text."""
     parts = [part for part in (node.args.get("db"), node.this) if part is not None]
     return parts[0].meta["start"], parts[-1].meta["end"] + 1
 
 
-def _follows(text: str, end: int, version: Version) -> bool:
+def _follows(text: str, end: int, version: TimeTravel) -> bool:
     return version.start >= end and not text[end : version.start].strip()
 
 
@@ -207,7 +207,7 @@ def _visible(clause: Node, inside: Node) -> Iterator[str]:
         yield cte.alias.casefold()
 
 
-def find_field(schema: Schema, node: Node, statement: Statement, table: object) -> str:
+def find_field(schema: Schema, node: Node, statement: SqlStatement, table: object) -> str:
     """The column that an identifier names, whatever its case. RAISES: SqlError with the nearest name."""
     name = str(node.name)
     if name in schema.names:

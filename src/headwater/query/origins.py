@@ -1,4 +1,4 @@
-"""Where a snapshot came from: the lineage of the statement that makes it, pinned to the states it read."""
+"""The origin of a snapshot: the lineage of the statement that makes it, pinned to the states it read."""
 
 import uuid
 from importlib import import_module
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.model.edges import Edge
 from headwater.model.schema import Schema
 from headwater.query.edits import Edit, apply_edits
 from headwater.query.names import TableRef, bounds
-from headwater.query.parse import DIALECT, Node, Statement
+from headwater.query.parse import DIALECT, Node, SqlStatement
 from headwater.text import Source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ WHOLE = "*"
 
 
 def origin_of(
-    statement: Statement, refs: list[TableRef], target: TableName, target_node: Node, schema: Schema
+    statement: SqlStatement, refs: list[TableRef], target: TableIdentifier, target_node: Node, schema: Schema
 ) -> Origin:
     """The origin of the snapshot that a statement makes in `target`, whose columns are those of `schema`."""
     lineage = _lineage(statement, refs, (target, target_node), schema)
@@ -36,20 +36,20 @@ def origin_of(
 
 
 def _lineage(
-    statement: Statement, refs: list[TableRef], target: tuple[TableName, Node], schema: Schema
+    statement: SqlStatement, refs: list[TableRef], target: tuple[TableIdentifier, Node], schema: Schema
 ) -> "StatementLineage | None":
     """The lineage of the statement, with every table by its full name."""
     known = {_quoted(ref.pinned.name): list(ref.pinned.schema.names) for ref in refs if ref.system is None}
     if not isinstance(statement.tree, exp.Create):
         known[_quoted(target[0])] = list(schema.names)
     text = apply_edits(statement.source.text, statement.span.start, statement.span.end, _full_names(refs, target))
-    analysis = import_module("headwater.analysis.door")  # when it is first needed: most queries write nothing
+    analysis = import_module("headwater.analysis.analyze")  # when it is first needed: most queries write nothing
     request = analysis.Request(dialect=DIALECT, schema=known, engine="sqlglot", collapse=True, template=None)
     found = analysis.analyze_sources([Source(text.text)], request).statements
     return found[0] if found else None
 
 
-def _full_names(refs: list[TableRef], target: tuple[TableName, Node]) -> list[Edit]:
+def _full_names(refs: list[TableRef], target: tuple[TableIdentifier, Node]) -> list[Edit]:
     edits = {}
     for ref in refs:
         name = str(ref.pinned.name.table) + (f"${ref.system}" if ref.system else "")
@@ -62,7 +62,7 @@ def _full_names(refs: list[TableRef], target: tuple[TableName, Node]) -> list[Ed
     return list(edits.values())
 
 
-def _quoted(name: TableName) -> str:
+def _quoted(name: TableIdentifier) -> str:
     return f'"{name.database}"."{name.table}"'
 
 

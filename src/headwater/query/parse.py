@@ -22,7 +22,7 @@ Node = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class TimeTravel:
     """A time travel clause: where it stands, and the moment it names."""
 
     start: int
@@ -31,14 +31,14 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SqlStatement:
     """One statement of a text. Positions in `tree` and `tokens` are positions in the text of the source."""
 
     source: Source
     span: Span
     tree: Node
     tokens: tuple[Any, ...]
-    versions: tuple[Version, ...] = ()
+    versions: tuple[TimeTravel, ...] = ()
     explain: str | None = None  # "explain" or "analyze"
 
     @property
@@ -46,7 +46,7 @@ class Statement:
         return self.source.excerpt(self.span)
 
     def place(self, node: Node) -> Span:
-        """Where a node of the tree stands, the whole statement if that cannot be told."""
+        """Return where a node of the tree stands, the whole statement if that cannot be told."""
         return span_of(node, self.source) or self.span
 
     def error(self, message: str, at: Node | Span | None = None, hint: str | None = None) -> SqlError:
@@ -55,7 +55,7 @@ class Statement:
         return SqlError(message, hint=hint, span=span, source=self.source)
 
 
-def parse_statements(source: Source) -> Iterator[Statement]:
+def parse_statements(source: Source) -> Iterator[SqlStatement]:
     """The statements of a text, each parsed when it is asked for, so that those before it have been done.
     RAISES: SqlError at the place that cannot be read."""
     for piece in split_statements(source, DIALECT):
@@ -65,7 +65,7 @@ def parse_statements(source: Source) -> Iterator[Statement]:
 _EXPLAIN = re.compile(r"explain(\s+analyze)?\b", re.IGNORECASE)
 
 
-def _parse(piece: Piece, source: Source) -> Statement:
+def _parse(piece: Piece, source: Source) -> SqlStatement:
     if piece.problem is not None:
         raise SqlError(piece.problem, span=piece.span, source=source)
     text = source.excerpt(piece.span)
@@ -77,7 +77,7 @@ def _parse(piece: Piece, source: Source) -> Statement:
     if not inner or inner[-1].span.start < piece.span.start:
         raise SqlError("EXPLAIN what?", span=piece.span, source=source)
     parsed = _parsed(inner[-1], source)
-    return Statement(
+    return SqlStatement(
         source, parsed.span, parsed.tree, parsed.tokens, parsed.versions, "analyze" if match[1] else "explain"
     )
 
@@ -88,7 +88,7 @@ _OWN = {
 }
 
 
-def _parsed(piece: Piece, source: Source) -> Statement:
+def _parsed(piece: Piece, source: Source) -> SqlStatement:
     if piece.offset:  # a part of a very long script
         source = Source(piece.text, source.name)
         piece = Piece(source.span(piece.tokens[0].start, piece.tokens[-1].end + 1), piece.text, piece.tokens)
@@ -97,7 +97,7 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     for word in ("SHOW", "ALTER"):  # small languages of their own, read where they are carried out
         if _OWN[word].match(text):
             command = exp.Command(this=word, expression=text[len(word) :])
-            return Statement(source, piece.span, command, tuple(tokens))
+            return SqlStatement(source, piece.span, command, tuple(tokens))
     try:
         tree = parse_piece(Piece(piece.span, piece.text, tuple(tokens), piece.offset), DIALECT)
     except ParseError as err:
@@ -108,7 +108,7 @@ def _parsed(piece: Piece, source: Source) -> Statement:
     if tree is None or (isinstance(tree, exp.Condition | exp.Alias) and not isinstance(tree, exp.Query)):
         no_statement = SqlError("this is not a statement", span=piece.span, source=source)
         raise unknown_statement(tokens, source) or no_statement
-    return Statement(source, piece.span, tree, tuple(tokens), versions)
+    return SqlStatement(source, piece.span, tree, tuple(tokens), versions)
 
 
 def _syntax_error(err: ParseError, piece: Piece, source: Source) -> SqlError:
@@ -130,7 +130,7 @@ def quoted(name: str) -> str:
 
 
 def span_of(node: Node, source: Source) -> Span | None:
-    """Where a node stands: from the first to the last name in it."""
+    """Return where a node stands: from the first to the last name in it."""
     found = [
         (each.meta["start"], each.meta["end"])
         for each in node.walk()
@@ -161,17 +161,17 @@ def _without_colons(tokens: Sequence[Any]) -> Iterator[Any]:
 _WORDS = {"VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
 
 
-def _without_versions(tokens: list[Any], piece: Piece, source: Source) -> tuple[list[Any], tuple[Version, ...]]:
+def _without_versions(tokens: list[Any], piece: Piece, source: Source) -> tuple[list[Any], tuple[TimeTravel, ...]]:
     """The tokens without `[FOR] VERSION | TIMESTAMP AS OF …`, and what those clauses say."""
     kept: list[Any] = []
-    versions: list[Version] = []
+    versions: list[TimeTravel] = []
     at = 0
     while at < len(tokens):
         begin = at + 1 if _word(tokens, at) == "FOR" else at
         words = [_word(tokens, begin + step) for step in range(3)]
         if kept and words[0] in _WORDS and words[1:] == ["AS", "OF"]:
             end, moment = _moment(tokens, begin + 3, words[0] or "", piece, source)
-            versions.append(Version(piece.offset + tokens[at].start, piece.offset + tokens[end].end + 1, moment))
+            versions.append(TimeTravel(piece.offset + tokens[at].start, piece.offset + tokens[end].end + 1, moment))
             at = end + 1
         else:
             kept.append(tokens[at])

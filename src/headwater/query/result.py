@@ -1,4 +1,4 @@
-"""What a statement gives back: rows, or word of what was done."""
+"""The result of a statement: rows, or word of what was done."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TEXTS = (["plan"], ["create_table"])  # columns of text that is shown as it is
 
 @dataclass(frozen=True, slots=True)
 class ScanCost:
-    """What one scan of a query reads of a table. Rows are stored rows: versions of one key count each."""
+    """The cost of one scan of a table. Rows are stored rows: versions of one key count each."""
 
     table: str
     snapshot: int
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def is_text(self) -> bool:
-        """Whether the rows are lines of one text, such as a plan."""
+        """Return whether the rows are lines of one text, such as a plan."""
         return self.columns in _TEXTS
 
     def __str__(self) -> str:

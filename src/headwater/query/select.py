@@ -12,10 +12,10 @@ from headwater.errors import EngineError, HeadwaterError, SqlError
 from headwater.query.columns import ColumnCache
 from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edit, Edited, apply_edits
-from headwater.query.engine import Engine
+from headwater.query.engine import DuckDBEngine
 from headwater.query.handed import ParquetView
 from headwater.query.names import Names, TableRef
-from headwater.query.parse import Node, Statement, quoted
+from headwater.query.parse import Node, SqlStatement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
 from headwater.query.top import asked_top
@@ -64,10 +64,10 @@ def takes_first_rows(ref: TableRef) -> bool:
 
 
 @dataclass(frozen=True)
-class Query:
+class PreparedQuery:
     """A query ready to run: its text for DuckDB, and what the names in it stand for."""
 
-    statement: Statement
+    statement: SqlStatement
     text: Edited
     refs: tuple[TableRef, ...]
     tables: dict[str, Any]  # registered name → dataset or Arrow table
@@ -79,16 +79,16 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Execution:
-    """What statements are run with."""
+class StatementExecution:
+    """The context in which statements run."""
 
     names: Names
-    engine: Engine
+    engine: DuckDBEngine
     cache: ColumnCache
-    statement: Statement
+    statement: SqlStatement
     parameters: Any = None
 
-    def prepare(self, tree: Node, begin: int, end: int, more: tuple[Edit, ...] = ()) -> Query:
+    def prepare(self, tree: Node, begin: int, end: int, more: tuple[Edit, ...] = ()) -> PreparedQuery:
         """The query that stands from `begin` to `end` in the text, with its tables pinned.
         RAISES: NotFoundError at the name of a table that is not there."""
         refs = [
@@ -101,7 +101,7 @@ class Execution:
         edits = [Edit(ref.span.start, ref.span.end, _written(ref, name, text)) for ref, name in zip(refs, named)]
         edits += _short_columns(tree, begin, end)
         edited = apply_edits(text, begin, end, [*edits, *more])
-        return Query(self.statement, edited, tuple(refs), named, mentioned_names(tree, refs))
+        return PreparedQuery(self.statement, edited, tuple(refs), named, mentioned_names(tree, refs))
 
     def register(self, refs: list[TableRef]) -> dict[str, Any]:
         """A name for DuckDB and a dataset for each reference, in order."""
@@ -122,13 +122,15 @@ class Execution:
                 tables[name] = LakeTable(ref.pinned, where, self.cache, readers, first_rows=first_rows, top=top)
         return tables
 
-    def run(self, query: Query, *, shown: bool = False) -> pa.Table:
+    def run(self, query: PreparedQuery, *, shown: bool = False) -> pa.Table:
         """The rows of a query; those that are only `shown` may have values as text that no table could hold."""
         tables = _sources(query.tables, query.mentioned)
         rows = self._rows(query.text, tables, self.statement, shown=shown)
         return rows.rename_columns([_told_as_written(name, query) for name in rows.column_names])
 
-    def _rows(self, text: Edited, tables: dict[str, Any], statement: Statement, *, shown: bool = False) -> pa.Table:
+    def _rows(
+        self, text: Edited, tables: dict[str, Any], statement: SqlStatement, *, shown: bool = False
+    ) -> pa.Table:
         """The rows of a query; files that DuckDB reads itself are kept while it does.
         RAISES: what failed in a scan, rather than what DuckDB makes of it; NotFoundError and CorruptFileError when
         DuckDB fails because of a file."""
@@ -172,7 +174,7 @@ def _sources(tables: dict[str, Any], mentioned: frozenset[str] | None) -> dict[s
     return tables | lake
 
 
-def _told_as_written(column: str, query: Query) -> str:
+def _told_as_written(column: str, query: PreparedQuery) -> str:
     """The name that DuckDB gives to a column without one is its text; ours has the names of tables as they were."""
     if '"' in column:
         for ref, name in zip(query.refs, query.tables):
@@ -183,7 +185,7 @@ def _told_as_written(column: str, query: Query) -> str:
 
 
 def _written(ref: TableRef, name: str, text: str) -> str:
-    """How a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
+    """Return how a reference is written for DuckDB: by the registered name, and by the name the query knows it by."""
     alone = ref.has_alias or _ALONE.search(text, 0, ref.span.start)
     return quoted(name) if alone else f"{quoted(name)} AS {quoted(ref.node.name)}"
 

@@ -11,24 +11,24 @@ from sqlglot import exp
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.query import alter, create, explain, insert, merge, modify, show, views
-from headwater.query.bounds import Bounds
 from headwater.query.columns import ColumnCache, capacity
 from headwater.query.counted import find_count
-from headwater.query.engine import Engine
+from headwater.query.engine import DuckDBEngine
 from headwater.query.names import Names
-from headwater.query.parse import Node, Statement, parse_statements
+from headwater.query.parse import Node, SqlStatement, parse_statements
 from headwater.query.result import Result, done
-from headwater.query.select import Execution
+from headwater.query.sandbox import ReadLimits
+from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
 from headwater.query.views import expand_views
 from headwater.text import Source
 
 ATTEMPTS = 20
 _DEEPEST = 20  # views of views
-Carry = Callable[[Execution], Result]
+Carry = Callable[[StatementExecution], Result]
 
 _STATEMENTS: dict[type[Node], Carry] = {
     exp.Create: create.create,
@@ -49,12 +49,12 @@ class Session:
     """SQL and tables of one warehouse. One thread at a time. With `bounds` it only reads, and only so much."""
 
     def __init__(
-        self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE, bounds: Bounds | None = None
+        self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE, bounds: ReadLimits | None = None
     ) -> None:
         self.warehouse = warehouse
         self.database = database
         self._bounds = bounds
-        self._engine = Engine(bounds)
+        self._engine = DuckDBEngine(bounds)
         self._tables = KnownTables(warehouse)
         self._cache = ColumnCache(capacity()) if bounds is None else ColumnCache()
 
@@ -90,7 +90,7 @@ class Session:
         RAISES: NotFoundError with the nearest name.
         """
         database, dot, table = name.rpartition(".")
-        return self.warehouse.table(TableName(database if dot else self.database, table))
+        return self.warehouse.table(TableIdentifier(database if dot else self.database, table))
 
     def close(self) -> None:
         """Let go of DuckDB; closing twice is harmless."""
@@ -103,7 +103,7 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _carry_out(self, statement: Statement, parameters: Any) -> Result:
+    def _carry_out(self, statement: SqlStatement, parameters: Any) -> Result:
         try:
             return self._carried_out(statement, parameters)
         except HeadwaterError as err:
@@ -111,7 +111,7 @@ class Session:
                 err.source, err.span = statement.source, statement.span
             raise
 
-    def _carried_out(self, statement: Statement, parameters: Any, depth: int = 0) -> Result:
+    def _carried_out(self, statement: SqlStatement, parameters: Any, depth: int = 0) -> Result:
         """Carry out a statement; one that names views, with these written out."""
         try:
             return self._retried(statement, parameters)
@@ -126,7 +126,7 @@ class Session:
         except HeadwaterError as err:
             raise expanded.original(err) from err
 
-    def _retried(self, statement: Statement, parameters: Any) -> Result:
+    def _retried(self, statement: SqlStatement, parameters: Any) -> Result:
         """Carry out a statement; again on the new state, when others changed the rows that it is to change, or
         expired those that it was about to read."""
         for attempt in range(ATTEMPTS):
@@ -135,14 +135,14 @@ class Session:
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
             names = Names(self.warehouse, self.database, fresh, self._tables)
             try:
-                return self._dispatch(Execution(names, self._engine, self._cache, fresh, parameters))
+                return self._dispatch(StatementExecution(names, self._engine, self._cache, fresh, parameters))
             except (CommitConflictError, NotFoundError) as err:
                 lost = isinstance(err, NotFoundError) and not names.are_outdated()
                 if lost or attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
 
-    def _dispatch(self, run: Execution) -> Result:
+    def _dispatch(self, run: StatementExecution) -> Result:
         tree, statement = run.statement.tree, run.statement
         if self._bounds is not None:
             self._bounds.check(statement)
@@ -164,7 +164,7 @@ class Session:
         raise unknown_statement(statement.tokens, statement.source) or unknown
 
 
-def _select(run: Execution) -> Result:
+def _select(run: StatementExecution) -> Result:
     statement = run.statement
     count = find_count(run)
     if count is not None:
@@ -175,7 +175,7 @@ def _select(run: Execution) -> Result:
 
 
 def connect(
-    warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE, bounds: Bounds | None = None
+    warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE, bounds: ReadLimits | None = None
 ) -> Session:
     """Open a session on a warehouse: a folder, a URL, or a `Warehouse`; one with `bounds` only reads.
 

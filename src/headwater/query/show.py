@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.model.schema import Field, Schema
 from headwater.query.parse import Node, quoted
 from headwater.query.result import Result, listing
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
 from headwater.query.types import sql_type
 from headwater.query.values import literal, string_literal
@@ -23,7 +23,7 @@ _SHOW = re.compile(
 )
 
 
-def show(run: Execution) -> Result:
+def show(run: StatementExecution) -> Result:
     """Carry out a SHOW."""
     match = _SHOW.fullmatch(run.statement.tree.args["expression"].strip())
     if match is None:
@@ -50,7 +50,7 @@ def show(run: Execution) -> Result:
     return _of_table(run, what, node)
 
 
-def _of_table(run: Execution, what: str, node: Node) -> Result:
+def _of_table(run: StatementExecution, what: str, node: Node) -> Result:
     pinned = run.names.pin(node)
     if what == "create table":
         return listing({"create_table": [create_text(pinned.name, pinned.schema)]})
@@ -85,7 +85,7 @@ def _like(names: list[str], pattern: str | None) -> list[str]:
     return [name for name in names if fnmatch.fnmatchcase(name.lower(), glob)]
 
 
-def describe(run: Execution) -> Result:
+def describe(run: StatementExecution) -> Result:
     """Carry out a DESCRIBE of a table, a database, or a query."""
     tree = run.statement.tree
     if isinstance(tree.this, exp.Query):
@@ -104,7 +104,7 @@ def describe(run: Execution) -> Result:
     return _extended(described, pinned.schema, run)
 
 
-def _extended(described: Result, schema: Schema, run: Execution) -> Result:
+def _extended(described: Result, schema: Schema, run: StatementExecution) -> Result:
     """The columns, and below them what is known of the table."""
     pinned = run.names.pin(run.statement.tree.this)
     facts: dict[str, Any] = {
@@ -146,7 +146,7 @@ def _key(field: Field, schema: Schema) -> str | None:
     return ", ".join(roles) or None
 
 
-def create_text(name: TableName, schema: Schema) -> str:
+def create_text(name: TableIdentifier, schema: Schema) -> str:
     """The statement that makes a table of this schema."""
     lines = [f"  {_definition(field)}" for field in schema.fields]
     if schema.primary_keys:
@@ -164,7 +164,7 @@ def create_text(name: TableName, schema: Schema) -> str:
     return text
 
 
-def _table(name: TableName) -> str:
+def _table(name: TableIdentifier) -> str:
     return f"{quoted(name.database)}.{quoted(name.table)}"
 
 

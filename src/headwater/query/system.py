@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.query.names import Pinned, TableRef
-from headwater.query.parse import Statement
+from headwater.query.parse import SqlStatement
 from headwater.text import nearest
 
 _TIME = pa.timestamp("ms", tz="UTC")
@@ -146,7 +146,7 @@ def audit_log(pinned: Pinned) -> pa.Table:
 
 
 def lineage(pinned: Pinned) -> pa.Table:
-    """Where the columns of each snapshot came from: the dataset, its snapshot, the column, and how."""
+    """Return where the columns of each snapshot came from: the dataset, its snapshot, the column, and how."""
     columns = {
         "snapshot_id": pa.int64(),
         "commit_time": _TIME,
@@ -200,7 +200,7 @@ SYSTEM_TABLES: dict[str, Callable[[Pinned], pa.Table]] = {
 }
 
 
-def system_table(ref: TableRef, statement: Statement) -> pa.Table:
+def system_table(ref: TableRef, statement: SqlStatement) -> pa.Table:
     """The rows of a system table. RAISES: SqlError with the nearest name."""
     make = SYSTEM_TABLES.get(ref.system or "")
     if make is None:

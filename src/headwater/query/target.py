@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from headwater.lake.engine.merge import MergeEngine
 from headwater.lake.engine.predicates import Predicate
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.edits import change_rows
@@ -23,8 +23,8 @@ from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
 from headwater.query.names import Pinned, TableRef
-from headwater.query.parse import Node, Statement, quoted
-from headwater.query.select import Execution
+from headwater.query.parse import Node, SqlStatement, quoted
+from headwater.query.select import StatementExecution
 
 
 def own_prefix(names: Iterable[str]) -> str:
@@ -74,8 +74,8 @@ def row_column(pinned: Pinned) -> str:
     return own_prefix(pinned.schema.names) + "row"
 
 
-def open_target(run: Execution, ref: TableRef, where: tuple[Predicate, ...] = ()) -> Target:
-    """What a statement may change; of a table without a key it is read.
+def open_target(run: StatementExecution, ref: TableRef, where: tuple[Predicate, ...] = ()) -> Target:
+    """Return what a statement may change; of a table without a key it is read.
     RAISES: SqlError for a system table, and for a table whose rows are made of several."""
     statement, pinned = run.statement, ref.pinned
     if ref.system is not None:
@@ -141,7 +141,7 @@ def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Ori
             raise
     facts = CommitFacts(operation, origin)
     read = target.plan.splits if target.plan is not None else ()
-    change = Change(
+    change = TableChange(
         *(facts.operation, facts.user, facts.id, shape.schema.id),
         added=tuple(added),
         removed=tuple(PlacedFile(file, split.bucket, split.partition) for split in read for file in split.files),
@@ -169,7 +169,7 @@ def rename_tables(refs: list[TableRef], names: list[str], tree: Node) -> None:
             ref.node.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
-def check_nulls(rows: pa.Table, pinned: Pinned, statement: Statement, places: dict[str, Any]) -> None:
+def check_nulls(rows: pa.Table, pinned: Pinned, statement: SqlStatement, places: dict[str, Any]) -> None:
     """RAISES: SqlError at the assignment that made a NOT NULL column null."""
     for field in pinned.schema.fields:
         if not field.nullable and rows.column(field.name).null_count:

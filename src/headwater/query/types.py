@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from headwater.errors import SchemaError
 from headwater.model import types as dt
-from headwater.query.parse import Node, Statement, quoted
+from headwater.query.parse import Node, SqlStatement, quoted
 
 
 def duckdb_type(type: dt.DataType) -> str:
@@ -48,7 +48,7 @@ def sql_type(type: dt.DataType) -> str:
             return str(type)
 
 
-def column_type(node: Node, statement: Statement, at: Node) -> dt.DataType:
+def column_type(node: Node, statement: SqlStatement, at: Node) -> dt.DataType:
     """The type that a column definition names. RAISES: SqlError at the column when the lake has no such type."""
     try:
         return _lake_type(node)

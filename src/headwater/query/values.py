@@ -6,7 +6,7 @@ from typing import Any
 
 from headwater.model.schema import Field
 from headwater.model.types import Array, DataType, Map, Struct
-from headwater.query.parse import Statement, quoted
+from headwater.query.parse import SqlStatement, quoted
 from headwater.query.types import duckdb_type
 from headwater.text import Span
 
@@ -22,7 +22,7 @@ class Cell:
     is_default: bool = False
 
 
-def value_cells(statement: Statement) -> list[list[Cell]]:
+def value_cells(statement: SqlStatement) -> list[list[Cell]]:
     """The values of each row after VALUES."""
     tokens = list(statement.tokens)
     begin = next(at for at, token in enumerate(tokens) if token.token_type.name == "VALUES")

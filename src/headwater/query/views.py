@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from headwater.errors import AlreadyExistsError, HeadwaterError
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.views import View
 from headwater.query.create import prepare_tail, query_start, refuse_clauses, table_comment
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
-from headwater.query.parse import Node, Statement, parse_statements, quoted
+from headwater.query.parse import Node, SqlStatement, parse_statements, quoted
 from headwater.query.result import Result, done
-from headwater.query.select import Execution
+from headwater.query.select import StatementExecution
 from headwater.text import Source
 
 
@@ -23,7 +23,7 @@ from headwater.text import Source
 class Expanded:
     """A statement with views written out, and the way back to the text as it was."""
 
-    statement: Statement
+    statement: SqlStatement
     text: Edited
     source: Source
 
@@ -35,7 +35,7 @@ class Expanded:
         return err
 
 
-def create_view(run: Execution) -> Result:
+def create_view(run: StatementExecution) -> Result:
     """Carry out a CREATE VIEW; its query must be one that can be run now."""
     tree, statement = run.statement.tree, run.statement
     refuse_clauses(run)
@@ -65,7 +65,7 @@ def create_view(run: Execution) -> Result:
     return done(f"view {name} created")
 
 
-def drop_view(run: Execution) -> Result:
+def drop_view(run: StatementExecution) -> Result:
     """Carry out a DROP VIEW."""
     tree, views = run.statement.tree, run.names.warehouse.views
     names = [run.names.table_name(node) for node in tree.args.get("tables") or [tree.this]]
@@ -77,7 +77,7 @@ def drop_view(run: Execution) -> Result:
     return done(f"view {', '.join(map(str, names))} dropped")
 
 
-def expand_views(statement: Statement, names: Names) -> Expanded | None:
+def expand_views(statement: SqlStatement, names: Names) -> Expanded | None:
     """The statement with its views written out; None if it names none.
     RAISES: SqlError for a view that is to be changed, or read as of a moment."""
     edits = []
@@ -95,7 +95,7 @@ def expand_views(statement: Statement, names: Names) -> Expanded | None:
     return Expanded(expanded, text, statement.source)
 
 
-def _view_name(node: Node, names: Names) -> TableName | None:
+def _view_name(node: Node, names: Names) -> TableIdentifier | None:
     if not isinstance(node.this, exp.Identifier) or is_cte(node) or "start" not in node.this.meta:
         return None
     name = names.table_name(node)
@@ -103,11 +103,11 @@ def _view_name(node: Node, names: Names) -> TableName | None:
         return None
     for each in names.warehouse.views.list(name.database):
         if each.casefold() == name.table.casefold():
-            return TableName(name.database, each)
+            return TableIdentifier(name.database, each)
     return None
 
 
-def _refuse(node: Node, name: TableName, statement: Statement) -> None:
+def _refuse(node: Node, name: TableIdentifier, statement: SqlStatement) -> None:
     tree = statement.tree
     target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     if node is target and not isinstance(tree, exp.Describe | exp.Summarize):
@@ -117,7 +117,7 @@ def _refuse(node: Node, name: TableName, statement: Statement) -> None:
         raise statement.error(f"{name} is a view: it has no past of its own", node)
 
 
-def _written_out(node: Node, view: View, statement: Statement) -> Edit:
+def _written_out(node: Node, view: View, statement: SqlStatement) -> Edit:
     query = view.sql
     if view.columns:
         query = f"SELECT * FROM ({query}) AS view({', '.join(map(quoted, view.columns))})"
@@ -127,7 +127,7 @@ def _written_out(node: Node, view: View, statement: Statement) -> Edit:
     return Edit(start, end, f"({query})" if node.alias else f"({query}) AS {quoted(node.name)}")
 
 
-def _full_name(ref: TableRef, statement: Statement) -> Edit:
+def _full_name(ref: TableRef, statement: SqlStatement) -> Edit:
     """A reference by the full name of its table, and the name that the query knows it by."""
     end = bounds(ref.node)[1]
     moment = statement.source.text[end : ref.span.end]

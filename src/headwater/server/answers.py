@@ -1,4 +1,4 @@
-"""What the API answers, as types: the OpenAPI document follows from them, and mypy holds the endpoints to them.
+"""The answers of the API, as types: the OpenAPI document follows from them, and mypy holds the endpoints to them.
 They are dictionaries, because that is what rows of a lake table and the formats of the graph are."""
 
 from datetime import datetime
@@ -168,7 +168,7 @@ class Edges(TypedDict):
 
 
 class RunDataset(TypedDict):
-    """What a run read or wrote."""
+    """A dataset that a run read or wrote."""
 
     run: str
     dataset: str
@@ -349,13 +349,13 @@ class FileRow(TypedDict):
     sequence: int
 
 
-class Files(TypedDict):
+class FilesAnswer(TypedDict):
     total: int
     files: list[FileRow]
 
 
 class Stopped(TypedDict):
-    """Whether the query was running."""
+    """The answer to a cancellation: true when the query was running."""
 
     stopped: bool
 
@@ -380,7 +380,7 @@ class FailedEvent(TypedDict):
 
 
 class Received(TypedDict):
-    """What became of many events: `success`, `partial_success` or `failure`."""
+    """The fate of many events: `success`, `partial_success` or `failure`."""
 
     status: str
     summary: ReceivedCounts

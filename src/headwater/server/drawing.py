@@ -15,7 +15,7 @@ from headwater.graph.selector import parse_selector
 from headwater.graph.tables import WHOLE
 from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.service import KnownGraph
-from headwater.view.diagram import Box, Diagram, End, Line, Port, State, Style
+from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port, Style
 from headwater.view.layout import Layout, lay_out
 
 _FEW_COLUMNS = 8  # in a box that does not show all
@@ -23,12 +23,12 @@ _FEW_TABLES = 12  # a picture with more opens without columns
 _FAN = 12  # tables that are alike, above which one box stands for them
 _STEPS_BACK = 8  # pictures before this one that its order is taken from
 _STYLES = dict(zip(InfluenceClass, Style))
-_CHANGES = {"added": State.ADDED, "removed": State.REMOVED, "changed": State.CHANGED}
+_CHANGES = {"added": Emphasis.ADDED, "removed": Emphasis.REMOVED, "changed": Emphasis.CHANGED}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What to draw: where to begin, what was opened, and how much of it to show."""
+    """The request for a picture: where to begin, what was opened, and how much of it to show."""
 
     select: str
     opened: tuple[str, ...] = ()  # `<dataset` opened to the left, `dataset>` to the right
@@ -192,7 +192,7 @@ class _Drawing:
             tuple(Port(column, column, self._state(Node(name, column))) for column in shown),
             note=f"{self.known.kinds.get(name, 'table')}, {len(types)} columns",
             kind=self.known.kinds.get(name, "table"),
-            state=State.FOCUS if focus else self._state(name),
+            state=Emphasis.FOCUS if focus else self._state(name),
             group=self.known.regions.get(name, "") if self.look.grouped else "",
             before=len(self.near.upstream(name) - self.inside),
             after=len(self.near.downstream(name) - self.inside),
@@ -225,26 +225,26 @@ class _Drawing:
         shown = (ordered or every)[:_FEW_COLUMNS]
         return every if len(every) == len(shown) + 1 else shown  # `+1 more` would take the room of the one
 
-    def _state(self, thing: str | Node) -> State:
-        """What the difference says of a dataset or a column."""
+    def _state(self, thing: str | Node) -> Emphasis:
+        """Return what the difference says of a dataset or a column."""
         if self.diff is None:
-            return State.PLAIN
+            return Emphasis.PLAIN
         if thing in self.diff.datasets_added or thing in self.diff.columns_added:
-            return State.ADDED
+            return Emphasis.ADDED
         if thing in self.diff.datasets_removed or thing in self.diff.columns_removed:
-            return State.REMOVED
-        return State.CHANGED if thing in self.changed else State.PLAIN
+            return Emphasis.REMOVED
+        return Emphasis.CHANGED if thing in self.changed else Emphasis.PLAIN
 
     def _line(self, source: End, target: End, steps: list[Step]) -> Line:
         strongest = min(steps, key=lambda step: list(InfluenceClass).index(step.kind.influence))
         kinds = ", ".join(sorted({step.kind.value for step in steps}))
-        states = {self.edge_states.get((step.source, step.target, step.kind), State.PLAIN) for step in steps}
+        states = {self.edge_states.get((step.source, step.target, step.kind), Emphasis.PLAIN) for step in steps}
         return Line(
             source,
             target,
             _STYLES[strongest.kind.influence],
             title=f"{strongest.source} → {strongest.target}  {kinds}",
-            state=next(iter(states)) if len(states) == 1 else State.CHANGED,
+            state=next(iter(states)) if len(states) == 1 else Emphasis.CHANGED,
             doubtful=all(step.approximate for step in steps),
             faint=strongest.kind in self.look.faint,
         )

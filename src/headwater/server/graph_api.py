@@ -43,7 +43,7 @@ from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import VALUES, KnownGraph, Service
 from headwater.view.diagram import Box
-from headwater.view.layout import Place
+from headwater.view.layout import BoxPlace
 from headwater.view.pictures import PICTURES, make_picture
 from headwater.view.svg import to_svg
 
@@ -225,7 +225,7 @@ def search(service: Service, question: SearchQuestion) -> list[NodeJson]:
 
 @endpoint("GET", "/trace")
 def trace(service: Service, question: WalkQuestion) -> AnswerJson:
-    """What a column or dataset is made of, step by step."""
+    """Return what a column or dataset is made of, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(
         graph.trace(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
@@ -234,7 +234,7 @@ def trace(service: Service, question: WalkQuestion) -> AnswerJson:
 
 @endpoint("GET", "/impact")
 def impact(service: Service, question: WalkQuestion) -> AnswerJson:
-    """What is made of a column or dataset, step by step."""
+    """Return what is made of a column or dataset, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(
         graph.impact(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
@@ -254,7 +254,7 @@ def _influences(names: list[Influence], default: Collection[InfluenceClass]) -> 
 
 @endpoint("GET", "/diff")
 def diff(service: Service, question: DiffQuestion) -> DiffJson:
-    """What changed between two states of the graph."""
+    """Return what changed between two states of the graph."""
     return diff_json(_difference(service, question.before, question.after))
 
 
@@ -263,8 +263,8 @@ def _difference(service: Service, before: str, after: str | None) -> GraphDiff:
 
 
 def _family_difference(service: Service, before: str, after: str | None) -> GraphDiff:
-    """What changed between two states, with files that differ by date only as one dataset: as the later state has
-    it, and those that only the earlier state has among themselves."""
+    """Return what changed between two states, with files that differ by date only as one dataset: as the later state
+    has it, and those that only the earlier state has among themselves."""
     older, newer = service.graph(before).graph, service.graph(after).graph
     names, there = (set(graph.state.read(DATASETS, ["dataset"]).column(0).to_pylist()) for graph in (older, newer))
     gone = {name: family for name, family in families(sorted(names | there)).items() if name not in there}
@@ -313,7 +313,7 @@ def picture_json(drawn: Picture, state: int) -> PictureAnswer:
     }
 
 
-def _box_json(box: Box, place: Place) -> PictureBox:
+def _box_json(box: Box, place: BoxPlace) -> PictureBox:
     return {
         "id": box.id,
         "kind": box.kind,

@@ -1,4 +1,4 @@
-"""Who is let in, and how much they may ask: stands before everything else the server does.
+"""Access control and limits: it stands before everything else the server does.
 A server without a token answers this machine only, and only when it is called by a local name, so that no page of the
 internet can reach it under a name of its own. With a token, programs send it as a bearer, and browsers get a cookie
 for it that scripts cannot read and that other sites' requests do not carry. Requests that come from other sites are
@@ -121,7 +121,7 @@ class Guard:
         return None
 
     def _letting_in(self, scope: Scope, headers: Headers) -> Response | None:
-        """What somebody is told who has not shown the token."""
+        """Return what somebody is told who has not shown the token."""
         if self._token is None or scope["path"] in _OPEN:
             return None
         given = headers.get("authorization", "")

@@ -19,7 +19,7 @@ _FEW = 12
 
 
 class Overview(TypedDict):
-    """How much there is; `kinds` counts datasets by kind."""
+    """The size of the graph; `kinds` counts datasets by kind."""
 
     tables: int
     columns: int
@@ -28,8 +28,8 @@ class Overview(TypedDict):
     busiest: list[DatasetRow]
 
 
-class Changes(TypedDict):
-    """What the states since a moment changed; `since` is the state they are compared with, null when there is none
+class ChangesAnswer(TypedDict):
+    """The changes of the states since a moment; `since` is the state they are compared with, null when there is none
     so old that can be read."""
 
     since: int | None
@@ -48,7 +48,7 @@ class ChangesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 
 @endpoint("GET", "/overview")
 def overview(service: Service, question: NoQuestion) -> Overview:
-    """How many tables, columns and regions there are, and the tables that most others hang on."""
+    """Return how many tables, columns and regions there are, and the tables that most others hang on."""
     known = service.graph()
     near = known.neighbours(VALUES)
     names = list(known.regions)
@@ -63,14 +63,15 @@ def overview(service: Service, question: NoQuestion) -> Overview:
 
 
 @endpoint("GET", "/changes")
-def changes(service: Service, question: ChangesQuestion) -> Changes:
-    """What changed in the last hours: edges by how, tables that came and went, and those whose lineage is another."""
+def changes(service: Service, question: ChangesQuestion) -> ChangesAnswer:
+    """Return what changed in the last hours: edges by how, tables that came and went, and those whose lineage is
+    another."""
     border = datetime.now(UTC) - timedelta(hours=question.hours)
     states = service.store.states()
     before = [state for state in states if state.ended < border]
     readable = {record["number"] for record in service.store.harvests() if not record["expired"]}
     base = next((state.number for state in reversed(before) if state.number in readable), None)
-    answer: Changes = {
+    answer: ChangesAnswer = {
         "since": base,
         "states": len(states) - len(before),
         "added": 0,

@@ -26,7 +26,7 @@ log = logging.getLogger("headwater.server")
 
 
 def journal_folder(store: GraphStore) -> Path:
-    """Where events wait: beside the tables of a local warehouse, else in the user's state folder."""
+    """Return where events wait: beside the tables of a local warehouse, else in the user's state folder."""
     files = store.warehouse.files
     if isinstance(files, LocalFiles):
         return files.root / ".events"

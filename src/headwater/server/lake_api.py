@@ -151,7 +151,7 @@ def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
 
 
 @endpoint("GET", "/files")
-def files(service: Service, question: TableQuestion) -> answers.Files:
+def files(service: Service, question: TableQuestion) -> answers.FilesAnswer:
     """The live data files of a table, by level and bucket."""
     entries = service.warehouse.table(question.table).store.latest().entries
     found: list[answers.FileRow] = [

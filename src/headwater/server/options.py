@@ -1,15 +1,15 @@
-"""What a server is started with."""
+"""The options of a server."""
 
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from headwater.errors import UsageError
-from headwater.query.bounds import Bounds
+from headwater.query.sandbox import ReadLimits
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one request, and one client, may ask for."""
+    """The limits of one request and of one client."""
 
     body: int = 32 << 20  # bytes of one request
     seconds: float = 30.0  # to send a request, and to answer one
@@ -17,12 +17,12 @@ class Limits:
     events: float = 5_000.0
     queries: float = 5.0  # of SQL
     tables: int = 400  # in one picture
-    sql: Bounds = field(default_factory=lambda: Bounds(rows=1_000))
+    sql: ReadLimits = field(default_factory=lambda: ReadLimits(rows=1_000))
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Where a server listens, what it serves, and whom it answers.
+    """The address of a server, its warehouse, and its access rules.
     Without a token a server answers this machine alone."""
 
     warehouse: str
@@ -43,7 +43,7 @@ class ServerOptions:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach the server."""
+        """Return whether only this machine can reach the server."""
         if self.host == "localhost":
             return True
         try:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 import msgspec
 from msgspec import Meta
 
-from headwater.analysis.door import Request, analyze_sources
+from headwater.analysis.analyze import Request, analyze_sources
 from headwater.analysis.schemas import import_schema, with_tables
 from headwater.errors import UsageError
 from headwater.graph.questions import Node, Step

@@ -1,4 +1,4 @@
-"""What stands behind the edges, over HTTP: statements, runs, findings."""
+"""The records behind the edges, over HTTP: statements, runs, findings."""
 
 import re
 from collections import Counter
@@ -213,7 +213,7 @@ def run(service: Service, question: RunQuestion) -> RunRow:
 
 @endpoint("GET", "/issues")
 def issues(service: Service, question: IssuesQuestion) -> Issues:
-    """What was found wrong or doubtful while harvesting, errors first."""
+    """Return what was found wrong or doubtful while harvesting, errors first."""
     if not service.latest():
         return {"total": 0, "counts": {}, "issues": []}
     rows = service.graph(question.at).graph.state.read(ISSUES).to_pylist()

@@ -94,7 +94,7 @@ async def _asked(endpoint: Endpoint, service: Any, request: Request) -> Response
 
 
 async def answered(work: Callable[[], Awaitable[Response]], *, seconds: float) -> Response:
-    """What some work answers, errors and lateness included."""
+    """Return what some work answers, errors and lateness included."""
     try:
         with anyio.fail_after(seconds):
             return await work()

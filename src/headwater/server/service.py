@@ -1,4 +1,4 @@
-"""What all endpoints work with: the warehouse, its graph at any moment, and what comes in."""
+"""The state that all endpoints share: the warehouse, its graph at any moment, and what comes in."""
 
 import logging
 import time
@@ -140,7 +140,7 @@ class KnownGraph:
         return found
 
     def neighbours(self, kinds: Collection[Kind] = tuple(Kind)) -> Neighbours:
-        """Which datasets are joined by edges of some kinds."""
+        """Return which datasets are joined by edges of some kinds."""
         wanted = frozenset(kinds)
         if wanted not in self._neighbours:
             self._neighbours[wanted] = Neighbours(self.graph.index, wanted)

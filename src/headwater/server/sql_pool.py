@@ -11,7 +11,7 @@ from threading import BoundedSemaphore, Lock
 import msgspec
 
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError, TimeLimitError, UsageError, error_classes
-from headwater.server.sql_worker import Answer, Question
+from headwater.server.sql_worker import Question, SqlAnswer
 
 _PROCESSES = 2
 _WAITING = 8  # questions that may wait for a process
@@ -40,7 +40,7 @@ class SqlWorker:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: Question) -> SqlAnswer:
         """Have a question answered. RAISES: TimeLimitError, MemoryLimitError, EngineError when the process had to be
         ended, or has ended itself."""
         seconds = question.bounds.seconds
@@ -50,12 +50,12 @@ class SqlWorker:
                 self._is_ready = True
             self._link.send_bytes(msgspec.msgpack.encode(question))
             answer = self._next(seconds + _GRACE, f"the query took longer than {seconds:g} seconds")
-            return msgspec.msgpack.decode(answer, type=Answer)
+            return msgspec.msgpack.decode(answer, type=SqlAnswer)
         except (EOFError, OSError) as err:
             raise self._ended() from err
 
     def _next(self, seconds: float, late: str) -> bytes:
-        """What the process says next. RAISES: TimeLimitError, and then the process is gone."""
+        """Return what the process says next. RAISES: TimeLimitError, and then the process is gone."""
         if not self._link.poll(seconds):
             self.close()
             raise TimeLimitError(late)

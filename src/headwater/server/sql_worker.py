@@ -7,8 +7,8 @@ that it may take:
 
     python -m headwater.server.sql_worker 7 1610612736
 
-It says `READY` when it is; then a question is `Question` as MessagePack, an answer `Answer`. It ends when the other
-side closes the socket.
+It says `READY` when it is; then a question is `Question` as MessagePack, an answer `SqlAnswer`. It ends when the
+other side closes the socket.
 """
 
 import resource
@@ -24,9 +24,9 @@ import pyarrow as pa
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError
 from headwater.lake.tables import Warehouse
 from headwater.query import connect
-from headwater.query.bounds import Bounds
 from headwater.query.cells import interval_text, python_rows
 from headwater.query.result import ScanCost
+from headwater.query.sandbox import ReadLimits
 from headwater.text import Span
 
 READY = b"ready"
@@ -41,7 +41,7 @@ class Question(msgspec.Struct, frozen=True):
     warehouse: str
     database: str
     sql: str
-    bounds: Bounds
+    bounds: ReadLimits
     explain: bool = False
 
 
@@ -66,27 +66,27 @@ class Rows(msgspec.Struct, frozen=True):
     scans: tuple[ScanCost, ...] = ()
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SqlAnswer(msgspec.Struct, frozen=True):
     """The rows of a query as JSON, or why there are none."""
 
     rows: bytes = b""
     failure: Failure | None = None
 
 
-def answer(question: Question) -> Answer:
+def answer(question: Question) -> SqlAnswer:
     """Carry out a question."""
     bounds = question.bounds
     try:
         with connect(Warehouse(question.warehouse), database=question.database, bounds=bounds) as session:
             result = session.explain(question.sql) if question.explain else session.sql(question.sql)
         found = rows_of(result.table, bounds.rows, message=result.message)
-        return Answer(msgspec.json.encode(msgspec.structs.replace(found, scans=result.scans)))
+        return SqlAnswer(msgspec.json.encode(msgspec.structs.replace(found, scans=result.scans)))
     except HeadwaterError as err:
-        return Answer(failure=Failure(err.code, err.message, err.hint, err.span))
+        return SqlAnswer(failure=Failure(err.code, err.message, err.hint, err.span))
     except (MemoryError, pa.ArrowMemoryError):
-        return Answer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
+        return SqlAnswer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
     except Exception as err:  # the server waits for an answer, whatever happened
-        return Answer(failure=Failure(EngineError.code, f"{type(err).__name__}: {err}"))
+        return SqlAnswer(failure=Failure(EngineError.code, f"{type(err).__name__}: {err}"))
 
 
 def rows_of(table: pa.Table, limit: int, *, message: str | None = None, more: bool | None = None) -> Rows:

@@ -46,7 +46,7 @@ def ship_package(spark: SparkSession) -> bool:
 
 
 def is_here(master: str) -> bool:
-    """Whether the executors of a master are in the process of its driver.
+    """Return whether the executors of a master are in the process of its driver.
 
     >>> is_here("local[2]"), is_here("local-cluster[2,1,1024]")
     (True, False)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from headwater.spark.classes import class_options
+from headwater.spark.class_archive import class_options
 from headwater.spark.java import Java, find_java
 
 # of the Java that is the driver; those among Spark's settings come later, and so win

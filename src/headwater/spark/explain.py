@@ -12,11 +12,11 @@ from headwater.lineage.statement import renamed
 from headwater.model.names import parse_table_name
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.options import AgentOptions
-from headwater.spark.agent.reading import PlanLineage, PlanReader
+from headwater.spark.agent.plan_reader import PlanLineage, PlanReader
 
 
 def lineage(df: DataFrame, *, output: str | None = None, literals: bool = False) -> AnalyzeResult:
-    """Where the columns of a DataFrame come from. Nothing is executed.
+    """Return where the columns of a DataFrame come from. Nothing is executed.
 
     `output` names the table they are meant for. Literal values are shown as `?` unless `literals` is given.
 

@@ -84,7 +84,7 @@ def _candidates(env: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def _words(java: Path) -> str:
-    """What a `java` program says of itself; nothing when it is none or does not run."""
+    """Return what a `java` program says of itself; nothing when it is none or does not run."""
     try:
         return subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headwater.errors import CommitConflictError, EngineError, MissingDependencyError
 from headwater.lake.tables import Warehouse
-from headwater.lake.tables.at import At
+from headwater.lake.tables.time_travel import At
 from headwater.spark.catalog.install import install_catalog
 from headwater.spark.cluster import ship_package
 from headwater.spark.source.due import start_compactor

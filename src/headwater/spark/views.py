@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from headwater.lake.tables import Warehouse
-from headwater.lake.tables.at import At
+from headwater.lake.tables.time_travel import At
 
 
 class ViewLake:

@@ -41,7 +41,7 @@ def lower_alter(lowering: Lowering, node: Node) -> Lowered:
 
 
 def _places(lowering: Lowering, action: Node, alter: Node) -> tuple[Span | None, Span | None]:
-    """Where the old and the new name stand in the text, of a table or of a column."""
+    """Return where the old and the new name stand in the text, of a table or of a column."""
     if isinstance(action, exp.AlterRename | exp.SwapTable):
         column = _column_renamed_to(alter)
         old = alter.this if column is None else action.this

@@ -268,7 +268,7 @@ def _unwrap(tokens: Sequence[Any], dialect: str) -> tuple[Sequence[Any], bool]:
 
 
 def _after_end(tokens: Sequence[Any]) -> Sequence[Any]:
-    """What follows END, END IF, END LOOP label: in T-SQL, maybe the next statement."""
+    """Return what follows END, END IF, END LOOP label: in T-SQL, maybe the next statement."""
     at = 1
     while at < len(tokens) and word_at(tokens, at) not in STATEMENTS - {"IF", "WHILE", "LOOP"}:
         if word_at(tokens, at) == "ELSE":

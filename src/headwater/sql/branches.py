@@ -17,7 +17,7 @@ _ARMS = frozenset({"ELSE", "ELSIF", "ELSEIF", "WHEN"})
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class CodeBranch:
     """One arm of a statement that decides, or the body of a loop."""
 
     number: int
@@ -26,17 +26,17 @@ class Branch:
     last: bool = False  # ELSE, which runs when no arm before it does
 
 
-Path = tuple[Branch, ...]  # the branches around a statement, from the outermost
+Path = tuple[CodeBranch, ...]  # the branches around a statement, from the outermost
 
 
-def new_branch(word: str) -> Branch:
+def new_branch(word: str) -> CodeBranch:
     """The first arm of an IF or CASE, or the body of a loop, by the word that begins it."""
-    return Branch(next(_NUMBERS), loops=word in LOOPS)
+    return CodeBranch(next(_NUMBERS), loops=word in LOOPS)
 
 
-def next_arm(branch: Branch, word: str) -> Branch:
+def next_arm(branch: CodeBranch, word: str) -> CodeBranch:
     """The arm that follows another one of the same statement, by the word that begins it."""
-    return Branch(branch.number, branch.arm + 1, branch.loops, last=word == "ELSE")
+    return CodeBranch(branch.number, branch.arm + 1, branch.loops, last=word == "ELSE")
 
 
 def encloses(outer: Path, inner: Path) -> bool:
@@ -56,7 +56,7 @@ class Branches:
     """The open blocks, branches and loops at a place of procedural code in which END closes each of them."""
 
     def __init__(self) -> None:
-        self._open: list[Branch | None] = []  # None: BEGIN, which decides nothing
+        self._open: list[CodeBranch | None] = []  # None: BEGIN, which decides nothing
 
     @property
     def path(self) -> Path:

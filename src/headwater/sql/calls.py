@@ -8,7 +8,7 @@ from sqlglot import exp
 from headwater.errors import IssueCode
 from headwater.model import relation as rel
 from headwater.model.names import TableName
-from headwater.sql.items import Column, DerivedItem, OpaqueItem, renamed
+from headwater.sql.items import DerivedItem, ItemColumn, OpaqueItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.query_functions import QueryFunction, choose
 from headwater.sql.split import Piece, parse_piece
@@ -109,7 +109,7 @@ def lower_call(lowering: Lowering, function: Node, scope: Scope) -> rel.Expressi
         lowering.report(IssueCode.APPROXIMATE_LINEAGE, f"not all columns of `{routine.name}` are known")
     if len(columns) > 1:  # a row: (f(x)).a is one of its fields
         row = rel.MakeStruct(tuple((column.name, column.expression) for column in columns))
-        query.columns = [Column(routine.name, routine.name, row)]
+        query.columns = [ItemColumn(routine.name, routine.name, row)]
     id = query.output_id(lowering, 0)
     return rel.Let(bindings, rel.Subquery(rel.SubqueryKind.SCALAR, query.rows, id))
 
@@ -163,9 +163,9 @@ def _bind(
         id = lowering.new_id()
         bindings.append(rel.Computed(rel.Attribute(id, name or number), value))
         for each in (key, number) if name else (number,):
-            inner.locals[each] = Column(name or number, each, rel.Ref(id))
+            inner.locals[each] = ItemColumn(name or number, each, rel.Ref(id))
     for name in routine.variables:
-        inner.locals[lowering.key_of(name)] = Column(name, lowering.key_of(name), rel.Literal())
+        inner.locals[lowering.key_of(name)] = ItemColumn(name, lowering.key_of(name), rel.Literal())
     return inner, tuple(bindings)
 
 
@@ -187,7 +187,7 @@ def _lower(lowering: Lowering, piece: Piece, scope: Scope, routine: QueryFunctio
         by_key = {lowering.key_of(each.name): at for at, each in enumerate(listed)}
         order = [by_key.get(lowering.key_of(name)) for name in routine.columns]
         query.columns = [
-            query.columns[at] if at is not None and at < len(query.columns) else Column(name, name, rel.Literal())
+            query.columns[at] if at is not None and at < len(query.columns) else ItemColumn(name, name, rel.Literal())
             for at, name in zip(order, routine.columns)
         ]
     return query
@@ -201,7 +201,7 @@ def _united(lowering: Lowering, queries: Sequence[Query]) -> Query:
     for query in queries:
         ids: list[int | None] = [query.output_id(lowering, at) for at in range(len(query.columns))]
         branches.append(rel.Branch(query.rows, tuple((ids + [None] * len(names))[: len(names)])))
-    columns = [Column(column.name, column.key, rel.Ref(each.id)) for column, each in zip(names, attributes)]
+    columns = [ItemColumn(column.name, column.key, rel.Ref(each.id)) for column, each in zip(names, attributes)]
     below = tuple(query.item for query in queries if query.below)
     return Query(rel.SetOp("union", attributes, tuple(branches)), columns, below, merged=bool(below))
 

@@ -38,14 +38,14 @@ _DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*$", re.IGNORECASE | r
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ClientScript:
     """A text without client commands, and the places at which a statement ends though no semicolon says so."""
 
     text: str
     ends: tuple[int, ...] = ()
 
 
-def without_commands(text: str, dialect: str) -> Script:
+def without_commands(text: str, dialect: str) -> ClientScript:
     """Return the SQL of a script, each sign in its place."""
     found: list[tuple[int, int, bool]] = []
     if dialect in MYSQL:
@@ -54,12 +54,12 @@ def without_commands(text: str, dialect: str) -> Script:
     if glance is not None and pattern is not None and glance.search(f"\n{text}") is not None:
         found += _commands(text, pattern)
     if not found:
-        return Script(text)
+        return ClientScript(text)
     parts, last = [], 0
     for start, end, _ in found:
         parts += [text[last:start], re.sub(r"[^\n]", " ", text[start:end])]
         last = end
-    return Script("".join([*parts, text[last:]]), tuple(start for start, _, ends in found if ends))
+    return ClientScript("".join([*parts, text[last:]]), tuple(start for start, _, ends in found if ends))
 
 
 def _delimiters(text: str) -> Iterator[tuple[int, int, bool]]:

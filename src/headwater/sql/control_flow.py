@@ -55,7 +55,7 @@ def is_routine(tokens: Sequence[Any]) -> bool:
 
 
 def label_size(tokens: Sequence[Any]) -> int:
-    """How many tokens the label `<<name>>` or `name:` before a block or loop takes; 0 when there is none."""
+    """Return how many tokens the label `<<name>>` or `name:` before a block or loop takes; 0 when there is none."""
     words = [str(token.text) for token in tokens[:5]]
     if words[1:2] == [":"] and word_at(tokens, 2) in _LABELLED:
         return 2
@@ -95,7 +95,8 @@ def read_control(tokens: Sequence[Any]) -> tuple[list[Head], Sequence[Any]]:
 
 
 def head_end(tokens: Sequence[Any]) -> int:
-    """Where the condition of IF and WHILE, or the query of FOR, ends: at THEN, DO, LOOP or (T-SQL) a statement."""
+    """Return where the condition of IF and WHILE, or the query of FOR, ends: at THEN, DO, LOOP or (T-SQL) a
+    statement."""
     depth = 0
     over_query = tokens[0].text.upper() in ("FOR", "FOREACH")
     for at, token in enumerate(tokens[1:], start=1):

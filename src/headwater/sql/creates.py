@@ -11,7 +11,7 @@ from headwater.model.names import TableName
 from headwater.model.relation import With, Write
 from headwater.sql.dialects import MICROSOFT
 from headwater.sql.given_functions import keep_function
-from headwater.sql.items import Column
+from headwater.sql.items import ItemColumn
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.queries import build_ctes
 from headwater.sql.writes import assignments_by_name, created, identifier_of, states
@@ -44,7 +44,7 @@ def _create_as(lowering: Lowering, node: Node, table: Node, kind: str) -> Lowere
     names = [each for each in listed if isinstance(each, exp.Identifier | exp.ColumnDef | exp.Column)]
     if names:
         query.columns = [
-            Column(each.name, column.key, column.expression, lowering.span(identifier_of(each)), column.type)
+            ItemColumn(each.name, column.key, column.expression, lowering.span(identifier_of(each)), column.type)
             for each, column in zip(names, query.columns)
         ]
     target, name, span = _target(lowering, node, table)

@@ -19,7 +19,7 @@ _SCALARS = frozenset({"tsql", "fabric", "mysql", "snowflake", "teradata"})  # wh
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class CursorDeclaration:
     """The declaration of a cursor, or OPEN … FOR: its name, its parameters, and the tokens of its query."""
 
     name: str
@@ -27,7 +27,7 @@ class Cursor:
     query: Sequence[Any]
 
 
-def read_cursor(tokens: Sequence[Any]) -> Cursor | None:
+def read_cursor(tokens: Sequence[Any]) -> CursorDeclaration | None:
     """The cursor that a declaration or OPEN gives a query; None when it is something else."""
     words = [str(token.text).upper() for token in tokens[:12]]
     at = 1 if words[:1] and words[0] in _LEADING else 0
@@ -44,7 +44,9 @@ def read_cursor(tokens: Sequence[Any]) -> Cursor | None:
     begin = given + 1
     if not any(token.token_type in _QUERIES for token in tokens[begin : begin + 2]):
         return None
-    return Cursor(str(tokens[at].text).lower(), _parameters(tokens[at:begin]), _without_locks(tokens[begin:]))
+    return CursorDeclaration(
+        str(tokens[at].text).lower(), _parameters(tokens[at:begin]), _without_locks(tokens[begin:])
+    )
 
 
 def _parameters(tokens: Sequence[Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import TokenType
 
 from headwater.sql.control_flow import STATEMENTS
-from headwater.sql.cursors import Cursor, read_cursor
+from headwater.sql.cursors import CursorDeclaration, read_cursor
 from headwater.sql.dialects import MYSQL
 from headwater.sql.routines import Code
 from headwater.sql.split import Piece, split_inner
@@ -92,7 +92,7 @@ def _declared_in_code(piece: Piece, source: Source, code: Code) -> Iterator[Piec
         yield dataclasses.replace(piece, tokens=(name, gives, *given))
 
 
-def _cut_cursor(piece: Piece, cursor: Cursor, source: Source, code: Code) -> Piece:
+def _cut_cursor(piece: Piece, cursor: CursorDeclaration, source: Source, code: Code) -> Piece:
     """The query of a cursor as a statement of its own."""
     code.declare([cursor.name])
     code.declare(cursor.parameters, given=True)

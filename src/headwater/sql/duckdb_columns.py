@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from headwater.errors import IssueCode
-from headwater.sql.items import Column
+from headwater.sql.items import ItemColumn
 from headwater.sql.lowering import Lowering, Node, Scope
 
 
@@ -27,7 +27,7 @@ def expand_columns(lowering: Lowering, item: Node, call: Node, scope: Scope) -> 
     alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
     value = item.this if alias is not None else item
     found = []
-    seen: dict[str, Column] = dict(scope.merged)
+    seen: dict[str, ItemColumn] = dict(scope.merged)
     for each in scope.items:
         for column in each.item.star() if each.listed else ():
             seen.setdefault(column.key, column)
@@ -40,7 +40,8 @@ def expand_columns(lowering: Lowering, item: Node, call: Node, scope: Scope) -> 
 
 
 def _wanted(lowering: Lowering, call: Node) -> Callable[[str], bool]:
-    """Which columns a call means: all, those like a pattern, those in a list; of a lambda, all, and it is said."""
+    """Return which columns a call means: all, those like a pattern, those in a list; of a lambda, all, and it is
+    said."""
     what = call.this
     if isinstance(what, exp.Literal) and what.is_string:
         try:

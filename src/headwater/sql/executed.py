@@ -72,7 +72,7 @@ def read_executed(tokens: Sequence[Any], dialect: str, *, inside: bool) -> Execu
 
 
 def _executed_at(tokens: Sequence[Any]) -> int | None:
-    """Where EXEC stands in `INSERT INTO t (a, b) EXEC …`; None in any other INSERT."""
+    """Return where EXEC stands in `INSERT INTO t (a, b) EXEC …`; None in any other INSERT."""
     _, at = read_name(tokens, 2 if word_at(tokens, 1) == "INTO" else 1)
     if word_at(tokens, at) == "(":
         at = group_end(tokens, at) or at
@@ -107,7 +107,7 @@ def read_called(tokens: Sequence[Any]) -> tuple[list[str], int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProcedureCall:
     """A statement that calls a procedure."""
 
     name: str  # its last part, in lower case
@@ -116,7 +116,7 @@ class Call:
     before: tuple[Any, ...] = ()  # what takes the rows which it gives
 
 
-def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Call | None:
+def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> ProcedureCall | None:
     """The procedure that a statement calls; None when it is something else.
     In PL/SQL a name with brackets is a call, and a name alone, if it is one of those `known`."""
     first = word_at(tokens, 0)
@@ -142,7 +142,7 @@ def read_call(tokens: Sequence[Any], dialect: str, known: Container[str]) -> Cal
     else:
         given = tokens[at:]
     owner = name[-2].lower() if len(name) > 1 else ""
-    return Call(name[-1].lower(), owner, read_arguments(given), tuple(before))
+    return ProcedureCall(name[-1].lower(), owner, read_arguments(given), tuple(before))
 
 
 def read_arguments(tokens: Sequence[Any]) -> tuple[Argument, ...]:
@@ -302,7 +302,8 @@ def hole_name(sign: str) -> str:
 
 
 def worst_hole(tokens: Sequence[Any]) -> tuple[str, str] | None:
-    """How much the holes of a statement hide, `value` or `names`, and the sign of the first; None for nothing."""
+    """Return how much the holes of a statement hide, `value` or `names`, and the sign of the first; None for
+    nothing."""
     worst: tuple[str, str] | None = None
     silent = kind_without_lineage(tokens) is not None
     for at, sign in holes_in(tokens):

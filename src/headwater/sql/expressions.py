@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from headwater.model import relation as rel
-from headwater.sql.items import Column
+from headwater.sql.items import ItemColumn
 from headwater.sql.lowering import Lowering, Node, Query, Scope, lowers, lowers_as
 
 _NOTHING = rel.Literal()
@@ -17,7 +17,7 @@ _NOTHING = rel.Literal()
     *(exp.JSONPath, exp.Introducer, exp.NextValueFor, exp.Pseudocolumn),
 )
 def lower_constant(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
-    """What comes from no column."""
+    """Return what comes from no column."""
     meta = node._meta
     if meta and "start" in meta and (lowering.leftmost is None or meta["start"] < lowering.leftmost):
         lowering.leftmost = meta["start"]
@@ -32,7 +32,7 @@ def lower_missing(lowering: Lowering, node: object, scope: Scope) -> rel.Express
 
 @lowers(exp.Paren, exp.Alias, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls, exp.Collate, exp.PivotAlias)
 def lower_inside(lowering: Lowering, node: Node, scope: Scope) -> rel.Expression:
-    """What only wraps a value."""
+    """Return what only wraps a value."""
     return lowering.expression(node.this, scope)
 
 
@@ -153,7 +153,7 @@ class Arguments:
             from_nowhere = Scope(outer=scope)
             for parameter in node.expressions:
                 key = lowering.key(parameter)
-                from_nowhere.locals[key] = Column(parameter.name, key, _NOTHING)
+                from_nowhere.locals[key] = ItemColumn(parameter.name, key, _NOTHING)
             self.args.append(lowering.expression(node.this, from_nowhere))
         else:
             self.args.append(lowering.expression(node, scope))

@@ -1,4 +1,4 @@
-"""What makes rows in FROM: UNNEST, LATERAL, explode, FLATTEN, JSON_TABLE, other table functions."""
+"""Functions that make rows in FROM: UNNEST, LATERAL, explode, FLATTEN, JSON_TABLE, other table functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from headwater.model import relation as rel
 from headwater.model.names import TableName
 from headwater.model.types import Array, Struct
 from headwater.sql.calls import add_call, add_result_scan, is_result_scan
-from headwater.sql.items import Column, DerivedItem, ElementItem, MergedItem, renamed
+from headwater.sql.items import DerivedItem, ElementItem, ItemColumn, MergedItem, renamed
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.sql.table_names import files_read
 from headwater.sql.tables import add_item, add_opaque, adds, alias_names, beside, name_item, store
@@ -35,7 +35,8 @@ def add_unnest(lowering: Lowering, node: Node, scope: Scope, before: rel.Relatio
 
 
 def _unnested(lowering: Lowering, array: rel.Expression) -> list[rel.Expression]:
-    """What one array gives: its elements; in Trino, where an element is a row, a column for each of its fields."""
+    """Return what one array gives: its elements; in Trino, where an element is a row, a column for each of its
+    fields."""
     element = rel.Element(array)
     known = lowering.type_of(array) if lowering.dialect in _ROWS_TO_COLUMNS else None
     if isinstance(known, Array) and isinstance(known.element, Struct):
@@ -125,7 +126,7 @@ def _add_generated(
     if not names and len(values) == 1 and alias is not None and alias.this is not None:
         names = [(alias.name, lowering.key(alias.this), lowering.span(alias.this))]
     columns: list[rel.Computed] = []
-    offered: list[Column] = []
+    offered: list[ItemColumn] = []
     for at, value in enumerate(values):
         name = defaults[at] if at < len(defaults) else f"{defaults[-1]}_{at}"
         key, span = lowering.key_of(name), None
@@ -133,7 +134,7 @@ def _add_generated(
             name, key, span = names[at]
         computed = rel.Computed(rel.Attribute(lowering.new_id(), name, span), value)
         columns.append(computed)
-        offered.append(Column(name, key, rel.Ref(computed.attribute.id), span))
+        offered.append(ItemColumn(name, key, rel.Ref(computed.attribute.id), span))
     item: DerivedItem = DerivedItem(offered)
     if len(values) <= 2:
         fields = lowering.field_names(values[0]) if lowering.dialect == "bigquery" else ()
@@ -146,7 +147,7 @@ def _add_generated(
 def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation | None) -> rel.Relation:
     """ARRAY JOIN (ClickHouse): each array becomes its element, under its own name or an alias."""
     columns: list[rel.Computed] = []
-    offered: list[Column] = []
+    offered: list[ItemColumn] = []
     arrays: list[rel.Expression] = []
     for each in [node.this, *(node.args.get("expressions") or ())]:
         array = each.this if isinstance(each, exp.Alias | exp.Table) else each
@@ -154,7 +155,7 @@ def add_array_join(lowering: Lowering, node: Node, scope: Scope, before: rel.Rel
         arrays.append(lowering.expression(array, scope))
         computed = rel.Computed(rel.Attribute(lowering.new_id(), name), rel.Element(arrays[-1]))
         columns.append(computed)
-        offered.append(Column(name, lowering.key_of(name), rel.Ref(computed.attribute.id)))
+        offered.append(ItemColumn(name, lowering.key_of(name), rel.Ref(computed.attribute.id)))
     for column in offered:  # they stand for the arrays from here on
         scope.merged[column.key] = column
     return rel.Generate(before, tuple(columns), tuple(arrays))
@@ -229,7 +230,7 @@ def _json_columns(lowering: Lowering, function: Node, scope: Scope) -> _Generate
 
 
 def _json_rows(document: rel.Expression, path: Node | None) -> rel.Expression:
-    """What the path of JSON_TABLE makes rows of: `$.items[*]` is each element of `items`."""
+    """Return what the path of JSON_TABLE makes rows of: `$.items[*]` is each element of `items`."""
     for step in path.name.lstrip("$").split(".") if isinstance(path, exp.Literal) else ():
         key, bracket, _ = step.partition("[")
         document = rel.GetField(document, key) if key else document

@@ -10,7 +10,7 @@ from headwater.events.naming import file_table
 from headwater.lineage.script import Lowered
 from headwater.model.edges import Kind
 from headwater.model.relation import Assignment, Influence, Values, With, Write
-from headwater.sql.items import Column, DerivedItem, Named, StoredItem
+from headwater.sql.items import DerivedItem, ItemColumn, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.sql.output_into import output_writes
 from headwater.sql.queries import build_ctes
@@ -143,9 +143,9 @@ def _conflict_scope(
     assignments: tuple[Assignment, ...],
     scope: Scope,
 ) -> Scope:
-    """What ON CONFLICT can name: the row that was to be inserted and, nearer, the row that is there."""
+    """Return what ON CONFLICT can name: the row that was to be inserted and, nearer, the row that is there."""
     offered = [
-        Column(each.column, key, each.expression)
+        ItemColumn(each.column, key, each.expression)
         for each in assignments
         if not each.path
         for key in dict.fromkeys((lowering.key_of(each.column), each.column))  # as it is without quotes, and in them
@@ -212,7 +212,7 @@ def _from_query(lowering: Lowering, node: Node, source: Node, scope: Scope) -> l
     return writes
 
 
-def _values(lowering: Lowering, insert: Node, query: Query, scope: Scope) -> list[Column]:
+def _values(lowering: Lowering, insert: Node, query: Query, scope: Scope) -> list[ItemColumn]:
     """The values of INTO … VALUES (…), or the whole row."""
     values = insert.expression
     if values is None:
@@ -220,7 +220,9 @@ def _values(lowering: Lowering, insert: Node, query: Query, scope: Scope) -> lis
     row = values.expressions[0]
     items = row.expressions if isinstance(row, exp.Tuple) else [row]
     return [
-        Column(each.output_name or f"_col_{at}", lowering.key_of(each.output_name), lowering.expression(each, scope))
+        ItemColumn(
+            each.output_name or f"_col_{at}", lowering.key_of(each.output_name), lowering.expression(each, scope)
+        )
         for at, each in enumerate(items)
     ]
 

@@ -1,4 +1,4 @@
-"""What a FROM clause offers: things with a name and columns.
+"""The items of a FROM clause: things with a name and columns.
 Columns are asked for by key, that is by name folded as the dialect compares it. An item is *open* when it may have
 columns that nobody has listed (a table without a schema, or a star over one); asking an open item for a column gives
 it that column."""
@@ -11,13 +11,13 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from headwater.lineage.effects import ColumnDefinition
-from headwater.lineage.known import KnownTable
-from headwater.model.names import Case, fold
+from headwater.lineage.known_table import KnownTable
+from headwater.model.names import CaseFolding, fold
 from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, Literal, OneOf, Ref, Scan
 from headwater.text import Span
 
 
-class Column(msgspec.Struct, frozen=True):
+class ItemColumn(msgspec.Struct, frozen=True):
     """A column of an item or of a query's result: the name it is shown by, and what it is."""
 
     name: str
@@ -41,7 +41,7 @@ class StoredItem:
     """A stored table. Its scan lists the columns that were asked for, and is complete once lowering is."""
 
     def __init__(
-        self, table: KnownTable, case: Case, *, new_id: NewId, types: dict[int, str], span: Span | None
+        self, table: KnownTable, case: CaseFolding, *, new_id: NewId, types: dict[int, str], span: Span | None
     ) -> None:
         self.table = table
         self._types = types  # of the statement's columns, by id
@@ -49,7 +49,7 @@ class StoredItem:
         self._case = case
         self._new_id = new_id
         self._index = table.index(case)
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, ItemColumn] = {}
         self._attributes: list[Attribute] = []
         self._doubtful: list[int] = []
         self._hidden: set[str] = set()  # keys of columns that are no part of a star
@@ -60,7 +60,7 @@ class StoredItem:
     def is_open(self) -> bool:
         return not self.table.complete
 
-    def find(self, key: str) -> Column | None:
+    def find(self, key: str) -> ItemColumn | None:
         """The column of that key, if it is known to exist."""
         column = self._columns.get(key)
         if column is not None:
@@ -68,7 +68,7 @@ class StoredItem:
         known = self._index.get(key)
         return None if known is None else self._add(known.name, key, known)
 
-    def ask(self, name: str, key: str) -> Column | None:
+    def ask(self, name: str, key: str) -> ItemColumn | None:
         """The column of that key; an open table gets it if it was not known."""
         column = self.find(key)
         if column is None and self.is_open:
@@ -76,12 +76,12 @@ class StoredItem:
             column = self._add(name, key, None)
         return column
 
-    def ask_hidden(self, name: str, key: str) -> Column:
+    def ask_hidden(self, name: str, key: str) -> ItemColumn:
         """A column that the table has without listing it, and that no star takes."""
         self._hidden.add(key)
         return self._columns.get(key) or self._add(name, key, None)
 
-    def ask_missing(self, name: str, key: str) -> Column:
+    def ask_missing(self, name: str, key: str) -> ItemColumn:
         """A column that the schema of the table does not have, though the statement says that the table does."""
         column = self.ask_hidden(name, key)
         if isinstance(column.expression, Ref) and column.expression.column not in self._missing:
@@ -93,7 +93,7 @@ class StoredItem:
         """The name of one of the columns that were asked for, by its id."""
         return next((each.name for each in self._attributes if each.id == id), None)
 
-    def star(self) -> list[Column]:
+    def star(self) -> list[ItemColumn]:
         """All columns, in order; the last stands for those not known by name, when there may be such."""
         case = self._case
         columns = []
@@ -110,14 +110,14 @@ class StoredItem:
             columns.append(self._columns.get(WILDCARD) or self._add(WILDCARD, WILDCARD, None))
         return columns
 
-    def _add(self, name: str, key: str, known: ColumnDefinition | None) -> Column:
+    def _add(self, name: str, key: str, known: ColumnDefinition | None) -> ItemColumn:
         id = self._new_id()
         self._attributes.append(Attribute(id, name))
         if name in self.table.doubts or name == WILDCARD:
             self._doubtful.append(id)
         if known is not None and known.type is not None:
             self._types[id] = known.type
-        column = Column(name, key, Ref(id))
+        column = ItemColumn(name, key, Ref(id))
         self._columns[key] = column
         return column
 
@@ -138,10 +138,10 @@ class StoredItem:
 class DerivedItem:
     """The result of a query, with the names it is given here. `below` are open items that flow into it by a star."""
 
-    def __init__(self, columns: Sequence[Column], below: Sequence["Item"] = ()) -> None:
+    def __init__(self, columns: Sequence[ItemColumn], below: Sequence["Item"] = ()) -> None:
         self.columns = list(columns)
         self.below = tuple(below)
-        self._by_key: dict[str, Column] = {}
+        self._by_key: dict[str, ItemColumn] = {}
         for column in reversed(self.columns):
             self._by_key[column.key] = column
 
@@ -149,11 +149,11 @@ class DerivedItem:
     def is_open(self) -> bool:
         return bool(self.below)
 
-    def find(self, key: str) -> Column | None:
+    def find(self, key: str) -> ItemColumn | None:
         """The column of that key, if it is known to exist."""
         return self._by_key.get(key)
 
-    def ask(self, name: str, key: str) -> Column | None:
+    def ask(self, name: str, key: str) -> ItemColumn | None:
         """The column of that key; an open item asks those below, and if several may have it, it is any of theirs."""
         column = self.find(key)
         if column is None and self.below:
@@ -163,13 +163,13 @@ class DerivedItem:
                 column = self._by_key[key] = self._joined(name, key, options)
         return column
 
-    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
+    def _joined(self, name: str, key: str, options: list[ItemColumn]) -> ItemColumn:
         if len(options) == 1:
             return options[0]
         doubt = f"`{name}` could come from any of {len(options)} tables whose columns are not known"
-        return Column(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))
+        return ItemColumn(name, key, OneOf(tuple(each.expression for each in options), uncertain=doubt))
 
-    def star(self) -> list[Column]:
+    def star(self) -> list[ItemColumn]:
         """All columns, in order."""
         return self.columns
 
@@ -177,41 +177,41 @@ class DerivedItem:
 class MergedItem(DerivedItem):
     """The result of a set operation over open items: a column asked for comes from every branch."""
 
-    def _joined(self, name: str, key: str, options: list[Column]) -> Column:
-        return Column(name, key, OneOf(tuple(each.expression for each in options)))
+    def _joined(self, name: str, key: str, options: list[ItemColumn]) -> ItemColumn:
+        return ItemColumn(name, key, OneOf(tuple(each.expression for each in options)))
 
-    def star(self) -> list[Column]:
+    def star(self) -> list[ItemColumn]:
         """All columns; of items one after another that have none in common by name, column by column."""
         if self.columns:
             return self.columns
         rows = zip(*(below.star() for below in self.below))
-        return [Column(row[0].name, row[0].key, OneOf(tuple(each.expression for each in row))) for row in rows]
+        return [ItemColumn(row[0].name, row[0].key, OneOf(tuple(each.expression for each in row))) for row in rows]
 
 
 class ElementItem(DerivedItem):
     """The elements of an array: their fields can be asked for, too, though nobody has listed them.
     Where the engine's star takes the fields of a struct in its place, they are given with their keys."""
 
-    def __init__(self, columns: Sequence[Column], fields: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(self, columns: Sequence[ItemColumn], fields: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(columns)
         value = columns[0].expression if columns else Literal()
-        self._starred = [Column(name, key, GetField(value, name)) for name, key in fields] + list(columns[1:])
+        self._starred = [ItemColumn(name, key, GetField(value, name)) for name, key in fields] + list(columns[1:])
         self._starred = self._starred if fields else self.columns
 
-    def star(self) -> list[Column]:
+    def star(self) -> list[ItemColumn]:
         return self._starred
 
     @property
     def is_open(self) -> bool:
         return True
 
-    def ask(self, name: str, key: str) -> Column | None:
+    def ask(self, name: str, key: str) -> ItemColumn | None:
         column = self.find(key)
         if column is None:
             value = (
                 self.columns[-1].expression if self.columns[0].name.lower() == "pos" else self.columns[0].expression
             )
-            column = self._by_key[key] = Column(name, key, GetField(value, name))
+            column = self._by_key[key] = ItemColumn(name, key, GetField(value, name))
         return column
 
 
@@ -219,14 +219,14 @@ class OpaqueItem(DerivedItem):
     """Something whose columns are not known, and all of which are the same to us."""
 
     def __init__(self, value: Expression) -> None:
-        super().__init__([Column(WILDCARD, WILDCARD, value)])
+        super().__init__([ItemColumn(WILDCARD, WILDCARD, value)])
 
     @property
     def is_open(self) -> bool:
         return True
 
-    def ask(self, name: str, key: str) -> Column | None:
-        return Column(name, key, self.columns[0].expression)
+    def ask(self, name: str, key: str) -> ItemColumn | None:
+        return ItemColumn(name, key, self.columns[0].expression)
 
 
 Item: TypeAlias = StoredItem | DerivedItem
@@ -248,15 +248,15 @@ class Named:
         return 0 < count <= len(self.names) and self.names[-count:] == parts
 
 
-def renamed(columns: Iterable[Column], names: Sequence[tuple[str, str, Span | None]]) -> list[Column]:
+def renamed(columns: Iterable[ItemColumn], names: Sequence[tuple[str, str, Span | None]]) -> list[ItemColumn]:
     """The columns under the names of an alias list, by position; columns beyond the list keep theirs."""
     result = list(columns)
     for at, (name, key, span) in enumerate(names):
         if at < len(result):
             old = result[at]
-            result[at] = Column(name, key, old.expression, span, old.type)
+            result[at] = ItemColumn(name, key, old.expression, span, old.type)
     return result
 
 
-def _doubtful(column: Column, doubt: str | None) -> Column:
-    return Column(column.name, column.key, OneOf((column.expression,), uncertain=doubt), column.span, column.type)
+def _doubtful(column: ItemColumn, doubt: str | None) -> ItemColumn:
+    return ItemColumn(column.name, column.key, OneOf((column.expression,), uncertain=doubt), column.span, column.type)

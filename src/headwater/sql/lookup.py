@@ -1,4 +1,4 @@
-"""Which column a name means.
+"""Resolves names of columns.
 
 The order: parameters of a lambda, columns of the FROM clause, aliases of the select list where the clause allows
 them, then the same in the query around. A column known to exist wins over one that an open table may have; a column
@@ -14,7 +14,7 @@ from sqlglot import exp
 from headwater.errors import IssueCode
 from headwater.model.relation import Call, Expression, GetField, Literal, MakeStruct, OneOf, Ref
 from headwater.sql.dialects import MICROSOFT, MYSQL
-from headwater.sql.items import Column, ElementItem, Named, OpaqueItem, StoredItem
+from headwater.sql.items import ElementItem, ItemColumn, Named, OpaqueItem, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 from headwater.text import Span, nearest
 
@@ -72,7 +72,7 @@ def lower_parameter(lowering: Lowering, node: Node, scope: Scope) -> Expression:
 
 
 def _variable(lowering: Lowering, name: str) -> Expression:
-    """What a variable of the script stands for at this point.
+    """Return what a variable of the script stands for at this point.
     The values of other variables were put into its own when it was assigned. A name that is still there had no value
     then, and what it was assigned later, or what this variable itself is, does not count."""
     node = lowering.variables.get(name.lstrip("@$:").lower())
@@ -168,7 +168,7 @@ _METHODS = re.compile("value|query|exist|tostring|st[a-z]+|astext[zm]*|asgml|get
 
 @lowers(exp.Identifier)
 def resolve_name(lowering: Lowering, identifier: Node, scope: Scope) -> Expression:
-    """What an unqualified name means."""
+    """Return what an unqualified name means."""
     key = lowering.key(identifier)
     span = lowering.span(identifier)
     # A name that is declared is rather a variable than a column nobody has heard of.
@@ -196,7 +196,7 @@ _SIGNED = MICROSOFT | MYSQL  # where a variable that is not declared has a sign 
 
 
 def resolve_path(lowering: Lowering, parts: Sequence[Node], scope: Scope) -> Expression:
-    """What a dotted name means: a column of a table, or a field inside one."""
+    """Return what a dotted name means: a column of a table, or a field inside one."""
     keys = tuple(lowering.key(part) for part in parts)
     for count in range(min(3, len(parts) - 1), 0, -1):
         named = _find_item(keys[:count], scope)
@@ -287,7 +287,7 @@ def _from_open(
     return _ambiguous(lowering, name, asked, span)
 
 
-def _ambiguous(lowering: Lowering, name: str, found: list[tuple[Named, Column]], span: Span | None) -> Expression:
+def _ambiguous(lowering: Lowering, name: str, found: list[tuple[Named, ItemColumn]], span: Span | None) -> Expression:
     tables = [named.shown for named, _ in found]
     listed = ", ".join(f"`{table}.{name}`" for table in tables)
     lowering.report(
@@ -300,7 +300,7 @@ def _ambiguous(lowering: Lowering, name: str, found: list[tuple[Named, Column]],
     return OneOf(options, uncertain=f"`{name}` is ambiguous: {listed}")
 
 
-def _refer(column: Column, span: Span | None) -> Expression:
+def _refer(column: ItemColumn, span: Span | None) -> Expression:
     """A use of a column; the place where it was first read is kept."""
     expression = column.expression
     return Ref(expression.column, span) if type(expression) is Ref and expression.span is None else expression

@@ -30,7 +30,7 @@ from headwater.model.relation import (
 )
 from headwater.model.relation import Case as RelationCase
 from headwater.model.types import Array, DataType, Struct, parse_type
-from headwater.sql.items import Column, DerivedItem, Item, MergedItem, Named, StoredItem
+from headwater.sql.items import DerivedItem, Item, ItemColumn, MergedItem, Named, StoredItem
 from headwater.sql.query_functions import QueryFunctions
 from headwater.sql.regions import Regions
 from headwater.sql.routines import Trigger
@@ -43,7 +43,7 @@ Node: TypeAlias = Any  # sqlglot's expressions: compiled, and typed only by thei
 
 
 @dataclass(slots=True)
-class Cte:
+class CteInScope:
     """A named query in scope."""
 
     id: int
@@ -56,11 +56,11 @@ class Scope:
 
     outer: "Scope | None" = None
     items: list[Named] = field(default_factory=list)
-    merged: dict[str, Column] = field(default_factory=dict)  # columns that USING or NATURAL made of two
-    aliases: dict[str, Column] = field(default_factory=dict)  # of the select list, as far as it is lowered
-    ctes: dict[str, Cte] = field(default_factory=dict)
+    merged: dict[str, ItemColumn] = field(default_factory=dict)  # columns that USING or NATURAL made of two
+    aliases: dict[str, ItemColumn] = field(default_factory=dict)  # of the select list, as far as it is lowered
+    ctes: dict[str, CteInScope] = field(default_factory=dict)
     windows: dict[str, Node] = field(default_factory=dict)
-    locals: dict[str, Column] = field(default_factory=dict)  # parameters of a lambda
+    locals: dict[str, ItemColumn] = field(default_factory=dict)  # parameters of a lambda
     expanded: list[Expression] = field(default_factory=list)  # arrays that the select list makes rows of
 
     def levels(self) -> Iterator["Scope"]:
@@ -75,7 +75,7 @@ class Scope:
         for level in self.levels():
             yield from level.items
 
-    def cte(self, key: str) -> Cte | None:
+    def cte(self, key: str) -> CteInScope | None:
         """The CTE of that name, from the innermost scope that has one."""
         return next((level.ctes[key] for level in self.levels() if key in level.ctes), None)
 
@@ -85,7 +85,7 @@ class Query:
     """A lowered query: its rows, its columns in order, and the open items whose columns flow out by a star."""
 
     relation: Relation
-    columns: list[Column]
+    columns: list[ItemColumn]
     below: tuple[Item, ...] = ()
     merged: bool = False  # a set operation: what flows through a star comes from every branch
     as_struct: bool = False  # SELECT AS STRUCT

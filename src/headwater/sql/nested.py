@@ -8,7 +8,7 @@ from sqlglot.dialects.dialect import Dialect
 from headwater.model import relation as rel
 from headwater.sql.calls import lower_call, owner_of
 from headwater.sql.expressions import Arguments
-from headwater.sql.items import Column
+from headwater.sql.items import ItemColumn
 from headwater.sql.lowering import Lowering, Node, Scope, lowers
 
 
@@ -273,7 +273,7 @@ def bind_parameters(
         id = lowering.new_id()
         bindings.append(rel.Computed(rel.Attribute(id, parameter.name), value))
         key = lowering.key(parameter) if isinstance(parameter, exp.Identifier) else lowering.key_of(parameter.name)
-        inner.locals[key] = Column(parameter.name, key, rel.Ref(id))
+        inner.locals[key] = ItemColumn(parameter.name, key, rel.Ref(id))
     return inner, tuple(bindings)
 
 

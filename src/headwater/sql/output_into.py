@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, OneOf, Write
-from headwater.sql.items import Column, DerivedItem, Named, StoredItem
+from headwater.sql.items import DerivedItem, ItemColumn, Named, StoredItem
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.sql.selection import lower_select_list
 from headwater.sql.tokens import read_name
@@ -28,7 +28,7 @@ def output_writes(
     for each in write.assignments:
         given.setdefault(lowering.key_of(each.column), []).append(each)
     columns = [
-        Column(made[0].column, key, OneOf(tuple(each.expression for each in made))) for key, made in given.items()
+        ItemColumn(made[0].column, key, OneOf(tuple(each.expression for each in made))) for key, made in given.items()
     ]
     below = () if isinstance(node, exp.Insert) else (target,)
     changed = Scope(outer=scope)
@@ -47,7 +47,7 @@ def output_writes(
     return (write, Write(write.statement_type, name, tuple(made), relations, write.influences))
 
 
-def _assigned(name: str, column: Column, values: dict[int, Any]) -> Assignment:
+def _assigned(name: str, column: ItemColumn, values: dict[int, Any]) -> Assignment:
     made = assign(name, column)
     known = values.get(getattr(column.expression, "column", -1))
     return made if known is None else Assignment(name, known, span=made.span)

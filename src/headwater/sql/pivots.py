@@ -21,7 +21,7 @@ from headwater.model.relation import (
     Sort,
     Values,
 )
-from headwater.sql.items import Column, DerivedItem, Named, renamed
+from headwater.sql.items import DerivedItem, ItemColumn, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
 from headwater.sql.tables import add_item, adds, alias_names, name_item
 
@@ -38,7 +38,9 @@ def add_pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | N
     return relation
 
 
-def _pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> tuple[Relation, list[Column]]:
+def _pivot(
+    lowering: Lowering, node: Node, scope: Scope, before: Relation | None
+) -> tuple[Relation, list[ItemColumn]]:
     """Each new column aggregates the rows that have its value; the columns not named are the groups."""
     aggregates = [each.this if isinstance(each, exp.Alias) else each for each in node.expressions]
     keys = [field.this for field in node.args.get("fields") or ()]
@@ -58,12 +60,14 @@ def _pivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None
         kept = [column for column in kept if column.key in keys_of_group]
     groups = [Computed(Attribute(lowering.new_id(), column.name), column.expression) for column in kept]
     columns = kept + [
-        Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
+        ItemColumn(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
     ]
     return Aggregate(before or Values((), ()), tuple(groups), tuple(made)), columns
 
 
-def _unpivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | None) -> tuple[Relation, list[Column]]:
+def _unpivot(
+    lowering: Lowering, node: Node, scope: Scope, before: Relation | None
+) -> tuple[Relation, list[ItemColumn]]:
     """The columns named become rows: a column for their names, and one (or several) for their values."""
     sources: list[list[Node]] = []
     labels: list[Node] = []
@@ -84,7 +88,7 @@ def _unpivot(lowering: Lowering, node: Node, scope: Scope, before: Relation | No
     made = made + named if lowering.dialect in _VALUES_FIRST else named + made
     kept = [column for column in scope.items[0].item.star() if column.key not in used]
     columns = kept + [
-        Column(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
+        ItemColumn(each.attribute.name, lowering.key_of(each.attribute.name), Ref(each.attribute.id)) for each in made
     ]
     relation: Relation = Project(before or Values((), ()), tuple(made))
     if not node.args.get("include_nulls"):  # a row whose values are all NULL is left out
@@ -157,12 +161,15 @@ def add_match(lowering: Lowering, node: Node, scope: Scope, before: Relation) ->
         value = lowering.expression(alias.this if isinstance(alias, exp.Alias) else alias, _with_symbols(own, inside))
         made.append(Computed(Attribute(lowering.new_id(), alias.alias_or_name), value))
     kept = [
-        Column(each.name, lowering.key_of(each.name), lowering.expression(each, own))
+        ItemColumn(each.name, lowering.key_of(each.name), lowering.expression(each, own))
         for each in node.args.get("partition_by") or ()
         if isinstance(each, exp.Column)
     ]
     kept = named.item.star() if "ALL ROWS" in _rows(node) else kept
-    columns = [*kept, *(Column(_name(each), lowering.key_of(_name(each)), Ref(each.attribute.id)) for each in made)]
+    columns = [
+        *kept,
+        *(ItemColumn(_name(each), lowering.key_of(_name(each)), Ref(each.attribute.id)) for each in made),
+    ]
     below = (named.item,) if named.item.is_open and "ALL ROWS" in _rows(node) else ()
     scope.items.append(name_item(lowering, node, DerivedItem(columns, below), named.names, named.shown))
     return Project(relation, tuple(made))

@@ -16,9 +16,9 @@ from headwater.sql.evaluation import Evaluation
 from headwater.sql.executed import (
     Argument,
     Bound,
-    Call,
     Executed,
     ExecutedText,
+    ProcedureCall,
     bind,
     given_back,
     hole_name,
@@ -338,7 +338,9 @@ class Program:
         if name is not None and self.texts.knows(name):
             self.texts.give(name, (self.texts.hole(None),), piece.branches)
 
-    def _parameters(self, routine: Routine, call: Call, piece: Piece) -> tuple[dict[str, Bound], dict[str, str]]:
+    def _parameters(
+        self, routine: Routine, call: ProcedureCall, piece: Piece
+    ) -> tuple[dict[str, Bound], dict[str, str]]:
         """The values of a routine's parameters in a call, and the variables that take those that are given back."""
         places = {each.name: each for each in call.arguments if each.name is not None}
         bound: dict[str, Bound] = {}

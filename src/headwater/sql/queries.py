@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from headwater.model import relation as rel
 from headwater.sql import lowering as state
-from headwater.sql.items import Column, DerivedItem, Named, renamed
+from headwater.sql.items import DerivedItem, ItemColumn, Named, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope, builds
 from headwater.sql.pivots import add_match
 from headwater.sql.selection import SelectList, group_keys, lower_key, lower_select_list
@@ -77,7 +77,7 @@ def _distinct(
 
 
 def _order(
-    lowering: Lowering, clause: Node | None, relation: rel.Relation, scope: Scope, columns: Sequence[Column]
+    lowering: Lowering, clause: Node | None, relation: rel.Relation, scope: Scope, columns: Sequence[ItemColumn]
 ) -> rel.Relation:
     if clause is None:
         return relation
@@ -113,7 +113,7 @@ def _lower_scalars(lowering: Lowering, clause: Node | None, scope: Scope) -> Non
         if not isinstance(each.this, exp.Query) or each.args.get("scalar"):
             alias = each.args["alias"].this
             key = lowering.key(alias)
-            scope.aliases[key] = Column(alias.name, key, lowering.expression(each.this, scope))
+            scope.aliases[key] = ItemColumn(alias.name, key, lowering.expression(each.this, scope))
 
 
 def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) -> rel.Cte:
@@ -128,7 +128,7 @@ def _build_cte(lowering: Lowering, node: Node, scope: Scope, recursive: bool) ->
     else:
         query = lowering.query(body, scope)
     columns = renamed(query.columns, names)
-    scope.ctes[key] = state.Cte(id, type(query.item)(columns, query.below))
+    scope.ctes[key] = state.CteInScope(id, type(query.item)(columns, query.below))
     ids = tuple(column.expression.column for column in columns if isinstance(column.expression, rel.Ref))
     return rel.Cte(id, alias.this.name, query.relation, ids)
 
@@ -207,14 +207,16 @@ def _register_recursive(
     id, key, names = recursive_as
     columns = renamed(first.columns, names)
     attributes = [rel.Attribute(lowering.new_id(), column.name) for column in columns]
-    own = [Column(column.name, column.key, rel.Ref(attribute.id)) for column, attribute in zip(columns, attributes)]
-    scope.ctes[key] = state.Cte(id, DerivedItem(own, first.below))
+    own = [
+        ItemColumn(column.name, column.key, rel.Ref(attribute.id)) for column, attribute in zip(columns, attributes)
+    ]
+    scope.ctes[key] = state.CteInScope(id, DerivedItem(own, first.below))
     return attributes
 
 
 def _by_position(
     lowering: Lowering, queries: list[Query], attributes: list[rel.Attribute]
-) -> tuple[list[Column], list[rel.Attribute], list[list[int | None]]]:
+) -> tuple[list[ItemColumn], list[rel.Attribute], list[list[int | None]]]:
     names = queries[0].columns
     attributes = attributes or [rel.Attribute(lowering.new_id(), column.name) for column in names]
     positions: list[list[int | None]] = []
@@ -225,7 +227,7 @@ def _by_position(
             ids = ids[:wild] + [ids[wild]] * max(0, len(attributes) - wild)
         positions.append((ids + [None] * len(attributes))[: len(attributes)])
     columns = [
-        Column(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
+        ItemColumn(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
         for column, attribute in zip(names, attributes)
     ]
     return columns, attributes, positions
@@ -233,8 +235,8 @@ def _by_position(
 
 def _by_name(
     lowering: Lowering, queries: list[Query], *, common: bool
-) -> tuple[list[Column], list[rel.Attribute], list[list[int | None]]]:
-    seen: dict[str, Column] = {}
+) -> tuple[list[ItemColumn], list[rel.Attribute], list[list[int | None]]]:
+    seen: dict[str, ItemColumn] = {}
     for query in queries:
         for column in query.columns:
             seen.setdefault(column.key, column)
@@ -243,7 +245,7 @@ def _by_name(
         seen = {key: column for key, column in seen.items() if key in shared}
     attributes = [rel.Attribute(lowering.new_id(), column.name) for column in seen.values()]
     columns = [
-        Column(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
+        ItemColumn(column.name, column.key, rel.Ref(attribute.id), column.span, column.type)
         for column, attribute in zip(seen.values(), attributes)
     ]
     positions: list[list[int | None]] = []
@@ -278,7 +280,7 @@ def build_values(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
     )
     width = max((len(row) for row in rows), default=0)
     attributes = tuple(rel.Attribute(lowering.new_id(), f"column{at + 1}") for at in range(width))
-    columns = [Column(each.name, lowering.key_of(each.name), rel.Ref(each.id)) for each in attributes]
+    columns = [ItemColumn(each.name, lowering.key_of(each.name), rel.Ref(each.id)) for each in attributes]
     names = alias_names(lowering, node.args.get("alias"))
     return Query(rel.Values(attributes, rows), renamed(columns, names))
 
@@ -294,8 +296,8 @@ def build_table(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
 
 @builds(exp.Expr)
 def build_anything(lowering: Lowering, node: Node, outer: Scope | None) -> Query:
-    """What is not a query gives one column."""
+    """Return what is not a query gives one column."""
     expression = lowering.expression(node, outer or Scope())
     column = rel.Computed(rel.Attribute(lowering.new_id(), "value"), expression)
     relation = rel.Project(rel.Values((), ()), (column,))
-    return Query(relation, [Column("value", "value", rel.Ref(column.attribute.id))])
+    return Query(relation, [ItemColumn("value", "value", rel.Ref(column.attribute.id))])

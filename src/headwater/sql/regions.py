@@ -1,4 +1,4 @@
-"""Where the expressions of a statement are in its text.
+"""The regions of a statement's expressions in its text.
 The parser keeps the position of names, but not of the expressions around them. One walk over the tokens finds every
 item of a select list, value of a row and condition; a lowered expression then claims the outermost one, not yet
 claimed, that holds one of its names. Outer expressions are lowered before those inside them, so each finds its

@@ -10,7 +10,7 @@ from headwater.errors import IssueCode
 from headwater.model.relation import WILDCARD, Attribute, Computed, Expression, GetField, Literal, OneOf, Ref
 from headwater.sql.duckdb_columns import columns_call, expand_columns
 from headwater.sql.generators import generated_values
-from headwater.sql.items import Column, Item, Named
+from headwater.sql.items import Item, ItemColumn, Named
 from headwater.sql.lowering import Lowering, Node, Scope
 from headwater.text import Span
 
@@ -22,7 +22,7 @@ _ALIASES_IN_LIST = frozenset({"snowflake", "redshift", "databricks", "spark", "d
 class SelectList:
     """A lowered select list: its columns, those that had to be computed, and open items that a star lets through."""
 
-    columns: list[Column] = field(default_factory=list)
+    columns: list[ItemColumn] = field(default_factory=list)
     computed: list[Computed] = field(default_factory=list)
     below: tuple[Item, ...] = ()
     items: list[Node] = field(default_factory=list)  # what each column was written as
@@ -51,7 +51,7 @@ def _lower_item(lowering: Lowering, item: Node, position: int, *, scope: Scope, 
     elif isinstance(item, exp.Column):
         span = lowering.span(item.this)
         expression = lowering.expression(item, scope)
-        column = Column(item.name, lowering.key(item.this), expression, span)
+        column = ItemColumn(item.name, lowering.key(item.this), expression, span)
         selected.columns.append(_output(lowering, column, item, selected))
     elif isinstance(item, exp.Aliases):
         _lower_aliases(lowering, item, scope, selected)
@@ -73,7 +73,7 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     if alias is not None and isinstance(value, exp.Column) and not isinstance(value.this, exp.Star):
         name_span = lowering.span(alias)
         expression = lowering.expression(value, scope)
-        column = Column(alias.name, lowering.key(alias), expression, name_span)
+        column = ItemColumn(alias.name, lowering.key(alias), expression, name_span)
         selected.columns.append(_output(lowering, column, value, selected))
         return
     name_span = lowering.span(alias) if alias is not None else None
@@ -86,17 +86,17 @@ def _lower_computed(lowering: Lowering, item: Node, position: int, *, scope: Sco
     made = Computed(Attribute(lowering.new_id(), name, name_span), expression, span)
     selected.computed.append(made)
     lowering.keep_fields(made.attribute.id, expression)
-    selected.columns.append(Column(name, key, Ref(made.attribute.id), name_span or span, _type_of(value)))
+    selected.columns.append(ItemColumn(name, key, Ref(made.attribute.id), name_span or span, _type_of(value)))
 
 
-def _output(lowering: Lowering, column: Column, written: Node, selected: SelectList) -> Column:
+def _output(lowering: Lowering, column: ItemColumn, written: Node, selected: SelectList) -> ItemColumn:
     """A column that is selected by name: it stays what it is, under the name it gets here."""
     if isinstance(column.expression, Ref):
         return column
     span = lowering.cover(written.parts[0], written.parts[-1])
     made = Computed(Attribute(lowering.new_id(), column.name, column.span), column.expression, span)
     selected.computed.append(made)
-    return Column(column.name, column.key, Ref(made.attribute.id), column.span)
+    return ItemColumn(column.name, column.key, Ref(made.attribute.id), column.span)
 
 
 def _without_alias(lowering: Lowering, whole: Span | None, alias: Span | None) -> Span | None:
@@ -168,7 +168,7 @@ def _expand_star(lowering: Lowering, item: Node, scope: Scope, selected: SelectL
     selected.columns += _exceptions(lowering, star, columns, scope=scope, selected=selected)
 
 
-def _from_star(column: Column, span: Span | None) -> Column:
+def _from_star(column: ItemColumn, span: Span | None) -> ItemColumn:
     """A column that a star stands for: the star is where it is named."""
     expression = column.expression
     if isinstance(expression, Ref) and expression.span is None:
@@ -177,7 +177,7 @@ def _from_star(column: Column, span: Span | None) -> Column:
         inner = expression.options[0]
         if isinstance(inner, Ref) and inner.span is None:
             expression = OneOf((Ref(inner.column, span),), expression.uncertain)
-    return Column(column.name, column.key, expression, span, column.type)
+    return ItemColumn(column.name, column.key, expression, span, column.type)
 
 
 def _star_span(lowering: Lowering, item: Node) -> Span | None:
@@ -209,12 +209,12 @@ def _add_fields(lowering: Lowering, expression: Expression, selected: SelectList
         value = expression if not names else GetField(expression, name)
         made = Computed(Attribute(lowering.new_id(), name), value)
         selected.computed.append(made)
-        selected.columns.append(Column(name, lowering.key_of(name), Ref(made.attribute.id)))
+        selected.columns.append(ItemColumn(name, lowering.key_of(name), Ref(made.attribute.id)))
 
 
 def _exceptions(
-    lowering: Lowering, star: Node, columns: list[Column], *, scope: Scope, selected: SelectList
-) -> list[Column]:
+    lowering: Lowering, star: Node, columns: list[ItemColumn], *, scope: Scope, selected: SelectList
+) -> list[ItemColumn]:
     """EXCEPT, REPLACE and RENAME of a star."""
     args = star.args
     dropped = {lowering.key_of(each.name) for each in args.get("except_") or ()}
@@ -239,33 +239,35 @@ def _exceptions(
             column = _replacement(lowering, replaced[column.key], scope, selected)
         if column.key in given:
             alias = given[column.key]
-            column = Column(alias.name, lowering.key_of(alias.name), column.expression, lowering.span(alias))
+            column = ItemColumn(alias.name, lowering.key_of(alias.name), column.expression, lowering.span(alias))
         result.append(column)
     return result
 
 
-def _with_named(lowering: Lowering, columns: list[Column], names: Sequence[Node], scope: Scope) -> list[Column]:
+def _with_named(
+    lowering: Lowering, columns: list[ItemColumn], names: Sequence[Node], scope: Scope
+) -> list[ItemColumn]:
     """The columns of a star with those that REPLACE or RENAME names: a table whose columns are not known has them."""
     known = {column.key for column in columns}
     at = next((at for at, column in enumerate(columns) if column.is_wildcard), None)
     if at is None:
         return columns
-    named: list[Column] = []
+    named: list[ItemColumn] = []
     for each in names:
         name = each.this if isinstance(each, exp.Column) else each
         if lowering.key(name) not in known:
             value = lowering.expression(exp.Column(this=name.copy()), scope)
-            named.append(Column(name.name, lowering.key(name), value))
+            named.append(ItemColumn(name.name, lowering.key(name), value))
     return [*columns[:at], *named, *columns[at:]]
 
 
-def _replacement(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> Column:
+def _replacement(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> ItemColumn:
     alias = item.args["alias"]
     name_span = lowering.span(alias)
     expression = lowering.expression(item.this, scope)
     column = Computed(Attribute(lowering.new_id(), alias.name, name_span), expression, name_span)
     selected.computed.append(column)
-    return Column(alias.name, lowering.key(alias), Ref(column.attribute.id), name_span)
+    return ItemColumn(alias.name, lowering.key(alias), Ref(column.attribute.id), name_span)
 
 
 def _lower_aliases(lowering: Lowering, item: Node, scope: Scope, selected: SelectList) -> None:
@@ -277,7 +279,7 @@ def _lower_aliases(lowering: Lowering, item: Node, scope: Scope, selected: Selec
         column = Computed(Attribute(lowering.new_id(), alias.name, lowering.span(alias)), made)
         selected.computed.append(column)
         selected.columns.append(
-            Column(alias.name, lowering.key(alias), Ref(column.attribute.id), lowering.span(alias))
+            ItemColumn(alias.name, lowering.key(alias), Ref(column.attribute.id), lowering.span(alias))
         )
 
 
@@ -285,7 +287,7 @@ def _lower_aliases(lowering: Lowering, item: Node, scope: Scope, selected: Selec
 
 
 def lower_key(
-    lowering: Lowering, node: Node, scope: Scope, columns: Sequence[Column], *, alias_first: bool = False
+    lowering: Lowering, node: Node, scope: Scope, columns: Sequence[ItemColumn], *, alias_first: bool = False
 ) -> Expression:
     """A key of GROUP BY, ORDER BY or DISTINCT ON: a position, an alias, or an expression."""
     if isinstance(node, exp.Ordered):

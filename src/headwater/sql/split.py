@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import TokenType, exp
 
 from headwater.sql.branches import Path
-from headwater.sql.clients import Script, without_commands
+from headwater.sql.clients import ClientScript, without_commands
 from headwater.sql.dialects import MICROSOFT, sqlglot_dialect, tokenize
 from headwater.sql.respell import respelled
 from headwater.text import Source, Span
@@ -71,7 +71,7 @@ def split_statements(source: Source, dialect: str) -> Iterator[Piece]:
         yield from _pieces(source, script.text, tokens, 0, script.ends)
 
 
-def _split_long(source: Source, script: Script, dialect: str) -> Iterator[Piece]:
+def _split_long(source: Source, script: ClientScript, dialect: str) -> Iterator[Piece]:
     """A long script, a part at a time: its tokens take fifty times the room of its text.
     A part ends at a semicolon that is outside quotes as far as a glance can tell. Where the glance was wrong, the
     part has no tokens, and is read together with the next."""
@@ -149,7 +149,7 @@ def _semicolons(text: str, start: int, end: int) -> Iterator[int]:
     return (match.start() for match in _ROUGH.finditer(text, start, end) if match.group() == ";")
 
 
-def _split_roughly(source: Source, script: Script, dialect: str, start: int, stop: int) -> Iterator[Piece]:
+def _split_roughly(source: Source, script: ClientScript, dialect: str, start: int, stop: int) -> Iterator[Piece]:
     begin = start
     ends = {*_semicolons(script.text, start, stop), *(end for end in script.ends if start < end < stop), stop}
     for end in sorted(ends):

@@ -77,7 +77,7 @@ def _selected(tokens: _Tokens) -> Iterator[tuple[str, _Tokens]]:
 
 
 def _place(tokens: _Tokens, *words: str) -> int:
-    """Where one of some words stands outside brackets; the end when it does not."""
+    """Return where one of some words stands outside brackets; the end when it does not."""
     at = 0
     while at < len(tokens) and word_at(tokens, at) not in words:
         at = (group_end(tokens, at) or len(tokens)) if word_at(tokens, at) == "(" else at + 1

@@ -7,7 +7,7 @@ import dataclasses
 from sqlglot import exp
 
 from headwater.lineage.effects import ColumnDefinition, CreateTable
-from headwater.lineage.known import KnownTable
+from headwater.lineage.known_table import KnownTable
 from headwater.lineage.moves import same_rows
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName

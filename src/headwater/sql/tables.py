@@ -6,12 +6,12 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from headwater.errors import IssueCode
-from headwater.lineage.known import KnownTable
+from headwater.lineage.known_table import KnownTable
 from headwater.model import relation as rel
 from headwater.model.names import TableName
 from headwater.sql.dialects import MYSQL
 from headwater.sql.external import external_source
-from headwater.sql.items import Column, DerivedItem, Item, Named, OpaqueItem, StoredItem, renamed
+from headwater.sql.items import DerivedItem, Item, ItemColumn, Named, OpaqueItem, StoredItem, renamed
 from headwater.sql.lowering import Lowering, Node, Query, Scope
 from headwater.text import Span
 
@@ -99,7 +99,7 @@ def add_table(lowering: Lowering, node: Node, scope: Scope, before: rel.Relation
             scope.items.append(name_item(lowering, node, item, (lowering.key(this),), this.name))
             return beside(before, rel.CteRef(cte.id, ()))
     if lowering.dialect in _WITH_DUAL and name.name.upper() == "DUAL":  # one row, which no one has written
-        column = Column("DUMMY", lowering.key_of("DUMMY"), rel.Literal())
+        column = ItemColumn("DUMMY", lowering.key_of("DUMMY"), rel.Literal())
         scope.items.append(
             name_item(lowering, node, DerivedItem([column], ()), (lowering.key_of(name.name),), "DUAL")
         )
@@ -197,7 +197,7 @@ def add_opaque(
     names += columns[len(names) :]
     wild = rel.Attribute(lowering.new_id(), "*")
     attributes = [rel.Attribute(lowering.new_id(), given, span) for given, _, span in names]
-    made = [Column(each.name, key, rel.Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
+    made = [ItemColumn(each.name, key, rel.Ref(each.id), span) for each, (_, key, span) in zip(attributes, names)]
     item = DerivedItem(made) if made else OpaqueItem(rel.Ref(wild.id))
     scope.items.append(name_item(lowering, node, item, (lowering.key_of(name),), name))
     lowering.report(
@@ -282,7 +282,7 @@ def _merge(
             value = chosen.expression
         computed = rel.Computed(rel.Attribute(lowering.new_id(), identifier.name), value)
         merged.append(computed)
-        scope.merged[key] = Column(identifier.name, key, rel.Ref(computed.attribute.id))
+        scope.merged[key] = ItemColumn(identifier.name, key, rel.Ref(computed.attribute.id))
     return (rel.Call("=", tuple(compared)) if compared else None), merged
 
 
@@ -294,7 +294,7 @@ def _at(expression: rel.Expression, span: Span | None) -> rel.Expression:
     )
 
 
-def _find(items: Sequence[Named], name: str, key: str) -> Column | None:
+def _find(items: Sequence[Named], name: str, key: str) -> ItemColumn | None:
     for named in items:
         column = named.item.find(key)
         if column is not None:

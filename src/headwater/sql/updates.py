@@ -61,7 +61,7 @@ def lower_update(lowering: Lowering, node: Node) -> Lowered:
 def _read(
     written: StoredItem, first: StoredItem, ctes: tuple[Cte, ...], relation: Relation | None
 ) -> tuple[Relation, ...]:
-    """What is read beside the table that is written; when that is not the first table, the first is, too."""
+    """Return what is read beside the table that is written; when that is not the first table, the first is, too."""
     others = () if written is first else (first.scan,)
     if ctes:
         return (With(ctes, relation if relation is not None else Values((), ())), *others)

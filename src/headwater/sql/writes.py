@@ -9,7 +9,7 @@ from headwater.lineage.effects import ColumnDefinition, CreateTable, SchemaEffec
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, OneOf, Ref, Write
-from headwater.sql.items import Column
+from headwater.sql.items import ItemColumn
 from headwater.sql.lowering import Lowering, Node, Query
 from headwater.text import Span
 
@@ -66,7 +66,7 @@ def assignments_by_name(query: Query) -> tuple[Assignment, ...]:
     return tuple(result)
 
 
-def assign(name: str, column: Column, target_span: Span | None = None) -> Assignment:
+def assign(name: str, column: ItemColumn, target_span: Span | None = None) -> Assignment:
     """One output column into a column of the target."""
     span = column.expression.span if isinstance(column.expression, Ref) else None
     return Assignment(name, column.expression, span=span or column.span, target_span=target_span or column.span)
@@ -85,7 +85,7 @@ def created(
     return CreateTable(name, columns, temporary=temporary, keeps_existing=keeps_existing, complete=complete)
 
 
-def _type_of(lowering: Lowering, column: Column) -> str | None:
+def _type_of(lowering: Lowering, column: ItemColumn) -> str | None:
     """The type of a column that is taken over as it is."""
     expression = column.expression
     if isinstance(expression, OneOf) and len(expression.options) == 1:

@@ -1,19 +1,19 @@
-"""What a picture shows: boxes with rows in them, and lines between rows."""
+"""The content of a picture: boxes with rows in them, and lines between rows."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Style(Enum):
-    """How a line looks, by what it means."""
+    """The look of a line, by its meaning."""
 
     VALUE = "value"  # solid: the one is made of the other
     CONDITION = "condition"  # dashed: the one decides about the other
     ROW = "row"  # dotted: the one decides which rows there are
 
 
-class State(Enum):
-    """What sets a part of the picture apart from the others."""
+class Emphasis(Enum):
+    """The emphasis of a part of the picture."""
 
     PLAIN = ""
     FOCUS = "focus"  # the one that was asked about
@@ -28,7 +28,7 @@ class Port:
 
     id: str
     label: str
-    state: State = State.PLAIN
+    state: Emphasis = Emphasis.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Box:
     ports: tuple[Port, ...] = ()
     note: str = ""
     kind: str = "table"
-    state: State = State.PLAIN
+    state: Emphasis = Emphasis.PLAIN
     group: str = ""
     before: int = 0
     after: int = 0
@@ -52,7 +52,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Where a line begins or ends: a row of a box, or (port None) the box itself."""
+    """The end of a line: a row of a box, or (port None) the box itself."""
 
     box: str
     port: str | None = None
@@ -66,7 +66,7 @@ class Line:
     target: End
     style: Style = Style.VALUE
     title: str = ""
-    state: State = State.PLAIN
+    state: Emphasis = Emphasis.PLAIN
     doubtful: bool = False
     faint: bool = False  # there, and not what the picture is about
 

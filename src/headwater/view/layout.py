@@ -1,4 +1,4 @@
-"""Where the boxes stand: layers from left to right, few crossings, no overlap.
+"""The layout of boxes: layers from left to right, few crossings, no overlap.
 
 1. *Ranks*: a box stands right of everything it is made of (longest path); lines that go round in circles are
    taken the other way. Sources are then pulled towards what uses them.
@@ -37,8 +37,8 @@ _GROUP_GAP = 2 * _FRAME_PADDING + _FRAME_TITLE
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a box stands and how large it is."""
+class BoxPlace:
+    """The position and size of a box."""
 
     x: float
     y: float
@@ -50,11 +50,11 @@ class Place:
 class Layout:
     """The places of the boxes, the turning points of long lines, the frames of groups, and the size of the whole."""
 
-    places: dict[str, Place]
+    places: dict[str, BoxPlace]
     bends: dict[int, tuple[tuple[float, float], ...]]  # number of the line → points it passes between its ends
     width: float
     height: float
-    frames: tuple[tuple[str, Place], ...] = ()  # a group may have several, one in each rank
+    frames: tuple[tuple[str, BoxPlace], ...] = ()  # a group may have several, one in each rank
 
 
 def box_size(box: Box) -> tuple[float, float]:
@@ -75,7 +75,7 @@ def title_margins(box: Box) -> tuple[float, float]:
 
 
 def port_offset(box: Box, port: str | None) -> float:
-    """How far below the top of its box the line of a port ends."""
+    """Return how far below the top of its box the line of a port ends."""
     if port is not None:
         for at, each in enumerate(box.ports):
             if each.id == port:
@@ -159,7 +159,7 @@ class _Layering:
             _, layers[:], tops[:] = best
 
     def _crossings(self, layers: list[list[int]], tops: list[float]) -> int:
-        """How many pieces between neighbouring layers cross."""
+        """Return how many pieces between neighbouring layers cross."""
         total = 0
         for layer in layers:
             ends = [
@@ -257,16 +257,16 @@ class _Layering:
     def _placed(self, layers: list[list[int]], tops: list[float]) -> Layout:
         room = _FRAME_PADDING if self.grouped else 0.0
         top = min(tops, default=0.0) - (room + _FRAME_TITLE if self.grouped else 0.0)
-        places: dict[str, Place] = {}
+        places: dict[str, BoxPlace] = {}
         middles: dict[int, tuple[float, float]] = {}
-        frames: list[tuple[str, Place]] = []
+        frames: list[tuple[str, BoxPlace]] = []
         x = room
         for number, layer in enumerate(layers):
             widest = max((self.sizes[node][0] for node in layer), default=0.0)
             for node in layer:
                 if node < len(self.boxes):
                     width, height = self.sizes[node]
-                    places[self.boxes[node].id] = Place(x, tops[node] - top, width, height)
+                    places[self.boxes[node].id] = BoxPlace(x, tops[node] - top, width, height)
                 else:
                     middles[node] = (x + widest / 2, tops[node] - top)
             frames += self._frames(layer, places)
@@ -280,9 +280,11 @@ class _Layering:
         height = max((place.y + place.height for place in places.values()), default=0.0) + room
         return Layout(places, bends, max(0.0, x - _GAP_X + room), height, tuple(self._joined(frames, places)))
 
-    def _joined(self, frames: list[tuple[str, Place]], places: dict[str, Place]) -> Iterator[tuple[str, Place]]:
+    def _joined(
+        self, frames: list[tuple[str, BoxPlace]], places: dict[str, BoxPlace]
+    ) -> Iterator[tuple[str, BoxPlace]]:
         """One frame for each group, unless a box of another one would stand inside it."""
-        groups: dict[str, list[Place]] = {}
+        groups: dict[str, list[BoxPlace]] = {}
         for group, place in frames:
             groups.setdefault(group, []).append(place)
         strangers = {box.id: box.group for box in self.boxes}
@@ -293,7 +295,7 @@ class _Layering:
             else:
                 yield group, whole
 
-    def _frames(self, layer: list[int], places: dict[str, Place]) -> Iterator[tuple[str, Place]]:
+    def _frames(self, layer: list[int], places: dict[str, BoxPlace]) -> Iterator[tuple[str, BoxPlace]]:
         """A frame around each run of boxes of one group."""
         for group, nodes in groupby(layer, key=lambda node: self.groups[node]):
             inside = [places[self.boxes[node].id] for node in nodes if group]
@@ -301,16 +303,16 @@ class _Layering:
                 left, top = inside[0].x - _FRAME_PADDING, inside[0].y - _FRAME_PADDING - _FRAME_TITLE
                 width = max(place.width for place in inside) + 2 * _FRAME_PADDING
                 bottom = inside[-1].y + inside[-1].height + _FRAME_PADDING
-                yield group, Place(left, top, width, bottom - top)
+                yield group, BoxPlace(left, top, width, bottom - top)
 
 
-def _around(parts: list[Place]) -> Place:
+def _around(parts: list[BoxPlace]) -> BoxPlace:
     left, top = min(part.x for part in parts), min(part.y for part in parts)
     right, bottom = max(part.x + part.width for part in parts), max(part.y + part.height for part in parts)
-    return Place(left, top, right - left, bottom - top)
+    return BoxPlace(left, top, right - left, bottom - top)
 
 
-def _touch(one: Place, other: Place) -> bool:
+def _touch(one: BoxPlace, other: BoxPlace) -> bool:
     across = one.x < other.x + other.width and other.x < one.x + one.width
     return across and one.y < other.y + other.height and other.y < one.y + one.height
 

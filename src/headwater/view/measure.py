@@ -1,4 +1,4 @@
-"""How wide text is, without a font at hand.
+"""The width of text, without a font at hand.
 The widths are those of a common sans-serif face in thousandths of its size, rounded up by class of character; what is
 drawn with another face is given the same room and a little more. Wide scripts count as a full square."""
 

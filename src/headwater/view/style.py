@@ -1,4 +1,4 @@
-"""How pictures look: the one style sheet of all of them, light and dark.
+"""The look of pictures: the one style sheet of all of them, light and dark.
 A picture by itself follows the system; a page that lets people choose puts `light` or `dark` on it."""
 
 _LIGHT = """--ink: #1f2933; --faint: #697586; --paper: #ffffff; --box: #f7f8fa; --edge: #cdd5df; --flow: #2563eb;

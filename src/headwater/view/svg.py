@@ -6,15 +6,15 @@ from html import escape
 from itertools import pairwise
 
 from headwater.view.bundles import Turn, bundled
-from headwater.view.diagram import Box, Diagram, End, Line, Port, State
+from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port
 from headwater.view.layout import (
     BADGE_WIDTH,
     FOLD_WIDTH,
     FONT_SIZE,
     ROW_HEIGHT,
     TITLE_HEIGHT,
+    BoxPlace,
     Layout,
-    Place,
     lay_out,
     port_offset,
     title_margins,
@@ -50,7 +50,7 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = 
     return "\n".join(parts)
 
 
-def _frame(group: str, place: Place) -> str:
+def _frame(group: str, place: BoxPlace) -> str:
     name = escape(shortened(group, FONT_SIZE, place.width - 2 * _INSET))
     return (
         f'<rect class="group" rx="10" x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}"'
@@ -59,7 +59,7 @@ def _frame(group: str, place: Place) -> str:
     )
 
 
-def _box(box: Box, place: Place) -> str:
+def _box(box: Box, place: BoxPlace) -> str:
     left, right = title_margins(box)
     room = place.width - 2 * _INSET
     name = escape(shortened(box.title, FONT_SIZE + 1, room - left - right, bold=True))
@@ -77,8 +77,8 @@ def _box(box: Box, place: Place) -> str:
     )
 
 
-def _marks(box: Box, place: Place) -> str:
-    """What opens a box further: its columns, and the tables left and right of it that are not drawn."""
+def _marks(box: Box, place: BoxPlace) -> str:
+    """Return what opens a box further: its columns, and the tables left and right of it that are not drawn."""
     marks, at = "", _INSET
     if box.folded is not None:
         marks += f'<text class="fold" x="{at - 1:g}" y="17">{"▸" if box.folded else "▾"}</text>'
@@ -107,8 +107,8 @@ def _baseline(row: int) -> float:
     return TITLE_HEIGHT + ROW_HEIGHT * row + 14.5
 
 
-def _classes(*names: str | State) -> str:
-    return escape(" ".join(filter(None, (each.value if isinstance(each, State) else each for each in names))))
+def _classes(*names: str | Emphasis) -> str:
+    return escape(" ".join(filter(None, (each.value if isinstance(each, Emphasis) else each for each in names))))
 
 
 def _port(box: Box, port: Port, at: int, room: float) -> str:

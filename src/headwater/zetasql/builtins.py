@@ -1,4 +1,5 @@
-"""What BigQuery and Spanner have and ZetaSQL does not: types, functions, procedures, pseudo-columns, system views."""
+"""The parts of BigQuery and Spanner that ZetaSQL lacks: types, functions, procedures, pseudo-columns, system
+views."""
 
 from functools import cache
 from typing import Any

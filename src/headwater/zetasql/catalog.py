@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from headwater.errors import SchemaError
 from headwater.lineage.effects import ColumnDefinition
-from headwater.lineage.known import KnownTable
+from headwater.lineage.known_table import KnownTable
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.zetasql import builtins
-from headwater.zetasql.engine import Catalog
+from headwater.zetasql.engine import RegisteredCatalog
 from headwater.zetasql.messages import catalog as messages
 from headwater.zetasql.messages import function_enums, types
 from headwater.zetasql.provider import TableProvider
@@ -24,7 +24,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TableEntry:
+class CatalogEntry:
     """A table at a path."""
 
     path: Path
@@ -37,7 +37,7 @@ class CatalogKey(NamedTuple):
     """The key of a catalog's content: equal for equal content."""
 
     dialect: str
-    entries: frozenset[TableEntry]
+    entries: frozenset[CatalogEntry]
     hidden: frozenset[int]
     connections: frozenset[Path]
     functions: frozenset[tuple[Path, bytes]]
@@ -51,7 +51,7 @@ class ScriptCatalog:
     """Everything that names can mean at one point of a script."""
 
     dialect: str = "bigquery"
-    entries: dict[Path, TableEntry] = field(default_factory=dict)
+    entries: dict[Path, CatalogEntry] = field(default_factory=dict)
     known: dict[str, KnownTable] = field(default_factory=dict)  # by full name
     functions: dict[Path, bytes] = field(default_factory=dict)  # FunctionProto
     table_functions: dict[Path, bytes] = field(default_factory=dict)  # TableValuedFunctionProto
@@ -60,7 +60,7 @@ class ScriptCatalog:
     hidden: frozenset[int] = frozenset()  # builtin signatures that give way to functions of the script
     provider: TableProvider | None = None  # asked for tables that are not known
     connections: set[Path] = field(default_factory=set)
-    built: Catalog | None = None  # the catalog last made, of whichever script
+    built: RegisteredCatalog | None = None  # the catalog last made, of whichever script
 
     def add_tables(self, paths: Iterable[Path], resolver: SchemaResolver) -> list[TableName]:
         """Put the tables named by `paths` in place; returns those that are not known."""
@@ -74,7 +74,7 @@ class ScriptCatalog:
                 continue
             full_name = str(table.name)
             columns = tuple((column.name, column.type) for column in table.columns if column.name)
-            entry = TableEntry(path, full_name, columns, full_name.endswith("*"))
+            entry = CatalogEntry(path, full_name, columns, full_name.endswith("*"))
             self.known[full_name] = table
             if self.entries.get(key) != entry:
                 self.entries[key] = entry
@@ -85,14 +85,14 @@ class ScriptCatalog:
         found = self.provider.table(name) if self.provider is not None else None
         return None if found is None or not found.columns else resolver.learn(found)
 
-    def catalog(self) -> Catalog:
+    def catalog(self) -> RegisteredCatalog:
         """The catalog for ZetaSQL; the same object as long as nothing changed."""
         key = self._key()
         if self.built is None or self.built.key != key:
-            self.built = Catalog(key, builtins.base_catalog(self.dialect) + self._content())
+            self.built = RegisteredCatalog(key, builtins.base_catalog(self.dialect) + self._content())
         return self.built
 
-    def catalog_for(self, text: str) -> Catalog:
+    def catalog_for(self, text: str) -> RegisteredCatalog:
         """The catalog last made if it has all that a text can name, else a new one: registering one takes 30 ms.
         What was defined since then must not be named in the text. A body that the text does not show may name it all
         the same: whoever is refused with this catalog asks again with `catalog()`."""
@@ -209,7 +209,7 @@ def _folder(folders: dict[Path, Any], path: Path) -> Any:
     return found
 
 
-def _fill_table(table: Any, entry: TableEntry) -> None:
+def _fill_table(table: Any, entry: CatalogEntry) -> None:
     table.name = entry.path[-1]
     table.full_name = entry.full_name
     seen: set[str] = set()

@@ -43,7 +43,7 @@ def warmup(progress: Progress | None = None) -> Path | None:
 
 
 def compiled_path() -> Path | None:
-    """Where the compiled module is kept, None if it is not compiled yet.
+    """Return where the compiled module is kept, None if it is not compiled yet.
     RAISES: MissingDependencyError when there is nothing to compile."""
     return cache.find(_KIND, _file_name(wasm_path()), lambda path: path)
 
@@ -63,7 +63,7 @@ def wasm_path() -> Path:
 
 
 def cache_key(wasm: Path) -> str:
-    """What the machine code depends on: the wasm file, the compiler and the CPU."""
+    """Return what the machine code depends on: the wasm file, the compiler and the CPU."""
     files = [wasm, Path(wasmtime._ffi.dll._name)]
     stats = [(stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files)]
     return hashlib.sha256(repr([stats, platform.machine(), _cpu(), 1]).encode()).hexdigest()[:24]

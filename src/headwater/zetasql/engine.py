@@ -1,7 +1,7 @@
 """The engine: ZetaSQL's requests, safe with threads, forks and crashes.
-A `Session` is one backend with the catalogs registered in it. Sessions are lent to one thread at a time and reused; a
-second thread at the same moment gets a second session. When a backend crashes it is thrown away, the request is made
-once more in a new one, and only then is the crash reported."""
+A `ZetaSqlSession` is one backend with the catalogs registered in it. Sessions are lent to one thread at a time and
+reused; a second thread at the same moment gets a second session. When a backend crashes it is thrown away, the request
+is made once more in a new one, and only then is the crash reported."""
 
 import os
 import threading
@@ -24,21 +24,21 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Catalog:
-    """What names mean in an analysis: a key that is equal only for equal content, and the content."""
+class RegisteredCatalog:
+    """The meaning of names in an analysis: a key that is equal only for equal content, and the content."""
 
     key: Hashable
     content: bytes  # a serialized SimpleCatalogProto
 
 
-class Session:
+class ZetaSqlSession:
     """One backend and the catalogs registered in it."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._registered: OrderedDict[Hashable, int] = OrderedDict()
 
-    def catalog_id(self, catalog: Catalog) -> int:
+    def catalog_id(self, catalog: RegisteredCatalog) -> int:
         """The id under which the backend knows `catalog`; registers it if need be."""
         known = self._registered.get(catalog.key)
         if known is not None:
@@ -56,19 +56,19 @@ class Session:
         return new
 
 
-class Engine:
+class ZetaSqlEngine:
     """ZetaSQL as a service inside this process."""
 
     def __init__(self, new_backend: Callable[[], Backend], *, sessions: int | None = None) -> None:
         self._new_backend = new_backend
         self._sessions = sessions or max(2, os.cpu_count() or 2)
-        self._abandoned: list[list[Session]] = []
+        self._abandoned: list[list[ZetaSqlSession]] = []
         self._named: dict[tuple[str, bytes, bool], list[tuple[str, ...]]] = {}  # a text is asked about several times
         self._start()
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self._idle: list[Session] = []
+        self._idle: list[ZetaSqlSession] = []
         self._lock = threading.Lock()
         self._places = threading.BoundedSemaphore(self._sessions)
 
@@ -96,7 +96,7 @@ class Engine:
                     del self._named[next(iter(self._named))]
         return list(known)
 
-    def analyze(self, text: str, options: bytes, catalog: Catalog) -> Any:
+    def analyze(self, text: str, options: bytes, catalog: RegisteredCatalog) -> Any:
         """The resolved statement: an AnyResolvedStatementProto."""
         answer = self.analyze_raw(service.AnalyzeRequest(sql_statement=text), options, catalog)
         return service.AnalyzeResponse.FromString(answer).resolved_statement
@@ -107,17 +107,17 @@ class Engine:
         answer = self._run(lambda session: session.backend.call(method, body))
         return response.FromString(answer)  # type: ignore[attr-defined,no-any-return]
 
-    def analyze_raw(self, request: Any, options: bytes, catalog: Catalog) -> bytes:
+    def analyze_raw(self, request: Any, options: bytes, catalog: RegisteredCatalog) -> bytes:
         """The answer to an AnalyzeRequest without options and catalog: a serialized AnalyzeResponse."""
 
-        def ask(session: Session) -> bytes:
+        def ask(session: ZetaSqlSession) -> bytes:
             request.registered_catalog_id = session.catalog_id(catalog)
             # serialized messages may be joined: the options, the same for all statements, are serialized once
             return session.backend.call("Analyze", request.SerializeToString() + options)
 
         return self._run(ask)
 
-    def _run(self, ask: Callable[[Session], bytes]) -> bytes:
+    def _run(self, ask: Callable[[ZetaSqlSession], bytes]) -> bytes:
         try:
             with self._lend() as session:
                 return ask(session)
@@ -128,7 +128,7 @@ class Engine:
                 return ask(session)
 
     @contextmanager
-    def _lend(self, *, new: bool = False) -> Iterator[Session]:
+    def _lend(self, *, new: bool = False) -> Iterator[ZetaSqlSession]:
         """A session for this thread alone. One that crashed is not taken back.
         A forked child starts afresh: a lock of its parent may be held for ever, and the parent's instances are kept
         but not used, since freeing or running them here is nothing wasmtime promises."""
@@ -138,7 +138,7 @@ class Engine:
         with self._places:
             with self._lock:
                 session = self._idle.pop() if self._idle and not new else None
-            session = session or Session(self._new_backend())
+            session = session or ZetaSqlSession(self._new_backend())
             try:
                 yield session
             except (EngineCrashError, TimeLimitError):
@@ -151,13 +151,13 @@ class Engine:
 
 
 @cache
-def default_engine() -> Engine:
+def default_engine() -> ZetaSqlEngine:
     """The engine of this process; the first call loads the compiled module, or compiles it."""
     return wasm_engine()
 
 
-def wasm_engine(*, progress: Progress | None = None, seconds: float | None = None) -> Engine:
+def wasm_engine(*, progress: Progress | None = None, seconds: float | None = None) -> ZetaSqlEngine:
     """A new engine over the WebAssembly build of ZetaSQL, with a time limit per request."""
     engine, module = load_module(progress)
     clock = Clock(engine, seconds)
-    return Engine(lambda: WasmBackend(engine, module, clock))
+    return ZetaSqlEngine(lambda: WasmBackend(engine, module, clock))

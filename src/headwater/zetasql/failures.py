@@ -8,7 +8,7 @@ from headwater.zetasql.instance import ServiceError
 
 
 class Reason(Enum):
-    """What stood in the way."""
+    """The reason of a failure."""
 
     SYNTAX = "syntax"  # the text is not GoogleSQL
     UNKNOWN_TABLE = "unknown table"

@@ -11,14 +11,14 @@ from headwater.lineage.script import Lowered
 from headwater.text import Source
 from headwater.zetasql import procedures  # noqa: F401  (registers what it handles)
 from headwater.zetasql.catalog import Path, last_word
-from headwater.zetasql.engine import Engine, default_engine
+from headwater.zetasql.engine import ZetaSqlEngine, default_engine
 from headwater.zetasql.failures import CannotResolve
-from headwater.zetasql.lower import Routine
+from headwater.zetasql.lower import ResolvedRoutine
 from headwater.zetasql.provider import TableProvider
 from headwater.zetasql.reader import Reader
-from headwater.zetasql.script import Piece, split_script
-from headwater.zetasql.scripting import Computes, Fallback, ScriptState, Setting, understand_anyhow
 from headwater.zetasql.spanner import respell, type_without_rows
+from headwater.zetasql.split import ScriptPiece, split_script
+from headwater.zetasql.statements import Computes, Fallback, ScriptState, Setting, understand_anyhow
 from headwater.zetasql.tables import tables_only
 
 
@@ -29,8 +29,8 @@ class Functions:
     scalar: Mapping[Path, bytes] = field(default_factory=dict)
     table: Mapping[Path, bytes] = field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
-    routines: Mapping[str, Routine] = field(default_factory=dict)
-    definitions: tuple[tuple[Piece, Setting], ...] = ()
+    routines: Mapping[str, ResolvedRoutine] = field(default_factory=dict)
+    definitions: tuple[tuple[ScriptPiece, Setting], ...] = ()
 
     def only(self, words: Set[str]) -> "Functions":
         """Those whose names end with one of some words: the fewer there are, the sooner a catalog is registered."""
@@ -56,7 +56,7 @@ class GoogleSqlFrontEnd:
     def __init__(
         self,
         *,
-        engine: Engine | None = None,
+        engine: ZetaSqlEngine | None = None,
         dialect: str = "bigquery",
         fallback: Fallback | None = None,
         computes: Computes | None = None,
@@ -72,7 +72,7 @@ class GoogleSqlFrontEnd:
         self.state.reader.foresee(texts)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> ZetaSqlEngine:
         return self.state.reader.engine
 
     @property
@@ -94,7 +94,7 @@ class GoogleSqlFrontEnd:
         """Return whether a script names tables, or cannot be read."""
         return self.state.reader.names_tables(text)
 
-    def split(self, source: Source) -> list[Piece]:
+    def split(self, source: Source) -> list[ScriptPiece]:
         """Cut a script into statements, also those inside its blocks."""
         source = self._spelled(source)
         self.state.begin()
@@ -109,7 +109,7 @@ class GoogleSqlFrontEnd:
             self._read = source, Source(respell(source.text), source.name)
         return self._read[1]
 
-    def lower(self, statement: Piece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
+    def lower(self, statement: ScriptPiece, *, source: Source, resolver: SchemaResolver, deadline: float) -> Lowered:
         """Understand one statement, with the schema as it is at this point of the script."""
         setting = Setting(self._spelled(source), resolver, deadline=deadline)
         apart = type_without_rows(setting.text(statement.start, statement.end)) if self.dialect == "spanner" else None
@@ -123,6 +123,6 @@ class GoogleSqlFrontEnd:
             self.state.reader.schema_changed()
         return lowered
 
-    def tables_only(self, statement: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
-        """What can be said of a statement that nobody understood: the tables it names."""
+    def tables_only(self, statement: ScriptPiece, setting: Setting, failure: CannotResolve) -> Lowered:
+        """Return what can be said of a statement that nobody understood: the tables it names."""
         return tables_only(self.state, statement, setting, failure)

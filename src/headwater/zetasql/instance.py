@@ -15,7 +15,7 @@ import wasmtime
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.zetasql.runtime import release_at_exit
-from headwater.zetasql.wasi import Surroundings
+from headwater.zetasql.wasi import WasiSurroundings
 
 _SERVICE = "ZetaSqlLocalService_"
 _TICK = 0.25
@@ -48,7 +48,7 @@ class WasmBackend:
         self.store = release_at_exit(wasmtime.Store(engine))
         self.store.set_wasi(wasmtime.WasiConfig())
         self.store.set_epoch_deadline(_UNLIMITED)
-        self.surroundings = Surroundings()
+        self.surroundings = WasiSurroundings()
         linker = release_at_exit(wasmtime.Linker(engine))
         linker.define_wasi()
         self.surroundings.define(linker)

@@ -1,4 +1,4 @@
-"""What GoogleSQL allows in BigQuery and in Spanner, and how we ask ZetaSQL to analyse it.
+"""The language options of BigQuery and Spanner, and the options of ZetaSQL's analysis.
 ZetaSQL marks each language feature as desirable or not and as finished or not. BigQuery gets the desirable, finished
 ones, those it has although ZetaSQL still calls them unfinished, and the two it has although ZetaSQL would rather
 not."""

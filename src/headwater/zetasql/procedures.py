@@ -10,11 +10,11 @@ from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Computed, Expression, Project, Subquery, SubqueryKind, Write
 from headwater.text import Source
-from headwater.zetasql import scripting
+from headwater.zetasql import statements as scripting
 from headwater.zetasql.catalog import find_table, split_path
 from headwater.zetasql.failures import CannotResolve
 from headwater.zetasql.instance import ServiceError
-from headwater.zetasql.lower.lowering import LITERAL, Lowering, Place, Surroundings, message_type, unwrap
+from headwater.zetasql.lower.lowering import LITERAL, Place, ResolvedLowering, Surroundings, message_type, unwrap
 from headwater.zetasql.routines import (
     Procedure,
     define_function,
@@ -22,14 +22,16 @@ from headwater.zetasql.routines import (
     define_table_function,
     spellings,
 )
-from headwater.zetasql.script import Piece, pieces_of, split_script
+from headwater.zetasql.split import ScriptPiece, pieces_of, split_script
 from headwater.zetasql.tables import target_path
 
 _MAX_DEPTH = 8  # procedures that call each other, or strings that execute strings
 
 
 @scripting.handles("CreateFunctionStatement", "CreateTableFunctionStatement")
-def understand_create_function(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_create_function(
+    state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting
+) -> Lowered:
     low, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
     scalar = type(node) is message_type("CreateFunctionStmt")
@@ -41,7 +43,7 @@ def understand_create_function(state: scripting.ScriptState, piece: Piece, setti
 
 
 @scripting.handles("DropFunctionStatement", "DropTableFunctionStatement")
-def understand_drop_function(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_drop_function(state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting) -> Lowered:
     names = [part.id_string for part in piece.node.name.names]
     for path in spellings(tuple(names), setting.resolver):
         state.routines.pop(".".join(path).lower(), None)
@@ -51,7 +53,7 @@ def understand_drop_function(state: scripting.ScriptState, piece: Piece, setting
 
 
 @scripting.handles("AuxLoadDataStatement")
-def understand_load(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_load(state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting) -> Lowered:
     """LOAD DATA makes its table when there is none; ZetaSQL wants to see it before."""
     path = target_path(piece.node)
     if path is None or find_table(path, setting.resolver) is not None:
@@ -66,7 +68,9 @@ def understand_load(state: scripting.ScriptState, piece: Piece, setting: scripti
 
 
 @scripting.handles("CreateProcedureStatement")
-def understand_create_procedure(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_create_procedure(
+    state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting
+) -> Lowered:
     """Remember a procedure, and say what its body does, with its arguments taken for constants."""
     _, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
@@ -82,7 +86,7 @@ def understand_create_procedure(state: scripting.ScriptState, piece: Piece, sett
     return dataclasses.replace(lowered, statement_type="CREATE_PROCEDURE", effects=())
 
 
-def _body(piece: Piece, setting: scripting.Setting) -> list[Piece]:
+def _body(piece: ScriptPiece, setting: scripting.Setting) -> list[ScriptPiece]:
     """The statements of a procedure's body, where they stand in the source."""
     from_node = piece.node.body.statement_list_node.statement_list
     node = piece.node
@@ -93,7 +97,7 @@ def _body(piece: Piece, setting: scripting.Setting) -> list[Piece]:
 
 
 @scripting.handles("CallStatement")
-def understand_call(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_call(state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting) -> Lowered:
     low, statement = scripting.resolve_statement(state, piece, setting)
     node = unwrap(statement)
     name = node.procedure.name.rpartition(":")[2].lower()
@@ -115,7 +119,7 @@ def _run(
     arguments: list[Expression],
     setting: scripting.Setting,
     *,
-    call: Piece | None = None,
+    call: ScriptPiece | None = None,
 ) -> Lowered:
     """The writes of a body, with parameters as variables. Its tables come and go as it runs."""
     before = dict(state.variables)
@@ -155,7 +159,7 @@ def _run(
 
 
 @scripting.handles("ExecuteImmediateStatement")
-def understand_execute(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> Lowered:
+def understand_execute(state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting) -> Lowered:
     """A string that can be computed from constants and variables is analysed; any other is opaque: that is said."""
     parts: list[Lowered] = []
     for computed in _texts(state, piece, setting):
@@ -172,7 +176,9 @@ def understand_execute(state: scripting.ScriptState, piece: Piece, setting: scri
     return _together(parts)
 
 
-def _texts(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting) -> list[scripting.ComputedText]:
+def _texts(
+    state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting
+) -> list[scripting.ComputedText]:
     """The strings that are executed: one that is written there, or those that can be computed."""
     constant = _constant_text(piece.node.sql)
     if constant is not None:
@@ -185,7 +191,7 @@ def _texts(state: scripting.ScriptState, piece: Piece, setting: scripting.Settin
     return [scripting.ComputedText("", "EXECUTE IMMEDIATE of a string that is computed: what it does cannot be seen")]
 
 
-def _execute(state: scripting.ScriptState, piece: Piece, setting: scripting.Setting, text: str) -> Lowered:
+def _execute(state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting, text: str) -> Lowered:
     """The statements of a string, each with the schema that those before it leave."""
     text, values = _with_arguments(state, piece, setting, text)
     source = Source(text, setting.source.name)
@@ -239,7 +245,7 @@ def _constant_text(sql: Any) -> str | None:
 
 
 def _with_arguments(
-    state: scripting.ScriptState, piece: Piece, setting: scripting.Setting, text: str
+    state: scripting.ScriptState, piece: ScriptPiece, setting: scripting.Setting, text: str
 ) -> tuple[str, dict[str, Expression]]:
     """Put the USING arguments in place of the parameters, as variables of their own."""
     values: dict[str, Expression] = {}
@@ -260,12 +266,12 @@ def _with_arguments(
 
 
 def _read(write: Write, expression: Expression) -> Expression:
-    id = Lowering(Place(Source("")), Surroundings()).new_id()
+    id = ResolvedLowering(Place(Source("")), Surroundings()).new_id()
     column = Computed(Attribute(id, ""), expression)
     return (
         Subquery(SubqueryKind.SCALAR, Project(write.relations[0], (column,)), id) if write.relations else expression
     )
 
 
-def _opaque(message: str, piece: Piece) -> Issue:
+def _opaque(message: str, piece: ScriptPiece) -> Issue:
     return Issue(IssueCode.APPROXIMATE_LINEAGE, Severity.WARNING, message, piece.span)

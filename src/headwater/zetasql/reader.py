@@ -16,8 +16,8 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName, parse_parts
 from headwater.model.relation import Resolution
 from headwater.text import Source
-from headwater.zetasql.catalog import Path, ScriptCatalog, TableEntry, find_table, split_path
-from headwater.zetasql.engine import Catalog, Engine
+from headwater.zetasql.catalog import CatalogEntry, Path, ScriptCatalog, find_table, split_path
+from headwater.zetasql.engine import RegisteredCatalog, ZetaSqlEngine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.lower import Place
@@ -35,8 +35,8 @@ _WORTH_KEEPING = 1_000  # beyond so many, only while they are used: registering 
 class _Kept:
     """The tables of earlier scripts, and how often they were enough for a text."""
 
-    entries: dict[Path, TableEntry] = field(default_factory=dict)
-    built: Catalog | None = None
+    entries: dict[Path, CatalogEntry] = field(default_factory=dict)
+    built: RegisteredCatalog | None = None
     hits: int = 0
     misses: int = 0
 
@@ -45,13 +45,15 @@ class _Kept:
         return columns <= (_KEPT_COLUMNS if self.misses <= 2 * self.hits else _WORTH_KEEPING)
 
 
-_kept: WeakKeyDictionary[Engine, dict[str, _Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[ZetaSqlEngine, dict[str, _Kept]] = WeakKeyDictionary()
 
 
 class Reader:
     """Resolves texts for one script."""
 
-    def __init__(self, engine: Engine, dialect: str = "bigquery", provider: TableProvider | None = None) -> None:
+    def __init__(
+        self, engine: ZetaSqlEngine, dialect: str = "bigquery", provider: TableProvider | None = None
+    ) -> None:
         self.engine = engine
         self.dialect = dialect
         self.catalog = ScriptCatalog(dialect, provider=provider)
@@ -200,8 +202,8 @@ class Reader:
         return (answer if self._is_current(answer, resolver) else None), None
 
     def _is_current(self, answer: bytes, resolver: SchemaResolver) -> bool:
-        """Whether each table in an answer is what its path means now. Names are looked for in the bytes, whole, as
-        Protobuf writes them: what is looked up here counts as seen by the text."""
+        """Return whether each table in an answer is what its path means now. Names are looked for in the bytes,
+        whole, as Protobuf writes them: what is looked up here counts as seen by the text."""
         if resolver is not self._resolver:
             self._resolver, self._checked = resolver, set()
         used = [
@@ -213,7 +215,7 @@ class Reader:
         self._kept.hits += bool(used) and current
         return current
 
-    def _check(self, entry: TableEntry, resolver: SchemaResolver) -> bool:
+    def _check(self, entry: CatalogEntry, resolver: SchemaResolver) -> bool:
         key = tuple(part.lower() for part in entry.path)
         self.catalog.add_tables([entry.path], resolver)
         self._checked.add(key)
@@ -258,7 +260,7 @@ class Reader:
                 raise
             return self._ask(request, whole)
 
-    def _ask(self, request: Any, catalog: Catalog) -> bytes:
+    def _ask(self, request: Any, catalog: RegisteredCatalog) -> bytes:
         positional = False
         while True:
             try:
@@ -351,7 +353,7 @@ def _altered(text: str) -> list[Path]:
 
 
 @lru_cache(4)
-def _builtin_ids(engine: Engine, dialect: str) -> dict[str, frozenset[int]]:
+def _builtin_ids(engine: ZetaSqlEngine, dialect: str) -> dict[str, frozenset[int]]:
     """The signature ids of each builtin function, by name."""
     request = options.ZetaSQLBuiltinFunctionOptionsProto(language_options=language_options(dialect))
     answer = engine.call("GetBuiltinFunctions", request, service.GetBuiltinFunctionsResponse)

@@ -10,13 +10,13 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.text import Source
 from headwater.zetasql.catalog import Path, ScriptCatalog, split_path
 from headwater.zetasql.failures import CannotResolve
-from headwater.zetasql.lower import Place, Routine, Specialized
+from headwater.zetasql.lower import Place, ResolvedRoutine, Specialized
 from headwater.zetasql.lower.expressions import type_of
 from headwater.zetasql.lower.lowering import unwrap
 from headwater.zetasql.lower.shapes import given_columns
 from headwater.zetasql.messages import function, function_enums, types
 from headwater.zetasql.reader import Reader
-from headwater.zetasql.script import Piece
+from headwater.zetasql.split import ScriptPiece
 from headwater.zetasql.types import type_bytes, type_text
 
 _ENUMS = function_enums.FunctionEnums
@@ -24,7 +24,7 @@ _ARBITRARY = frozenset({function_enums.ARG_TYPE_ARBITRARY, function_enums.ARG_TY
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ProcedureParameter:
     """A parameter of a procedure."""
 
     name: str
@@ -37,8 +37,8 @@ class Procedure:
     """A procedure and the statements of its body; `opaque` says why there are none."""
 
     name: str
-    parameters: tuple[Parameter, ...]
-    pieces: tuple[Piece, ...]
+    parameters: tuple[ProcedureParameter, ...]
+    pieces: tuple[ScriptPiece, ...]
     source: Source
     opaque: str | None = None
 
@@ -54,14 +54,16 @@ def spellings(path: Path, resolver: SchemaResolver) -> Iterator[Path]:
     yield from sorted(each for each in seen if each)
 
 
-def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaResolver) -> Routine:
+def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaResolver) -> ResolvedRoutine:
     """Make a function known to the catalog, and return what lineage needs to see through it."""
     create = node.parent
     names = tuple(node.argument_name_list)
     templated = any(argument.kind in _ARBITRARY for argument in node.signature.argument)
     resolved_late = templated and node.language.upper() in ("", "SQL")
     for path in spellings(tuple(create.name_path), resolver):
-        proto = function.FunctionProto(name_path=path, group="Templated_SQL_Function" if resolved_late else "Routine")
+        proto = function.FunctionProto(
+            name_path=path, group="Templated_SQL_Function" if resolved_late else "ResolvedRoutine"
+        )
         proto.mode = _ENUMS.AGGREGATE if node.is_aggregate else _ENUMS.SCALAR
         proto.signature.add().CopyFrom(node.signature)
         if resolved_late:
@@ -75,10 +77,10 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
     has_body = unwrap(node.function_expression) is not None or (templated and node.code and not node.is_aggregate)
     name = ".".join(split_path(tuple(create.name_path)))
     opaque = None if has_body and not node.is_remote else _language(node)
-    return Routine(name, names, node, place, dict(reader.catalog.known), specialize, opaque)
+    return ResolvedRoutine(name, names, node, place, dict(reader.catalog.known), specialize, opaque)
 
 
-def declare_function(reader: Reader, path: Path, kind: str, resolver: SchemaResolver) -> Routine:
+def declare_function(reader: Reader, path: Path, kind: str, resolver: SchemaResolver) -> ResolvedRoutine:
     """Make a function of which only a call is known acceptable to ZetaSQL: any arguments, and a result of a kind."""
     signature = function.FunctionSignatureProto()
     signature.return_type.kind = function_enums.ARG_TYPE_FIXED
@@ -86,10 +88,10 @@ def declare_function(reader: Reader, path: Path, kind: str, resolver: SchemaReso
     argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY)
     argument.options.cardinality = _ENUMS.REPEATED
     for each in spellings(path, resolver):
-        proto = function.FunctionProto(name_path=each, group="Routine", mode=_ENUMS.SCALAR)
+        proto = function.FunctionProto(name_path=each, group="ResolvedRoutine", mode=_ENUMS.SCALAR)
         proto.signature.add().CopyFrom(signature)
         reader.catalog.functions[each] = proto.SerializeToString()
-    return Routine(".".join(split_path(path)), (), None, Place(Source("")), {}, opaque="nothing defines it")
+    return ResolvedRoutine(".".join(split_path(path)), (), None, Place(Source("")), {}, opaque="nothing defines it")
 
 
 def _language(node: Any) -> str:
@@ -114,7 +116,7 @@ def _function_body(reader: Reader, node: Any, names: tuple[str, ...], resolver: 
     return lambda signature: kept(tuple(argument.type.SerializeToString() for argument in signature.argument))
 
 
-def define_table_function(reader: Reader, node: Any, place: Place, resolver: SchemaResolver) -> Routine:
+def define_table_function(reader: Reader, node: Any, place: Place, resolver: SchemaResolver) -> ResolvedRoutine:
     """Make a table function known to the catalog, and return what lineage needs to see through it."""
     create = node.parent
     names = tuple(node.argument_name_list)
@@ -131,7 +133,7 @@ def define_table_function(reader: Reader, node: Any, place: Place, resolver: Sch
     name = ".".join(split_path(tuple(create.name_path)))
     specialize = _table_function_body(reader, node, names, resolver) if templated else None
     opaque = None if templated or unwrap(node.query) is not None else _language(node)
-    return Routine(name, names, node, place, dict(reader.catalog.known), specialize, opaque)
+    return ResolvedRoutine(name, names, node, place, dict(reader.catalog.known), specialize, opaque)
 
 
 def _table_function_body(reader: Reader, node: Any, names: tuple[str, ...], resolver: SchemaResolver) -> Any:
@@ -163,12 +165,12 @@ def _typed(names: tuple[str, ...], call: Any) -> str:
     return ", ".join(from_types)
 
 
-def define_procedure(catalog: ScriptCatalog, node: Any, resolver: SchemaResolver) -> tuple[Parameter, ...]:
+def define_procedure(catalog: ScriptCatalog, node: Any, resolver: SchemaResolver) -> tuple[ProcedureParameter, ...]:
     """Make a procedure known to the catalog, and return its parameters."""
     parameters = []
     for name, argument in zip(node.argument_name_list, node.signature.argument):
         out = argument.options.procedure_argument_mode in (_ENUMS.OUT, _ENUMS.INOUT)
-        parameters.append(Parameter(name, argument.type.SerializeToString(), out))
+        parameters.append(ProcedureParameter(name, argument.type.SerializeToString(), out))
     for path in spellings(tuple(node.parent.name_path), resolver):
         proto = function.ProcedureProto(name_path=path)
         proto.signature.CopyFrom(node.signature)

@@ -1,4 +1,4 @@
-"""How wasmtime is set up for ZetaSQL: shared memory, a deep stack, and calls that can be interrupted."""
+"""The set-up of wasmtime for ZetaSQL: shared memory, a deep stack, and calls that can be interrupted."""
 
 import atexit
 import ctypes
@@ -49,7 +49,7 @@ atexit.register(_release)
 
 
 def _stack_size() -> int | None:
-    """How much native stack a call may use, or None for the default.
+    """Return how much native stack a call may use, or None for the default.
     A call runs on the stack of its thread; half of what Linux gives a thread is safe to promise."""
     if resource is None or not sys.platform.startswith("linux"):
         return None

@@ -8,15 +8,15 @@ from headwater.model.names import TableName
 from headwater.model.relation import Relation, Scan, Write
 from headwater.zetasql.catalog import Path, split_path
 from headwater.zetasql.failures import CannotResolve, Reason
-from headwater.zetasql.script import Piece, parse_piece, unwrap
-from headwater.zetasql.scripting import ScriptState, Setting, place_of
+from headwater.zetasql.split import ScriptPiece, parse_piece, unwrap
+from headwater.zetasql.statements import ScriptState, Setting, place_of
 
 _TARGET_FIELDS = ("target_path", "name")
 _NO_TARGET = frozenset({"QueryStatement", "CallStatement", "ExportDataStatement", "AssertStatement"})
 _VALUES = {"VariableDeclaration": "default_value", "SingleAssignment": "expression"}
 
 
-def tables_only(state: ScriptState, piece: Piece, setting: Setting, failure: CannotResolve) -> Lowered:
+def tables_only(state: ScriptState, piece: ScriptPiece, setting: Setting, failure: CannotResolve) -> Lowered:
     """The tables a statement reads and the one it writes; an error when it is no GoogleSQL at all."""
     span = failure.span or piece.span
     piece = parse_piece(setting.source, piece, state.reader.engine, state.reader.dialect)
@@ -30,7 +30,9 @@ def tables_only(state: ScriptState, piece: Piece, setting: Setting, failure: Can
     return Lowered(kind, (Write(kind, written, (), relations),), issues=(issue,), table_only=True)
 
 
-def named_tables(state: ScriptState, piece: Piece, setting: Setting, *, but: Path | None = None) -> tuple[Scan, ...]:
+def named_tables(
+    state: ScriptState, piece: ScriptPiece, setting: Setting, *, but: Path | None = None
+) -> tuple[Scan, ...]:
     """The tables a piece names, as scans of no columns."""
     text = setting.text(piece.start, piece.end)
     if piece.kind in _VALUES:
@@ -43,7 +45,7 @@ def named_tables(state: ScriptState, piece: Piece, setting: Setting, *, but: Pat
     return tuple(Scan(resolve(TableName(split_path(name))).name, ()) for name in names if name != but)
 
 
-def _is_expression(piece: Piece) -> bool:
+def _is_expression(piece: ScriptPiece) -> bool:
     return not piece.kind.endswith("Statement") or piece.kind in ("IfStatement", "WhileStatement")
 
 

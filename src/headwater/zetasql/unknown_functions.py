@@ -13,7 +13,7 @@ from headwater.model.names import parse_parts
 from headwater.zetasql.builtins import BUILTIN_FOLDERS
 from headwater.zetasql.catalog import Path
 from headwater.zetasql.failures import CannotResolve, Reason
-from headwater.zetasql.lower import Routine
+from headwater.zetasql.lower import ResolvedRoutine
 from headwater.zetasql.messages import function
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.routines import declare_function, spellings
@@ -27,7 +27,11 @@ _T = TypeVar("_T")
 
 
 def resolve_with_unknown_functions(
-    resolve: Callable[[], _T], text: str, reader: Reader, routines: dict[str, Routine], resolver: SchemaResolver
+    resolve: Callable[[], _T],
+    text: str,
+    reader: Reader,
+    routines: dict[str, ResolvedRoutine],
+    resolver: SchemaResolver,
 ) -> _T:
     """Resolve a text. A function that is not known is declared, and `routines` says that nothing defines it.
     RAISES: CannotResolve, when it cannot be resolved that way either: the first reason, and nothing is declared."""
@@ -60,7 +64,7 @@ def resolve_with_unknown_functions(
             routines.update((".".join(each).lower(), routine) for each in spellings(path, resolver))
 
 
-def _found_without_project(path: Path, reader: Reader, routines: dict[str, Routine]) -> bool:
+def _found_without_project(path: Path, reader: Reader, routines: dict[str, ResolvedRoutine]) -> bool:
     """Let `p.d.f` mean the function that was defined as `d.f`, if nobody said of which project that is."""
     short = path[-2:]
     routine = routines.get(".".join(short).lower())

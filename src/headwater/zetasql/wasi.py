@@ -19,8 +19,8 @@ _DEVICE, _FOLDER, _FILE = 2, 3, 4
 _I32, _I64 = wasmtime.ValType.i32(), wasmtime.ValType.i64()
 
 
-class Surroundings:
-    """What one instance sees of the system. `memory` is set once the instance exists."""
+class WasiSurroundings:
+    """The view that one instance has of the system. `memory` is set once the instance exists."""
 
     def __init__(self) -> None:
         self.memory: Any = None

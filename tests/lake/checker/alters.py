@@ -8,7 +8,7 @@ from tests.lake.checker.checker import Checker
 from tests.lake.checker.model import moved
 from tests.lake.checker.values import DAY, KINDS, cell_of, python_value
 
-from headwater.lake.metadata.evolution import AddColumn, DropColumn, MoveColumn, RenameColumn, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, DropColumn, MoveColumn, RenameColumn, WidenColumn
 from headwater.model.schema import Field
 from headwater.model.types import parse_type
 

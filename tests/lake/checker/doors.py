@@ -10,7 +10,7 @@ import pyarrow as pa
 from tests.lake.checker.values import python_value, sql_text, to_arrow
 
 from headwater import Warehouse
-from headwater.lake.metadata.evolution import (
+from headwater.lake.metadata.schema_change import (
     AddColumn,
     DropColumn,
     MoveColumn,

@@ -6,7 +6,7 @@ import pyarrow as pa
 from tests.lake.checker.doors import PythonDoor, Rows, key_fields, key_rows
 from tests.lake.checker.values import to_arrow
 
-from headwater.lake.metadata.evolution import (
+from headwater.lake.metadata.schema_change import (
     AddColumn,
     DropColumn,
     MoveColumn,

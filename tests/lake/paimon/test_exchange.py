@@ -14,7 +14,7 @@ from headwater.errors import (
     SchemaError,
     UsageError,
 )
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, RenameColumn, WidenColumn
 from headwater.lake.paimon import import_paimon, publish
 from headwater.lake.tables import Warehouse
 from headwater.model.types import BOOLEAN, STRING, TIMESTAMP, parse_type

@@ -10,7 +10,7 @@ from tests.lake.sst.hexdump import annotate
 
 from headwater.files import LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.row import rows_to_arrow
@@ -24,7 +24,7 @@ _EXAMPLE = re.compile(r"(## A file, byte by byte\n.*?\n```text\n)(.*?)(```\n)", 
 def example() -> bytes:
     schema = schema_of(pa.schema([("id", pa.int64()), ("name", pa.string())]), ("id",))
     rows = rows_to_arrow([(1, "one"), (2, "two"), (3, None), (500, "many")], schema.fields)
-    kinds = np.array([Kind.PUT, Kind.PUT, Kind.DELETE, Kind.PUT], np.uint8)
+    kinds = np.array([RowKind.PUT, RowKind.PUT, RowKind.DELETE, RowKind.PUT], np.uint8)
     batch = SortedBatch(KeyCodec(schema).encode(rows), kinds, rows.select(["name"]))
     writer = SSTableWriter(FileFacts(schema), compression=Compression.NONE, created_millis=1_700_000_000_000)
     writer.append(batch.slice(0, 3))
@@ -74,4 +74,9 @@ def test_a_file_of_version_1_stays_readable() -> None:
         key = codec.native(value)
         block = table.load(table.block_of(key))
         found[value] = (block.kind(block.find(key)), *block.values(block.find(key)))
-    assert found == {1: (Kind.PUT, "one"), 2: (Kind.PUT, "two"), 3: (Kind.DELETE, None), 500: (Kind.PUT, "many")}
+    assert found == {
+        1: (RowKind.PUT, "one"),
+        2: (RowKind.PUT, "two"),
+        3: (RowKind.DELETE, None),
+        500: (RowKind.PUT, "many"),
+    }

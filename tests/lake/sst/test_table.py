@@ -14,7 +14,7 @@ from tests.faulty_files import FaultyFiles
 from headwater.errors import CorruptFileError
 from headwater.files import Files, LocalFiles, MemoryFiles
 from headwater.lake import SSTableReader, SSTableWriter
-from headwater.lake.engine.batch import Kind, SortedBatch, concat
+from headwater.lake.engine.batch import RowKind, SortedBatch, concat
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.keys import BytesKeys, KeyCodec, NumberKeys, as_bytes
 from headwater.lake.engine.merge import MergeRule, sort_batch
@@ -37,7 +37,7 @@ def sample(schema: Schema, rows: int, *, deletes: bool = True) -> SortedBatch:
         for i in range(rows)
     ]
     whole = rows_to_arrow(values, schema.fields)
-    kinds = np.array([Kind.DELETE if deletes and i % 11 == 3 else Kind.PUT for i in range(rows)], np.uint8)
+    kinds = np.array([RowKind.DELETE if deletes and i % 11 == 3 else RowKind.PUT for i in range(rows)], np.uint8)
     columns = whole.select([field.name for field in codec.stored])
     return sort_batch(SortedBatch(codec.encode(whole), kinds if kinds.any() else None, columns), MergeRule())
 
@@ -71,7 +71,7 @@ def read_everything(files: Files) -> list[tuple[object, ...]]:
         assert table.might_contain(as_bytes(key))
         scanned = tuple(column[at].as_py() for column in whole.columns.columns)
         assert block.values(found) == scanned
-        kind = Kind.PUT if whole.kinds is None else whole.kinds[at]
+        kind = RowKind.PUT if whole.kinds is None else whole.kinds[at]
         assert block.kind(found) == kind
         rows.append((key, int(kind), *scanned))
     return rows

@@ -14,7 +14,7 @@ from headwater.files import MemoryFiles
 from headwater.lake.engine.merge import can_aggregate
 from headwater.lake.engine.merge.aggregates import AGGREGATES
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import SetOption, WidenColumn
+from headwater.lake.metadata.schema_change import SetOption, WidenColumn
 from headwater.lake.tables.shape import check_new
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, PRIMITIVES, Array, Decimal, Map, Member, Struct, parse_type

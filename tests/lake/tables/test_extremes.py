@@ -17,7 +17,7 @@ from headwater.lake.engine.options import FileFormat
 from headwater.lake.engine.row import python_value
 from headwater.lake.engine.temporal import in_numbers
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import AddColumn, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, WidenColumn
 from headwater.lake.tables import Compare, IsNull
 from headwater.model.types import PRIMITIVES, STRING, TIMESTAMP, parse_type
 

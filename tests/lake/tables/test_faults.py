@@ -9,7 +9,7 @@ from tests.faulty_files import Death, Fault, FaultyFiles
 from headwater import Table, Warehouse
 from headwater.errors import HeadwaterError
 from headwater.files import MemoryFiles
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.schema_change import AddColumn, RenameColumn
 from headwater.model.types import INT
 
 pytestmark = pytest.mark.fault

@@ -10,7 +10,7 @@ from headwater import Warehouse
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.metadata.evolution import AddColumn, RenameColumn
+from headwater.lake.metadata.schema_change import AddColumn, RenameColumn
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.tables import Compare
 from headwater.model.schema import Field, Schema

@@ -15,7 +15,7 @@ from headwater.errors import SchemaChangeError, ValueOverflowError
 from headwater.files import MemoryFiles
 from headwater.lake import LSMTree
 from headwater.lake.engine.types import arrow_type, from_unscaled
-from headwater.lake.metadata.evolution import AddColumn, SetOption, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, SetOption, WidenColumn
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, SMALLINT, Decimal, parse_type
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from headwater.lake.tables import Warehouse
-from headwater.lake.tables.pieces import cut_split
+from headwater.lake.tables.split_sizes import cut_split
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from headwater import Warehouse
 from headwater.errors import UsageError
 from headwater.files import MemoryFiles
-from headwater.lake.metadata.evolution import RenameColumn
+from headwater.lake.metadata.schema_change import RenameColumn
 from headwater.lake.tables import Compare
 
 ELSEWHERE = """

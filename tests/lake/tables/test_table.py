@@ -18,7 +18,7 @@ from headwater.errors import (
     UsageError,
 )
 from headwater.files import MemoryFiles
-from headwater.lake.metadata.evolution import AddColumn, DropColumn, RenameColumn, WidenColumn
+from headwater.lake.metadata.schema_change import AddColumn, DropColumn, RenameColumn, WidenColumn
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin
 from headwater.lake.tables import Compare, In, IsNull, StartsWith
 from headwater.model.types import BIGINT, INT, STRING

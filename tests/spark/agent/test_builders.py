@@ -14,7 +14,7 @@ from headwater.spark.agent.visitors.visitor import (
     Spark3DatasetBuilderFactory,
     register_builder,
 )
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 OURS = {
     "AppendDataDatasetBuilder": PlanOutput,
@@ -41,10 +41,10 @@ def test_a_builder_is_for_the_plans_that_have_one_of_its_nodes():
         def build(self, node):
             return [PlanDataset(DatasetName("store", node.name), TableName.of("store"))]
 
-    leaf = Node("StoreRelation")
-    plan = Node("Project", children=(Node("Filter", children=(leaf,)),))
+    leaf = PlanNode("StoreRelation")
+    plan = PlanNode("Project", children=(PlanNode("Filter", children=(leaf,)),))
     builder = Stores(None)
-    assert (builder.is_defined_at(plan), builder.is_defined_at(Node("Range"))) == (True, False)
+    assert (builder.is_defined_at(plan), builder.is_defined_at(PlanNode("Range"))) == (True, False)
     assert [each.name.name for each in builder.apply(plan, None)] == ["StoreRelation"]
     with pytest.raises(NotImplementedError):
         DatasetBuilder(None).build(leaf)

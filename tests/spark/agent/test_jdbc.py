@@ -5,7 +5,7 @@ from tests.spark.agent.conftest import columns, shown
 from tests.spark.test_sql_cases import lines
 
 from headwater.spark import explain_lineage, lineage
-from headwater.spark.agent import reading
+from headwater.spark.agent import plan_reader as reading
 from headwater.spark.agent.datasets import JdbcQuery
 from headwater.spark.agent.jdbc import tables_of_query
 

@@ -1,4 +1,4 @@
-"""Where events go: terminal, file, HTTP, a transport of the OpenLineage client, several of them."""
+"""The sinks of events: terminal, file, HTTP, a transport of the OpenLineage client, several of them."""
 
 from headwater.events.sinks.http import HttpSink
 from headwater.events.sinks.local import CompositeSink, ConsoleSink, FileSink

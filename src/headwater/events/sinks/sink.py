@@ -1,4 +1,4 @@
-"""Where events go.
+"""The protocol of a sink: it takes events.
 A sink takes events one by one and never blocks for long: one that talks to the outside keeps a bounded queue and a
 thread of its own, counts what it could not deliver, and says so when it is closed. Nothing a sink does may harm the
 job it reports on, so `emit` and `flush` do not raise."""
@@ -20,7 +20,7 @@ log = logging.getLogger("headwater.events")
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of the events given to a sink."""
+    """The fate of the events given to a sink."""
 
     sent: int = 0
     lost: int = 0
@@ -35,7 +35,7 @@ class Delivery:
 
 @runtime_checkable
 class Sink(Protocol):
-    """What an event is given to."""
+    """A receiver of events."""
 
     def emit(self, event: Event) -> None:
         """Takes the event; delivery may come later."""

@@ -3,4 +3,4 @@
 from headwater.spark.daemon import run_daemon
 
 if __name__ == "__main__":
-    run_daemon("headwater.jobs.harvest.crew")
+    run_daemon("headwater.jobs.harvest.spark_executor")

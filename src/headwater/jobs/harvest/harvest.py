@@ -15,14 +15,14 @@ from headwater.analysis.schemas import SchemaLike, import_schema, with_tables
 from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema, add_words
 from headwater.graph.report import HarvestReport, report_on
-from headwater.graph.store import Change, GraphStore, arrow_schema
+from headwater.graph.store import GraphChange, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
 from headwater.jobs.harvest import records
-from headwater.jobs.harvest.analysis import GOOGLE, Outcome, Setting
 from headwater.jobs.harvest.order import in_order, tables_read
 from headwater.jobs.harvest.origins import origin_of
 from headwater.jobs.harvest.runner import Place, Runner, work_of
 from headwater.jobs.harvest.sources import Estate
+from headwater.jobs.harvest.unit_analysis import GOOGLE, HarvestSetting, Outcome
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
 from headwater.jobs.harvest.waves import settle as settle_waves
@@ -32,7 +32,7 @@ from headwater.zetasql.provider import TableProvider
 
 @dataclass(frozen=True)
 class HarvestOptions:
-    """How to harvest: everything but the texts and where lineage is kept."""
+    """The settings of a harvest: everything but the texts and where lineage is kept."""
 
     schema: SchemaLike = None
     engine: Engine = "auto"
@@ -47,7 +47,7 @@ class HarvestOptions:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a harvest is."""
+    """The progress of a harvest."""
 
     scripts: int
     units: int  # to analyse, as far as is known now
@@ -58,8 +58,8 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a harvest did."""
+class HarvestSummary:
+    """The result of a harvest."""
 
     harvest: str
     scripts: int
@@ -75,7 +75,7 @@ class Summary:
     report: HarvestReport  # on all that was harvested, now or earlier
 
 
-def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = None) -> Summary:
+def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = None) -> HarvestSummary:
     """Bring the lineage of an estate into the graph, in one change; of what is there already, only what has changed.
 
     Statements that were there under the same roots and are no more lose their lineage.
@@ -96,7 +96,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
         ending = beside.submit(runner.close)  # Spark takes its time to stop, and what follows does without it
         report = report_on(store.state(), estate.roots)
         ending.result()
-    return Summary(
+    return HarvestSummary(
         harvest=change.id,
         scripts=len(estate.scripts),
         findings=sum(outcome.findings for _, outcome in settled.outcomes),
@@ -108,7 +108,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
 
 
 def _record(estate: Estate, settled: "Settled", memory: records.Memory) -> dict[str, Any]:
-    """What is kept of a harvest, besides the rows that it writes."""
+    """Return what is kept of a harvest, besides the rows that it writes."""
     now = {unit.id for unit, _ in settled.outcomes}
     outcomes = [outcome for _, outcome in settled.outcomes]
     return {
@@ -136,7 +136,7 @@ class Settled:
 
     @property
     def places(self) -> list[Place]:
-        """Where the rows of units are that were analysed now."""
+        """Return where the rows of units are that were analysed now."""
         return [each.place for _, each in self.outcomes if each.place is not None]
 
 
@@ -146,7 +146,7 @@ def _runner(estate: Estate, options: HarvestOptions) -> Runner:
     schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
     for dialect in set(schemas) & set(GOOGLE):
         schemas[dialect] = with_tables(schemas[dialect], _asked(estate, dialect, schemas[dialect], options.tables))
-    return Runner(Setting(schemas, options.engine, options.template), options.master, options.spark)
+    return Runner(HarvestSetting(schemas, options.engine, options.template), options.master, options.spark)
 
 
 def _asked(
@@ -211,9 +211,11 @@ def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memor
     return waves
 
 
-def _change(store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()) -> Change:
-    """What is to be written and removed so that the graph is what the scripts say."""
-    change = Change()
+def _change(
+    store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()
+) -> GraphChange:
+    """Return what is to be written and removed so that the graph is what the scripts say."""
+    change = GraphChange()
     fresh = [(unit, outcome) for unit, outcome in settled.outcomes if outcome.place is not None]
     now = {unit.id for unit, _ in settled.outcomes}
     touched = {unit.id for unit, _ in fresh}

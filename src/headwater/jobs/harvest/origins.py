@@ -1,4 +1,4 @@
-"""Where the tables of the graph come from: the harvest's own lineage, kept with its commits as any other's is."""
+"""The origin of the graph's own tables: the harvest's own lineage, kept with its commits as any other's is."""
 
 from collections.abc import Mapping, Sequence
 

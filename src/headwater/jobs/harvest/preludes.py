@@ -18,7 +18,7 @@ from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.script import FrontEnd
 from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
-from headwater.zetasql.engine import Engine
+from headwater.zetasql.engine import ZetaSqlEngine
 from headwater.zetasql.frontend import Functions, GoogleSqlFrontEnd
 
 _ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
@@ -43,7 +43,7 @@ class SharedFunctions:
 
 
 NOTHING = SharedFunctions(Functions(), {})
-_kept: WeakKeyDictionary[Engine, dict[str, SharedFunctions]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[ZetaSqlEngine, dict[str, SharedFunctions]] = WeakKeyDictionary()
 
 
 def share_functions(

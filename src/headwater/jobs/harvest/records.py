@@ -1,4 +1,4 @@
-"""What earlier harvests know: units that need not be analysed again, and rows that are to go.
+"""The records of earlier harvests: units that need not be analysed again, and rows that are to go.
 
 A harvest that died has left rows that no reader sees, until the next change shows the tables as they then are. So
 what is to be written and removed is worked out against the tables as they are, not as readers see them; and a unit
@@ -16,7 +16,7 @@ from headwater.errors import NotFoundError
 from headwater.graph.facts import Key, Row, statement_id
 from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, WHOLE, TableSpec
-from headwater.jobs.harvest.analysis import Outcome
+from headwater.jobs.harvest.unit_analysis import Outcome
 from headwater.lake.engine.predicates import In
 
 
@@ -51,7 +51,7 @@ class Memory:
 
 
 def recall(store: GraphStore, roots: Iterable[str]) -> Memory:
-    """What is known of units under some roots."""
+    """Return what is known of units under some roots."""
     wanted = tuple(sorted(set(roots)))
     if not store.exists or not store.warehouse.has_table(UNITS.full_name):
         return Memory({}, {})
@@ -109,7 +109,7 @@ def _keys(table: pa.Table, spec: TableSpec) -> set[Key]:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class DatasetKinds:
     """The datasets that statements name, with their kind: those of this harvest, before and after, and of others.
 
     `alone` says that there are no others: then what nobody names is nobody's.
@@ -127,14 +127,14 @@ class Names:
 
 def names_of(
     store: GraphStore, memory: Memory, statements: pa.Table, kept: Iterable[str], gone: Iterable[str] = ()
-) -> Names:
+) -> DatasetKinds:
     """The datasets that statements name; `statements` are those written now, `kept` the ids of those that stay.
 
     `gone` are the datasets that the schema has no more.
     """
     after = _named(statements)
     if not store.exists:
-        return Names({}, after, {}, alone=True)
+        return DatasetKinds({}, after, {}, alone=True)
     present = store.table(STATEMENTS).to_arrow(["statement", "type", "target", "reads"])
     ours = pa.array(sorted({id for record in memory.there.values() for id in record.statements}), pa.string())
     stays = pa.array(sorted(kept), pa.string())
@@ -142,7 +142,7 @@ def names_of(
     others = present.filter(pc.invert(mine))
     after = _merged(after, _named(present.filter(pc.is_in(present.column("statement"), stays))))
     before = dict.fromkeys(gone, "table") | _named(present.filter(mine))
-    return Names(before, after, _named(others), alone=not len(others))
+    return DatasetKinds(before, after, _named(others), alone=not len(others))
 
 
 def _named(statements: pa.Table) -> dict[str, str]:
@@ -162,7 +162,7 @@ def _merged(*kinds: dict[str, str]) -> dict[str, str]:
     return whole | {name: kind for each in kinds for name, kind in each.items() if kind != "table"}
 
 
-def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[list[Row], list[Key]]:
+def changed_columns(store: GraphStore, rows: list[Row], names: DatasetKinds) -> tuple[list[Row], list[Key]]:
     """Of the columns of the resolved schema, those that are new or different; and the keys of those to remove first:
     those that are no more, and those of which less is known than was."""
     if not store.exists:
@@ -190,7 +190,7 @@ def changed_columns(store: GraphStore, rows: list[Row], names: Names) -> tuple[l
     return changed, sorted(removed)
 
 
-def changed_datasets(store: GraphStore, names: Names, known: Iterable[str]) -> tuple[list[Row], list[Key]]:
+def changed_datasets(store: GraphStore, names: DatasetKinds, known: Iterable[str]) -> tuple[list[Row], list[Key]]:
     """The datasets that are new or of another kind, and the keys of those that nobody names any more.
 
     `known` are those of the resolved schema. What events have told of a dataset stays as it is.

@@ -1,4 +1,5 @@
-"""Who analyses units: this process when they are few, Spark when they are many, and both while Spark starts.
+"""The choice of the process that analyses units: this one when they are few, Spark when they are many, and both while
+Spark starts.
 
 Starting Spark takes longer than analysing some hundred statements. The answers are the same wherever they are made.
 """
@@ -13,11 +14,11 @@ import pyarrow as pa
 
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
-from headwater.jobs.harvest.analysis import FACTS, GOOGLE, Outcome, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.batches import NAMED, Batch, rows_of
+from headwater.jobs.harvest.unit_analysis import FACTS, GOOGLE, HarvestSetting, Outcome, Task, analyse_tasks
 
 if TYPE_CHECKING:
-    from headwater.jobs.harvest.crew import SparkCrew
+    from headwater.jobs.harvest.spark_executor import SparkCrew
 
 WORTH_SPARK = 2_500_000
 """Less work, in characters of SQL, stays in this process, unless a master was named: it takes about 17 s."""
@@ -34,7 +35,7 @@ _HELP, _ALONE = 45_000, 1_500_000  # of one analysed here: while Spark starts, a
 class Runner:
     """Analyses tasks. Their rows for the graph are kept until they are wanted: here, or on the executors."""
 
-    setting: Setting
+    setting: HarvestSetting
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
     spark: bool = True
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
@@ -53,7 +54,9 @@ class Runner:
         """
         self._helps = work >= WORTH_SPARK
         if self._crew is None and self.spark and work > 0 and (self.master is not None or self._helps):
-            crew = import_module("headwater.jobs.harvest.crew")  # PySpark takes a third of a second to import
+            crew = import_module(
+                "headwater.jobs.harvest.spark_executor"
+            )  # PySpark takes a third of a second to import
             self._crew = crew.SparkCrew(self.setting, self.master)
             self.used_spark = True
 

@@ -1,4 +1,4 @@
-"""What an estate is made of: folders of SQL, dbt projects and manifests, query logs, files of events."""
+"""The parts of an estate: folders of SQL, dbt projects and manifests, query logs, files of events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -23,7 +23,7 @@ _PIECES = re.compile(r"\{([^{}]*)\}|(\*\*/?)|(\*)|([^{*]+)|(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PathTarget:
     """A table by its parts, as far as a path tells them."""
 
     catalog: str | None
@@ -58,7 +58,7 @@ class Patterns:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def target(self, path: Path) -> Target | None:
+    def target(self, path: Path) -> PathTarget | None:
         """The table that a file makes; None if no pattern matches its path."""
         text = path.absolute().as_posix()
         found = next((match for pattern in self._patterns if (match := pattern.search(text))), None)
@@ -68,7 +68,7 @@ class Patterns:
         catalog, schema = (
             next((named[each] for each in names if each in named), None) for names in (_CATALOGS, _SCHEMAS)
         )
-        return Target(catalog, schema, named.get("table"))
+        return PathTarget(catalog, schema, named.get("table"))
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
-from headwater.jobs.harvest.analysis import Outcome, Task
+from headwater.jobs.harvest.unit_analysis import Outcome, Task
 from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
 from headwater.lineage.effects import UseNamespace
 from headwater.lineage.resolver import SchemaResolver
@@ -29,7 +29,7 @@ _TRIES = 3  # of a unit with nothing unsettled before it, after which its last a
 
 
 class Crew(Protocol):
-    """Who analyses tasks."""
+    """A pool that analyses tasks."""
 
     @property
     def is_hungry(self) -> bool:
@@ -81,7 +81,7 @@ class Waves:
         return bool(self._away)
 
     def take(self, task: Task, outcome: Outcome) -> None:
-        """What the analysis of a unit came to."""
+        """Take in the result of a unit's analysis."""
         self._news = True
         self._away.discard(task.index)
         self.outcomes[task.index] = outcome

@@ -15,8 +15,8 @@ from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, concat_keys
 Kinds = npt.NDArray[np.uint8]
 
 
-class Kind(IntEnum):
-    """What a stored row does to older rows of its key."""
+class RowKind(IntEnum):
+    """The effect of a stored row on older rows of its key."""
 
     PUT = 0  # joins them, as the table's merge engine says
     DELETE = 1  # hides them, and is no row itself
@@ -59,7 +59,7 @@ class SortedBatch:
         """Only the rows that exist; all of them are puts."""
         if self.kinds is None:
             return self
-        live = self.kinds != Kind.DELETE
+        live = self.kinds != RowKind.DELETE
         if live.all():
             return SortedBatch(self.keys, None, self.columns)
         kept = self.take(np.flatnonzero(live))
@@ -67,7 +67,7 @@ class SortedBatch:
 
     @property
     def deletes(self) -> int:
-        return 0 if self.kinds is None else int(np.count_nonzero(self.kinds == Kind.DELETE))
+        return 0 if self.kinds is None else int(np.count_nonzero(self.kinds == RowKind.DELETE))
 
     def select(self, names: Sequence[str]) -> "SortedBatch":
         return SortedBatch(self.keys, self.kinds, self.columns.select([*names]))

@@ -11,24 +11,24 @@ from headwater.lake.engine.version import DataFile
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class KeyBounds:
     """The keys a scan can meet: `lower` ≤ key ≤ `upper`, None for no bound."""
 
     lower: NativeKey | None = None
     upper: NativeKey | None = None
 
     def excludes(self, file: DataFile, is_number: bool) -> bool:
-        """Whether no key of a file lies within."""
+        """Return whether no key of a file lies within."""
         low: NativeKey = int.from_bytes(file.min_key, "big") if is_number else file.min_key
         high: NativeKey = int.from_bytes(file.max_key, "big") if is_number else file.max_key
         below = self.upper is not None and low > self.upper  # type: ignore[operator]
         return below or (self.lower is not None and high < self.lower)  # type: ignore[operator]
 
 
-def key_bounds(where: Sequence[Predicate], codec: KeyCodec) -> Bounds:
+def key_bounds(where: Sequence[Predicate], codec: KeyCodec) -> KeyBounds:
     """The range of keys that the predicates leave, from the leading columns of the key."""
     if not where:
-        return Bounds()
+        return KeyBounds()
     equal: list[Any] = []
     try:
         for name in (field.name for field in codec.fields):
@@ -36,16 +36,16 @@ def key_bounds(where: Sequence[Predicate], codec: KeyCodec) -> Bounds:
             if low is None and high is None:
                 break
             if low != high:
-                return Bounds(
+                return KeyBounds(
                     None if low is None and not equal else _lower(codec, equal, low),
                     None if high is None and not equal else _upper(codec, equal, high),
                 )
             equal.append(low)
         if not equal:
-            return Bounds()
-        return Bounds(_lower(codec, equal, None), _upper(codec, equal, None))
+            return KeyBounds()
+        return KeyBounds(_lower(codec, equal, None), _upper(codec, equal, None))
     except SchemaError:
-        return Bounds()  # a value that keys cannot have does not cut keys
+        return KeyBounds()  # a value that keys cannot have does not cut keys
 
 
 def _range(where: Sequence[Predicate], column: str) -> tuple[Any, Any]:

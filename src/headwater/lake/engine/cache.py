@@ -31,7 +31,7 @@ def default_capacity() -> int:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """How the cache did so far."""
+    """The counters of the cache."""
 
     hits: int
     misses: int

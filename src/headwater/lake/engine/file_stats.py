@@ -1,4 +1,4 @@
-"""Which files predicates rule out by the statistics of their columns."""
+"""Finds the files that predicates rule out by the statistics of their columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

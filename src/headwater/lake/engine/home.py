@@ -1,4 +1,4 @@
-"""Where a tree lives: its files and logs, who says which files are live, and how rows find their bucket."""
+"""The home of a tree: its files and logs, who says which files are live, and how rows find their bucket."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -6,9 +6,9 @@ from typing import Protocol
 from headwater.files import Files
 from headwater.lake.engine.batch import SortedBatch
 from headwater.lake.engine.cache import BlockCache
+from headwater.lake.engine.data_files import Shelf
 from headwater.lake.engine.keys import KeyCodec, NativeKey
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.engine.opened import Shelf
 from headwater.lake.engine.options import StorageOptions
 from headwater.lake.engine.version import ONLY, FileVersionLog, Place, VersionLog
 from headwater.lake.engine.write import FileWriter
@@ -16,7 +16,7 @@ from headwater.model.schema import Schema
 
 
 class TreeHome(Protocol):
-    """What a tree needs to know of where it is: in a folder of its own, or in a table with partitions and buckets."""
+    """The facts about the place of a tree: in a folder of its own, or in a table with partitions and buckets."""
 
     files: Files
     logs: PathFactory  # of the write-ahead logs
@@ -42,7 +42,7 @@ class TreeHome(Protocol):
         ...
 
     def has_landed(self, sequence: int) -> bool:
-        """Whether the rows of the log with that sequence are in data files."""
+        """Return whether the rows of the log with that sequence are in data files."""
         ...
 
     def forget(self, name: str) -> None:

@@ -79,7 +79,7 @@ class PathFactory:
         return self._under("rows")
 
     def rows(self, schema_id: int) -> "PathFactory":
-        """Where rows wait that were put one by one under a schema and are in no snapshot yet."""
+        """Return where rows wait that were put one by one under a schema and are in no snapshot yet."""
         return PathFactory(self._under("rows", f"schema-{schema_id}"))
 
     @property
@@ -129,7 +129,7 @@ def new_data_file(level: int, sequence: int, file_format: str) -> str:
 
 
 def is_table_file(path: str) -> bool:
-    """Whether a path below a folder is one that a table has.
+    """Return whether a path below a folder is one that a table has.
 
     >>> is_table_file("schema/schema-0"), is_table_file("README.md")
     (True, False)

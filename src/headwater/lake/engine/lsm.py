@@ -19,17 +19,17 @@ import pyarrow as pa
 
 from headwater.errors import AlreadyExistsError, SchemaError, StorageError
 from headwater.files import Appending, Files, Held, Locking, open_files
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.bounds import key_bounds
 from headwater.lake.engine.cache import BlockCache, shared_cache
 from headwater.lake.engine.compaction import CompactionPick
+from headwater.lake.engine.data_files import Shelf
 from headwater.lake.engine.headroom import OverflowCheck
 from headwater.lake.engine.home import FolderHome, TreeHome
 from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import merge_rule
-from headwater.lake.engine.opened import Shelf
 from headwater.lake.engine.options import check_option_name, storage_options
 from headwater.lake.engine.predicates import Where, check_where
 from headwater.lake.engine.reads import Reads, ScanRequest
@@ -109,12 +109,14 @@ class LSMTree:
         native = self._codec.native(key)
         self._write([(RecordType.DELETE, native, b"", delete_values(self._codec, native))])
 
-    def write_arrow(self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader, *, kind: Kind = Kind.PUT) -> int:
+    def write_arrow(
+        self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader, *, kind: RowKind = RowKind.PUT
+    ) -> int:
         """Write rows by the column; returns how many. They are durable when `flush` returns. With `Kind.DELETE` only
         the key columns are looked at. RAISES: SchemaError naming the column that does not fit."""
         if isinstance(data, pa.RecordBatchReader):
             return sum(self.write_arrow(batch, kind=kind) for batch in data)
-        if kind is Kind.DELETE:
+        if kind is RowKind.DELETE:
             table = conform(data.select(list(self.schema.primary_keys)), Schema(self._codec.fields))
         else:
             table = conform(data, self.schema)
@@ -149,7 +151,7 @@ class LSMTree:
     def to_arrow(
         self, columns: Sequence[str] | None = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> pa.Table:
-        """What `scan` gives, as one table."""
+        """Return what `scan` gives, as one table."""
         request = self._request(columns, lower, upper, where)
         schema = arrow_schema(tuple(self.schema.field(name) for name in request.columns))
         batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in self._reads.scan(request))
@@ -179,14 +181,15 @@ class LSMTree:
     def explain(
         self, key: Any = None, *, lower: Any = None, upper: Any = None, where: Where = None
     ) -> dict[str, Any]:
-        """What a `get` of the key, or without one a `scan`, reads: memtables, runs, Bloom probes, blocks, bytes."""
+        """Return what a `get` of the key, or without one a `scan`, reads: memtables, runs, Bloom probes, blocks,
+        bytes."""
         if key is not None:
             return self._reads.explain_get(self._codec.native(key))
         return self._reads.explain_scan(self._request(None, lower, upper, where))
 
     @property
     def shelf(self) -> Shelf:
-        """How data files are read."""
+        """Return how data files are read."""
         return self._home.shelf
 
     @property
@@ -297,17 +300,17 @@ class LSMTree:
             memtable = self._active
             synced_at = memtable.wal.append(records) if memtable.wal is not None else 0
             for type, key, data, values in writes:
-                kind = Kind.DELETE if type is RecordType.DELETE else Kind.PUT
+                kind = RowKind.DELETE if type is RecordType.DELETE else RowKind.PUT
                 memtable.put(key, kind, values, len(data) + 16)
             self._rotate_if_full()
         if memtable.wal is not None:
             memtable.wal.wait(synced_at)
 
-    def _add(self, rows: pa.Table, kind: Kind) -> None:
+    def _add(self, rows: pa.Table, kind: RowKind) -> None:
         batch = stored_batch(self._codec, rows, kind)
         with self._writing:
             self._make_room()
-            if self._overflow.is_needed and kind is Kind.PUT:
+            if self._overflow.is_needed and kind is RowKind.PUT:
                 batch = self._overflow.merged(batch)
                 self._admit(lambda: self._overflow.admits_batch(batch))
             self._active.add(batch)

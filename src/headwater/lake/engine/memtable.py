@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from headwater.errors import StorageError
 from headwater.lake.engine.arrays import cell_of
-from headwater.lake.engine.batch import Kind, SortedBatch, concat
+from headwater.lake.engine.batch import RowKind, SortedBatch, concat
 from headwater.lake.engine.keys import BytesKeys, KeyCodec, Keys, NativeKey, NumberKeys
 from headwater.lake.engine.merge import MergeRule, merge_batches, sort_batch
 from headwater.lake.engine.row import rows_to_arrow
@@ -134,7 +134,7 @@ class MemTable:
                 for run in reversed(self._settled(segment)):
                     at = run.keys.search(key)
                     if at < len(run) and run.keys.native(at) == key:
-                        kind = Kind.PUT if run.kinds is None else int(run.kinds[at])
+                        kind = RowKind.PUT if run.kinds is None else int(run.kinds[at])
                         return Entry(kind, tuple(cell_of(column)(at) for column in run.columns.columns), None)
         return None
 

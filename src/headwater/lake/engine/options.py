@@ -11,7 +11,7 @@ from headwater.text import nearest
 
 
 class Fsync(Enum):
-    """When the write-ahead log is forced to disk."""
+    """The moments at which the write-ahead log is forced to disk."""
 
     ALWAYS = "always"  # before a put returns
     INTERVAL = "interval"  # some milliseconds later
@@ -28,7 +28,7 @@ class FileFormat(Enum):
 
 
 class CompactionStyle(Enum):
-    """How sorted runs are chosen for compaction."""
+    """The rule that chooses sorted runs for compaction."""
 
     UNIVERSAL = "universal"
     LEVELED = "leveled"
@@ -46,7 +46,7 @@ _READS = "reads by key"
 
 @dataclass(frozen=True, slots=True)
 class StorageOptions:
-    """How one tree keeps its rows. Sizes are in bytes."""
+    """The storage options of one tree. Sizes are in bytes."""
 
     memtable_size: int = field(
         default=64 << 20, metadata=_said("memtable.size", "Memory for rows that are not in a data file yet.", _ROWS)

@@ -169,7 +169,8 @@ def _checked(predicate: Predicate, field: Field) -> Predicate:
 
 
 def _fits(value: Any, type: pa.DataType) -> bool:
-    """Whether a column of the type can have exactly this value: Arrow takes 9.5 for an integer, and makes it 9."""
+    """Return whether a column of the type can have exactly this value: Arrow takes 9.5 for an integer, and makes it
+    9."""
     if is_exactly(value, type):
         return True
     try:

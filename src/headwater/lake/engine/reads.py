@@ -8,25 +8,25 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from headwater.errors import NotFoundError
-from headwater.lake.engine.batch import Kind, SortedBatch, concat, to_rows
+from headwater.lake.engine.batch import RowKind, SortedBatch, concat, to_rows
+from headwater.lake.engine.data_files import OpenFile, OpenRun, ReadTrace
 from headwater.lake.engine.formats.columnar import BatchBlock
 from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey
 from headwater.lake.engine.memtable import native_keys
 from headwater.lake.engine.merge import MergeRule, merge_batches
-from headwater.lake.engine.opened import OpenFile, OpenRun, Trace
-from headwater.lake.engine.plain import Bounds, Section, plain_rows, sections
+from headwater.lake.engine.overlap import narrowed, stretches
 from headwater.lake.engine.predicates import Predicate, columns_of, filter_batch
 from headwater.lake.engine.row import Row
-from headwater.lake.engine.scan import BatchCursor, Cursor, FilesCursor, cut_points, merge_cursors
-from headwater.lake.engine.state import Pinned, Pins, TreeState
+from headwater.lake.engine.scan import BatchCursor, FilesCursor, RunCursor, cut_points, merge_cursors
+from headwater.lake.engine.state import PinnedIterator, Pins, TreeState
 from headwater.lake.engine.stored import RowBuilder
-from headwater.lake.engine.stretches import narrowed, stretches
+from headwater.lake.engine.unmerged_scan import Bounds, Section, plain_rows, sections
 from headwater.model.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """Which rows and columns a scan is to give: `lower` ≤ key ≤ `upper`, and all of `where` met."""
+    """The rows and columns that a scan gives: `lower` ≤ key ≤ `upper`, and all of `where` met."""
 
     columns: list[str]
     lower: NativeKey | None = None
@@ -34,8 +34,8 @@ class ScanRequest:
     where: tuple[Predicate, ...] = ()
 
 
-class Source(Protocol):
-    """Where the state to read comes from: a tree that changes, or one snapshot that never does."""
+class StateSource(Protocol):
+    """The source of the state to read: a tree that changes, or one snapshot that never does."""
 
     pins: Pins
 
@@ -54,7 +54,7 @@ class Source(Protocol):
 class Reads:
     """Point reads and scans of one tree."""
 
-    def __init__(self, source: Source, codec: KeyCodec, schema: Schema, rule: MergeRule) -> None:
+    def __init__(self, source: StateSource, codec: KeyCodec, schema: Schema, rule: MergeRule) -> None:
         self._source = source
         self._codec = codec
         self._rule = rule
@@ -62,7 +62,7 @@ class Reads:
         self._rows = RowBuilder(codec, schema)
         self._newest_wins = rule == MergeRule()
 
-    def get(self, key: NativeKey, trace: Trace | None = None) -> Row | None:
+    def get(self, key: NativeKey, trace: ReadTrace | None = None) -> Row | None:
         """The row of a key."""
         if not self._newest_wins:
             return self.multi_get([key])[0]
@@ -74,7 +74,7 @@ class Reads:
                 if self._source.state.version.number == state.version.number:
                     raise
                 continue  # a compaction removed the file before it was opened
-            if found is None or found[0] == Kind.DELETE:
+            if found is None or found[0] == RowKind.DELETE:
                 return None
             return self._rows.row(key, found[1])
 
@@ -106,7 +106,7 @@ class Reads:
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""
         state = self._source.hold()
-        return Pinned(self._scan(state, request), self._source.pins, state.version.number)
+        return PinnedIterator(self._scan(state, request), self._source.pins, state.version.number)
 
     def _scan(self, state: TreeState, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         names = list(dict.fromkeys([*request.columns, *columns_of(request.where)]))
@@ -149,7 +149,7 @@ class Reads:
         self, section: Section, memory: list[SortedBatch], names: list[str], bounds: Bounds
     ) -> Iterator[pa.RecordBatch]:
         stored = [field.name for field in self._codec.stored if field.name in names]
-        cursors: list[Cursor] = [
+        cursors: list[RunCursor] = [
             FilesCursor(_batches(files, bounds, stored), *bounds) for files in reversed(section.runs)
         ]
         cursors += [BatchCursor(batch) for batch in memory]
@@ -187,13 +187,13 @@ class Reads:
         return chosen
 
     def explain_get(self, key: NativeKey) -> dict[str, Any]:
-        """What a `get` of the key does."""
-        state, trace = self._source.state, Trace()
+        """Return what a `get` of the key does."""
+        state, trace = self._source.state, ReadTrace()
         in_memory = any(table.find(key) is not None for table in state.memtables)
         found = self._newest(state, key, trace)
         return {
             "read": "get",
-            "found": found is not None and found[0] != Kind.DELETE,
+            "found": found is not None and found[0] != RowKind.DELETE,
             "memtables": len(state.memtables),
             "in_memory": in_memory,
             "runs": len(state.runs),
@@ -205,7 +205,7 @@ class Reads:
         }
 
     def explain_scan(self, request: ScanRequest) -> dict[str, Any]:
-        """What a scan reads."""
+        """Return what a scan reads."""
         state, (lower, upper) = self._source.state, (request.lower, request.upper)
         memory = self._memory(state, request)
         chosen = self._choose_files(state, memory, request)
@@ -228,7 +228,9 @@ class Reads:
         """Return whether there are too few keys to a block to decode blocks as a whole."""
         return len(keys) < 32 or len(keys) * 64 < sum(file.rows for file in self._source.state.version.files)
 
-    def _newest(self, state: TreeState, key: NativeKey, trace: Trace | None) -> tuple[int, tuple[Any, ...]] | None:
+    def _newest(
+        self, state: TreeState, key: NativeKey, trace: ReadTrace | None
+    ) -> tuple[int, tuple[Any, ...]] | None:
         for memtable in state.memtables:
             if memtable.rows:
                 entry = memtable.find(key)
@@ -253,7 +255,7 @@ class Reads:
 
 
 def _scan_step(file: OpenFile, lower: NativeKey | None, upper: NativeKey | None) -> dict[str, Any]:
-    """What a scan reads of one file."""
+    """Return what a scan reads of one file."""
     blocks = file.reader.blocks_between(lower, upper)
     rows = file.boundaries()[1]
     return {

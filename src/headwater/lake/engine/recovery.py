@@ -1,9 +1,9 @@
-"""What a crash left in the write-ahead logs, brought back into memory."""
+"""Recovery: brings back into memory the rows that a crash left in the write-ahead logs."""
 
 from dataclasses import dataclass
 
 from headwater.files import Files
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.keys import KeyCodec, RowKey
 from headwater.lake.engine.layout import PathFactory, wal_sequence
 from headwater.lake.engine.memtable import MemTable
@@ -38,10 +38,10 @@ def replay(content: LogContent, *, schema: Schema, rule: MergeRule, sequence: in
     for record in content.records:
         key = codec.native(RowKey(record.key))
         if record.type is RecordType.DELETE:
-            memtable.put(key, Kind.DELETE, delete_values(codec, key), len(record.key))
+            memtable.put(key, RowKind.DELETE, delete_values(codec, key), len(record.key))
         else:
             values = stored_values(codec, rows.decode(record.row))
-            memtable.put(key, Kind.PUT, values, len(record.key) + len(record.row))
+            memtable.put(key, RowKind.PUT, values, len(record.key) + len(record.row))
     return memtable
 
 

@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 
 from headwater.lake.engine.batch import SortedBatch, concat
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import NativeKey, concat_keys
 from headwater.lake.engine.merge import MergeRule, merge_batches
-from headwater.lake.engine.opened import OpenFile
 
 PIECE_ROWS = 262_144
 
 
-class Cursor(Protocol):
+class RunCursor(Protocol):
     """A sorted run that is read once, from its first key on."""
 
     def take_until(self, key: NativeKey | None) -> SortedBatch | None:
@@ -84,7 +84,7 @@ def cut_points(files: Sequence[OpenFile], lower: NativeKey | None, upper: Native
 
 
 def merge_cursors(
-    cursors: Sequence[Cursor], cuts: Sequence[NativeKey], rule: MergeRule, *, keep_deletes: bool = False
+    cursors: Sequence[RunCursor], cuts: Sequence[NativeKey], rule: MergeRule, *, keep_deletes: bool = False
 ) -> Iterator[SortedBatch]:
     """Merge runs given oldest first, one batch per piece; pieces without rows are left out."""
     for cut in (*cuts, None):

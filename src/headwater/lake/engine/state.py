@@ -1,4 +1,4 @@
-"""What a tree is at one moment, and who still looks at older moments."""
+"""The state of a tree at one moment, and the readers of older states."""
 
 import threading
 import weakref
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 from headwater.lake.engine.cache import BlockCache, CacheStats
+from headwater.lake.engine.data_files import OpenRun
 from headwater.lake.engine.memtable import MemTable
-from headwater.lake.engine.opened import OpenRun
 from headwater.lake.engine.version import Version
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class TreeState:
 
 
 class Pins:
-    """Which versions are being read: files leave the disk when no reader can need them any more."""
+    """The versions that are being read: files leave the disk when no reader can need them any more."""
 
     def __init__(self, remove: Callable[[str], None]) -> None:
         self._remove = remove
@@ -64,7 +64,7 @@ class Pins:
             self._remove(name)
 
 
-class Pinned(Generic[T]):
+class PinnedIterator(Generic[T]):
     """An iterator that holds a version until it ends, is closed, or is forgotten, begun or not."""
 
     def __init__(self, items: Iterator[T], pins: Pins, number: int) -> None:

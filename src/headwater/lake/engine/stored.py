@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.keys import KeyCodec, NativeKey
 from headwater.lake.engine.row import Row
 from headwater.lake.engine.types import arrow_type
@@ -27,7 +27,7 @@ def delete_values(codec: KeyCodec, key: NativeKey) -> tuple[Any, ...]:
     return tuple(known.get(field.name) for field in codec.stored)
 
 
-def stored_batch(codec: KeyCodec, rows: pa.Table, kind: Kind | npt.NDArray[np.uint8]) -> SortedBatch:
+def stored_batch(codec: KeyCodec, rows: pa.Table, kind: RowKind | npt.NDArray[np.uint8]) -> SortedBatch:
     """Rows as they arrived, not sorted yet, in stored columns; all of one kind, or each of its own.
     REQUIRES: key columns at least."""
     batch = rows.combine_chunks().to_batches()[0]
@@ -36,7 +36,7 @@ def stored_batch(codec: KeyCodec, rows: pa.Table, kind: Kind | npt.NDArray[np.ui
         at = batch.schema.get_field_index(field.name)
         columns.append(batch.column(at) if at >= 0 else pa.nulls(len(batch), arrow_type(field.type)))
     kinds = (
-        kind if isinstance(kind, np.ndarray) else None if kind is Kind.PUT else np.full(len(batch), kind, np.uint8)
+        kind if isinstance(kind, np.ndarray) else None if kind is RowKind.PUT else np.full(len(batch), kind, np.uint8)
     )
     stored = pa.RecordBatch.from_arrays(columns, names=[field.name for field in codec.stored])
     return SortedBatch(codec.encode(batch), kinds, stored)

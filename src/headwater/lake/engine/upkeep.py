@@ -13,10 +13,10 @@ import pyarrow as pa
 from headwater.errors import CommitConflictError, StorageError, ValueOverflowError
 from headwater.lake.engine.cache import BlockCache
 from headwater.lake.engine.compaction import CompactionPick, compact_bucket
+from headwater.lake.engine.data_files import OpenRun, open_runs
 from headwater.lake.engine.home import TreeHome
 from headwater.lake.engine.memtable import MemTable, MemTableState
 from headwater.lake.engine.merge import MergeRule, merge_batches
-from headwater.lake.engine.opened import OpenRun, open_runs
 from headwater.lake.engine.options import StorageOptions
 from headwater.lake.engine.state import Pins, TreeState
 from headwater.lake.engine.version import ONLY, DataFile, LiveFiles, Place, VersionEdit
@@ -153,7 +153,7 @@ class Upkeep:
 
     @property
     def is_behind(self) -> bool:
-        """Whether compaction has to catch up before more is written."""
+        """Return whether compaction has to catch up before more is written."""
         if not self._threads or not self._may_compact:
             return False
         with self.changed:

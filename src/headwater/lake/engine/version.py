@@ -1,7 +1,7 @@
-"""Which data files make up a tree: versions, and the one step from a version to the next.
+"""The data files of a tree: versions, and the one step from a version to the next.
 A `Version` is immutable; a `VersionEdit` says what a flush or compaction changed in one bucket; a `VersionLog` makes
 edits the next version, all of them or none. `FileVersionLog` keeps the versions of a tree with one bucket as files of
-their own. The snapshots of a table are a version log too (`lake/tables/rows.py`): there, edits become a snapshot."""
+their own. The snapshots of a table are a version log too: in `lake/tables/row_writer.py`, edits become a snapshot."""
 
 import uuid
 import zlib
@@ -102,7 +102,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class VersionEdit:
-    """What a flush or a compaction changed in one bucket."""
+    """The change of a flush or a compaction in one bucket."""
 
     added: tuple[DataFile, ...] = ()
     removed: tuple[DataFile, ...] = ()
@@ -135,7 +135,7 @@ class _Form(msgspec.Struct):
 
 
 class LiveFiles(Protocol):
-    """Which data files are live in every bucket of a tree, at one moment."""
+    """The live data files of every bucket of a tree, at one moment."""
 
     @property
     def number(self) -> int:
@@ -190,7 +190,8 @@ class FileVersionLog:
         return version
 
     def _is_ours(self, path: str, data: bytes) -> bool:
-        """Whether a write that reported an error took effect after all; versions are unique by their `commit`."""
+        """Return whether a write that reported an error took effect after all; versions are unique by their
+        `commit`."""
         try:
             return self._files.get(path) == data
         except StorageError:

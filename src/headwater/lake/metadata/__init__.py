@@ -1,1 +1,1 @@
-"""What a table is at each moment: schemas, snapshots, manifests, commits, expiry."""
+"""The metadata of a table at each moment: schemas, snapshots, manifests, commits, expiry."""

@@ -49,8 +49,8 @@ Guard: TypeAlias = Callable[[Snapshot, Sequence[ManifestEntry]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What a commit is to do.
+class TableChange:
+    """The work of a commit.
 
     `user` and `id` together name the commit. With `replayed`, it may have landed before (a stream that was restarted,
     a job that was run again): then it is looked for in the whole log, and lands once. `base` is the snapshot that
@@ -88,7 +88,7 @@ class Committer:
         self.log = SnapshotLog(files, paths)
         self.manifests = Manifests(files, paths)
 
-    def commit(self, change: Change, *, attempts: int = ATTEMPTS) -> Snapshot:
+    def commit(self, change: TableChange, *, attempts: int = ATTEMPTS) -> Snapshot:
         """Make a change the next snapshot and return that.
         RAISES: CommitConflictError when the change no longer fits, or other writers were faster `attempts` times."""
         pause = _FIRST_PAUSE
@@ -131,7 +131,7 @@ class Committer:
             return found.manifest_list == snapshot.manifest_list
         return True
 
-    def _landed(self, change: Change, since: int) -> Snapshot | None:
+    def _landed(self, change: TableChange, since: int) -> Snapshot | None:
         """The snapshot after `since` that an earlier attempt of the same commit has made, its answer lost."""
         for snapshot in self.log.newest_first():
             if snapshot.snapshot_id <= since:
@@ -147,7 +147,7 @@ class Committer:
                 return snapshot
         return None
 
-    def _checked(self, change: Change, latest: Snapshot | None) -> _Files:
+    def _checked(self, change: TableChange, latest: Snapshot | None) -> _Files:
         """The files to add and to remove, if the change still fits the latest state.
         RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between."""
         if change.check is not None:
@@ -172,7 +172,7 @@ class Committer:
                     )
         return change.added, change.removed
 
-    def _replacing(self, change: Change, latest: Snapshot) -> _Files:
+    def _replacing(self, change: TableChange, latest: Snapshot) -> _Files:
         """A change that takes the place of whole partitions: what it adds, and what is there now."""
         wanted = change.replaced
         live = [
@@ -188,7 +188,7 @@ class Committer:
             tuple(placed for placed in live if _place(placed) not in same),
         )
 
-    def _prepared(self, change: Change, files: _Files, latest: Snapshot | None, written: list[str]) -> Snapshot:
+    def _prepared(self, change: TableChange, files: _Files, latest: Snapshot | None, written: list[str]) -> Snapshot:
         """The next snapshot, with its manifests written; their names go to `written`."""
         added: Sequence[PlacedFile]
         added, removed = files
@@ -222,7 +222,7 @@ class Committer:
         )
 
     def delta(self, snapshot: Snapshot) -> tuple[ManifestEntry, ...]:
-        """What one snapshot added and removed."""
+        """Return what one snapshot added and removed."""
         if snapshot.delta_manifest is None:
             return ()
         return self.manifests.read_named(snapshot.delta_manifest, snapshot.manifest_list)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class TableEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the catalog knows of a table."""
+    """The catalog's entry for a table."""
 
     folder: str
     table_uuid: str
@@ -28,7 +28,7 @@ class TableEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DatabaseEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What the catalog knows of a database."""
+    """The catalog's entry for a database."""
 
     created_millis: int
     comment: str | None = None

@@ -1,5 +1,5 @@
-"""What is no longer needed: expired snapshots and the files only they had, and files that no snapshot ever had.
-Expiry removes the snapshots themselves, makes that durable, and only then removes what they needed: a crash in
+"""Expiry of what is no longer needed: expired snapshots and the files only they had, and files that no snapshot ever
+had. Expiry removes the snapshots themselves, makes that durable, and only then removes what they needed: a crash in
 between leaves files that nothing refers to, which the orphan clean-up finds, and never a snapshot whose files are
 gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach."""
 
@@ -19,7 +19,8 @@ _logger = logging.getLogger("headwater.lake")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What to keep: at least `min_snapshots`, at most `max_snapshots`, and those younger than `age_millis`."""
+    """The snapshots to keep: at least `min_snapshots`, at most `max_snapshots`, and those younger than
+    `age_millis`."""
 
     min_snapshots: int = 10
     max_snapshots: int = 1 << 60
@@ -28,7 +29,7 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What a clean-up removes, or would remove: snapshot ids, and paths of files."""
+    """The result of a clean-up, or of a dry run: snapshot ids, and paths of files."""
 
     snapshots: tuple[int, ...] = ()
     files: tuple[str, ...] = ()

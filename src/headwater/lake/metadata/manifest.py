@@ -34,7 +34,7 @@ Partition = tuple[Any, ...]
 
 
 class EntryKind(Enum):
-    """Whether a file came or went."""
+    """The kind of a manifest entry: a file is added or removed."""
 
     ADD = "ADD"
     DELETE = "DELETE"
@@ -234,7 +234,7 @@ def apply_entries(found: dict[str, ManifestEntry], entries: Iterable[ManifestEnt
 
 
 def _tell_of_the_dead(manifests: Sequence[ManifestFile], live: int) -> bool:
-    """Whether more is said of files that went than of those that are there, and it takes room."""
+    """Return whether more is said of files that went than of those that are there, and it takes room."""
     size, gone = sum(each.size for each in manifests), sum(each.removed for each in manifests)
     return size >= _SMALL and gone > live
 

@@ -18,7 +18,7 @@ from headwater.lake.engine.layout import PathFactory, schema_id
 from headwater.lake.engine.row import python_type
 from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import SchemaChange, apply_changes, check_evolution
+from headwater.lake.metadata.schema_change import SchemaChange, apply_changes, check_evolution
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import parse_type
 

@@ -27,7 +27,7 @@ NO_SNAPSHOT = -1
 
 
 class Operation(Enum):
-    """What a commit did."""
+    """The operation of a commit."""
 
     INSERT = "INSERT"
     UPDATE = "UPDATE"
@@ -58,7 +58,7 @@ class ColumnOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What a snapshot was made from."""
+    """The inputs that a snapshot was made from."""
 
     run_id: str | None = None
     job: str | None = None
@@ -193,7 +193,7 @@ class SnapshotLog:
         self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
 
     def _is_newest_still(self) -> bool:
-        """Whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
+        """Return whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
         id, probes = self._newest, self._probes
         if probes is None or probes[0] != id:
             if id < FIRST or self._probing is None:
@@ -203,7 +203,7 @@ class SnapshotLog:
         return probes[1]() and not probes[2]()
 
     def _exists(self, id: int) -> bool:
-        """Whether a snapshot is on disk now; one seen before may have been expired by somebody else."""
+        """Return whether a snapshot is on disk now; one seen before may have been expired by somebody else."""
         if id < FIRST:
             return False
         try:

@@ -64,7 +64,7 @@ def encode_row(values: Sequence[Any], types: Sequence[dt.DataType]) -> bytes:
 
 
 def _variable(value: Any, type: dt.DataType) -> tuple[bytes, int, int]:
-    """What stands behind for a value, the number beside its offset, and the room it takes."""
+    """Return what stands behind for a value, the number beside its offset, and the room it takes."""
     if type in (dt.TIMESTAMP, dt.TIMESTAMP_LTZ):
         plain = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo is not None else value
         millis, micros = divmod((plain - _EPOCH) // datetime.timedelta(microseconds=1), 1000)

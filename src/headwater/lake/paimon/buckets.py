@@ -1,6 +1,6 @@
-"""Which bucket Paimon puts a row into: |murmur3(BinaryRow of the bucket key) mod buckets|, for whole columns at once.
-The rows of a batch are laid out as the columns of 32-bit words that their BinaryRows consist of; the hash then goes
-over words, not over rows."""
+"""The bucket into which Paimon puts a row: |murmur3(BinaryRow of the bucket key) mod buckets|, for whole columns at
+once. The rows of a batch are laid out as the columns of 32-bit words that their BinaryRows consist of; the hash then
+goes over words, not over rows."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -69,8 +69,8 @@ UNAWARE = -1  # the number of buckets of a table without a key, all of whose fil
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How the rows of a table are laid out in Paimon."""
+class PaimonLayout:
+    """The layout of a table's rows in Paimon."""
 
     schema: Schema
     buckets: int  # UNAWARE for a table without a key
@@ -93,11 +93,11 @@ class _Waiting:
 
 
 @dataclass(slots=True)
-class DataWriter:
+class PaimonDataWriter:
     """Takes batches with a column `_VALUE_KIND` at the end, gives manifest entries."""
 
     store: PaimonFiles
-    layout: Layout
+    layout: PaimonLayout
     level: int
     sequence: int  # the first number that is free
     source: int  # 0: appended, 1: compacted

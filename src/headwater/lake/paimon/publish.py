@@ -17,7 +17,15 @@ from headwater.files import Files, open_files
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.paimon import metadata
 from headwater.lake.paimon.binary_row import decode_row, encode_row
-from headwater.lake.paimon.data import DELETE_KIND, INSERT_KIND, TOP_LEVEL, UNAWARE, VALUE_KIND, DataWriter, Layout
+from headwater.lake.paimon.data import (
+    DELETE_KIND,
+    INSERT_KIND,
+    TOP_LEVEL,
+    UNAWARE,
+    VALUE_KIND,
+    PaimonDataWriter,
+    PaimonLayout,
+)
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.table import Table
 from headwater.model.types import TIMESTAMP_LTZ
@@ -30,7 +38,7 @@ _OWN_OPTIONS = {"bucket", "bucket.count", "file.format"}
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a publication did."""
+    """The result of a publication."""
 
     path: str  # of the Paimon table, below the location
     snapshot_id: int  # Paimon's
@@ -67,7 +75,7 @@ class _Publication:
         self.live = metadata.live_files(store, self.latest) if self.latest else {}
         self.shown = self._shown()
         schema = table.store.schemas.get_schema(snapshot.schema_id)
-        self.layout = Layout(schema, self._bucket_count(buckets))
+        self.layout = PaimonLayout(schema, self._bucket_count(buckets))
         self._check()
 
     def _check(self) -> None:
@@ -123,7 +131,7 @@ class _Publication:
             if id not in there and id <= self.layout.schema.id:
                 self.store.put_schema(metadata.paimon_schema(self.table.store.schemas.get_schema(id), options))
         step = None if whole else self._step()
-        with DataWriter(
+        with PaimonDataWriter(
             self.store,
             self.layout,
             level=0 if step is not None or not self.layout.keys else TOP_LEVEL,

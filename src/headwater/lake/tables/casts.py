@@ -1,4 +1,4 @@
-"""What a change of type would do to the rows that are there."""
+"""The effect of a change of type on existing rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import SchemaChangeError
 from headwater.lake.engine.types import arrow_type
-from headwater.lake.metadata.evolution import WidenColumn, is_widening
+from headwater.lake.metadata.schema_change import WidenColumn, is_widening
 from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan
 from headwater.lake.tables.state import TableState
@@ -20,7 +20,7 @@ _EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class CastReport:
-    """How many rows a cast would break, and some of their values."""
+    """The number of rows that a cast would break, and some of their values."""
 
     column: str
     old: DataType

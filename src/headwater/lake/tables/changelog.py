@@ -1,4 +1,4 @@
-"""What changed between two snapshots, by comparing what they hold.
+"""The changelog between two snapshots, by comparing their rows.
 A changelog has the columns of the table and `_kind`: +I a row that is new, -U and +U a row before and after a change,
 -D a row that is gone. Only buckets whose files differ are read, and of those only the range of keys that these files
 span, a piece at a time: memory is bounded by the size of a piece. A table without a key has no updates: rows are
@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import Keys, NativeKey
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.scan import cut_points
 from headwater.lake.engine.temporal import in_numbers, with_numbers

@@ -1,4 +1,4 @@
-"""Whatever people have rows in, as Arrow tables of a table's columns."""
+"""Rows in any form that people have them in, as Arrow tables of a table's columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module

@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import SchemaError
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
-from headwater.lake.engine.opened import OpenFile
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Snapshot
+from headwater.lake.tables.conflicts import keys_unchanged
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.shape import UNDECIDED, Shape
 from headwater.lake.tables.state import Place, TableState
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, decide_buckets, discard, key_tables
 
 
@@ -41,7 +41,7 @@ def write_edits(store: TableStore, shape: Shape, *, deletes: Any, kept: pa.Table
     files: tuple[list[PlacedFile], list[PlacedFile], list[PlacedFile]] = ([], [], [])
     try:
         with store.naming():
-            add_files(store, shape, key_tables(deletes, shape), files[0], kind=Kind.DELETE)
+            add_files(store, shape, key_tables(deletes, shape), files[0], kind=RowKind.DELETE)
             for rows, added in ((kept, files[1]), (fresh, files[2])):
                 add_files(store, shape, conforming(rows, shape.schema), added)
                 if sum(placed.file.rows for placed in added) < rows.num_rows:
@@ -67,7 +67,7 @@ def change_rows(
     except BaseException:
         discard(store, files.all())
         raise
-    change = Change(
+    change = TableChange(
         *(facts.operation, facts.user, facts.id, shape.schema.id),
         added=files.all(),
         base=max(0, base.snapshot_id),

@@ -47,7 +47,7 @@ def key_history(store: TableStore, key: Any) -> Iterator[KeyVersion]:
 
 
 def _touches(store: TableStore, snapshot: Snapshot, place: Place, key: bytes) -> bool:
-    """Whether a commit added or removed a file that can hold the key; a compaction changes no rows."""
+    """Return whether a commit added or removed a file that can hold the key; a compaction changes no rows."""
     return snapshot.operation is not Operation.COMPACT and any(
         (entry.partition, entry.bucket) == place and entry.file.min_key <= key <= entry.file.max_key
         for entry in store.committer.delta(snapshot)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError
 from headwater.files import FileEntry, Files, LocalFiles
-from headwater.lake.engine.bounds import Bounds
+from headwater.lake.engine.bounds import KeyBounds
 from headwater.lake.engine.compaction import compact_bucket
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.layout import is_table_file, wal_sequence
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.version import DataFile, Version, VersionEdit
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.expire import DAY, Cleaner, Delete, Removal, Retention
 from headwater.lake.metadata.manifest import EntryKind
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Snapshot
@@ -35,7 +35,7 @@ _MOST_COUNTED = 10_000  # files: in a larger table a writer counts only runs tha
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What was done to one bucket."""
+    """The compaction of one bucket."""
 
     partition: tuple[object, ...]
     bucket: int
@@ -139,7 +139,7 @@ def _filled(store: TableStore, snapshot: Snapshot, trigger: int) -> list[Place]:
 
 
 def _run_label(shape: Shape, file: DataFile) -> object:
-    """What two files of one run have in common; None for one that is large enough in a table without a key."""
+    """Return what two files of one run have in common; None for one that is large enough in a table without a key."""
     if shape.is_keyed:
         return file.name if file.level == 0 else file.level
     return file.name if _is_small(file, shape) else None
@@ -151,7 +151,7 @@ def rollback(store: TableStore, target: Snapshot) -> Snapshot:
     name, id = str(store.name), target.snapshot_id
     restored = InputVersion(dataset=name, snapshot_id=id, table_uuid=store.table_uuid)
     files = tuple(PlacedFile(entry.file, entry.bucket, entry.partition) for entry in store.live(target))
-    change = Change(
+    change = TableChange(
         *(Operation.ROLLBACK, "headwater", uuid.uuid4().hex, store.shape().schema.id),
         added=files,
         replaces=True,
@@ -236,7 +236,7 @@ def compact_place(store: TableStore, place: Place, *, full: bool, attempts: int 
     raise AssertionError
 
 
-def commit_compaction(store: TableStore, change: Change) -> Snapshot:
+def commit_compaction(store: TableStore, change: TableChange) -> Snapshot:
     """Commit a compaction; when that is refused, remove the files it has written, but not those it only moved.
     RAISES: CommitConflictError."""
     moved = {placed.file.name for placed in change.removed}
@@ -247,8 +247,8 @@ def commit_compaction(store: TableStore, change: Change) -> Snapshot:
         raise
 
 
-def _change(state: TableState, edits: dict[Place, VersionEdit]) -> Change:
-    return Change(
+def _change(state: TableState, edits: dict[Place, VersionEdit]) -> TableChange:
+    return TableChange(
         *(Operation.COMPACT, "compactor", uuid.uuid4().hex, state.shape.schema.id),
         added=tuple(PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.added),
         removed=tuple(PlacedFile(file, place[1], place[0]) for place, edit in edits.items() for file in edit.removed),
@@ -262,7 +262,7 @@ def _compaction(state: TableState, place: Place, edit: VersionEdit, snapshot: Sn
 
 
 def _edit(store: TableStore, state: TableState, place: Place, full: bool) -> VersionEdit | None:
-    """What a compaction changes in one bucket; its files are written, and belong to nothing yet."""
+    """Return what a compaction changes in one bucket; its files are written, and belong to nothing yet."""
     shape = state.shape
     if not shape.is_keyed:
         return _pack(store, state, place, full)
@@ -288,7 +288,7 @@ def _pack(store: TableStore, state: TableState, place: Place, full: bool) -> Ver
         small = small[len(small) - taken :]
     if len(small) < (2 if full else shape.options.compaction_trigger):
         return None
-    split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), Bounds())
+    split = Split(shape.schema.id, shape.schema.names, (), *place, tuple(small), KeyBounds())
     opened = (OpenFile(state.shelf, file) for file in small)
     parts = (batch for file in opened for batch in file_batches(file, shape.schema.names))
     added = write_rewritten(store, shape, split, parts, small[0].sequence)

@@ -10,7 +10,7 @@ _NAME = re.compile(r"\w[\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class TableName:
+class TableIdentifier:
     """A table in a database."""
 
     database: str
@@ -20,7 +20,7 @@ class TableName:
         return f"{self.database}.{self.table}"
 
 
-def parse_name(name: "str | TableName") -> TableName:
+def parse_name(name: "str | TableIdentifier") -> TableIdentifier:
     """Read `database.table`; a table without a database is in `default`.
 
     >>> parse_name("sales.orders")
@@ -28,14 +28,14 @@ def parse_name(name: "str | TableName") -> TableName:
 
     RAISES: UsageError when it is no such name.
     """
-    if isinstance(name, TableName):
+    if isinstance(name, TableIdentifier):
         return name
     database, dot, table = name.rpartition(".")
-    return TableName(check_name(database, "database") if dot else DEFAULT_DATABASE, check_name(table, "table"))
+    return TableIdentifier(check_name(database, "database") if dot else DEFAULT_DATABASE, check_name(table, "table"))
 
 
 def is_name(text: str) -> bool:
-    """Whether a database or table can be called so."""
+    """Return whether a database or table can be called so."""
     return _NAME.fullmatch(text) is not None
 
 

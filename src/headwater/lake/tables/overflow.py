@@ -8,13 +8,13 @@ from itertools import chain
 import msgspec
 
 from headwater.errors import SchemaChangeError
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.headroom import Headroom
 from headwater.lake.engine.merge import aggregated_column
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.reads import Reads
 from headwater.lake.engine.version import DataFile, Version
-from headwater.lake.metadata.commit import Change
-from headwater.lake.metadata.evolution import SchemaChange, SetOption, apply_changes
+from headwater.lake.metadata.commit import TableChange
+from headwater.lake.metadata.schema_change import SchemaChange, SetOption, apply_changes
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.shape import Shape, shape_of
 from headwater.lake.tables.state import Place, Still, TableState
@@ -22,7 +22,7 @@ from headwater.lake.tables.store import TableStore
 from headwater.model.schema import Field
 
 
-def refuse_overflow(store: TableStore, change: Change) -> Callable[[Snapshot | None], None] | None:
+def refuse_overflow(store: TableStore, change: TableChange) -> Callable[[Snapshot | None], None] | None:
     """The check of a change, None for a table where nothing can overflow."""
     if not change.added or not _headroom(store.shape()).is_needed:
         return None
@@ -81,7 +81,7 @@ def _headroom(shape: Shape) -> Headroom:
     return Headroom(shape.stored, shape.rule)
 
 
-def _by_place(change: Change, state: TableState) -> Iterator[tuple[list[DataFile], list[DataFile]]]:
+def _by_place(change: TableChange, state: TableState) -> Iterator[tuple[list[DataFile], list[DataFile]]]:
     """For each bucket, the files that come, newest last, and those that stay."""
     gone = {placed.file.name for placed in change.removed}
     places: dict[Place, list[DataFile]] = {}

@@ -47,7 +47,7 @@ def python_values(partition: Partition, fields: tuple[Field, ...]) -> dict[str, 
 
 
 def partition_folder(partition: Partition, fields: tuple[Field, ...], bucket: int) -> str:
-    """Where the files of one bucket are, below the data folder.
+    """Return where the files of one bucket are, below the data folder.
 
     >>> from headwater.model.types import STRING
     >>> partition_folder(("a/b",), (Field(0, "region", STRING),), 3)

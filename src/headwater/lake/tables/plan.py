@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import SchemaError
-from headwater.lake.engine.bounds import Bounds, key_bounds
+from headwater.lake.engine.bounds import KeyBounds, key_bounds
 from headwater.lake.engine.file_stats import file_matches, on_statistics
 from headwater.lake.engine.predicates import Compare, In, Predicate, Where, check_where, holds
 from headwater.lake.engine.version import DataFile, Version
@@ -26,7 +26,7 @@ _MOST_KEYS = 1024  # keys that a predicate can name and still be turned into buc
 
 
 def partition_matches(partition: Partition, where: Sequence[Predicate], shape: Shape) -> bool:
-    """Whether rows of a partition can satisfy the predicates."""
+    """Return whether rows of a partition can satisfy the predicates."""
     fields = shape.partition_fields
     if not fields or not where:
         return True
@@ -77,7 +77,7 @@ class Split:
     partition: Partition
     bucket: int
     files: tuple[DataFile, ...]  # oldest first
-    bounds: Bounds
+    bounds: KeyBounds
 
     def __reduce__(self) -> tuple[type["Split"], tuple[object, ...]]:
         files = tuple(msgspec.structs.replace(file, stats={}) for file in self.files)
@@ -101,7 +101,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """What a scan reads, and what it need not."""
+    """The files that a scan reads, and those it skips."""
 
     snapshot_id: int
     schema_id: int
@@ -118,8 +118,8 @@ class ScanPlan:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every file is read from its first key to its last."""
-        return self.files == self.total_files and all(split.bounds == Bounds() for split in self.splits)
+        """Return whether every file is read from its first key to its last."""
+        return self.files == self.total_files and all(split.bounds == KeyBounds() for split in self.splits)
 
     @property
     def files(self) -> int:
@@ -183,7 +183,7 @@ def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> It
     """The splits of one bucket, without the files that cannot matter."""
     where, bounds = _on_stored_rows(whole.where, shape), whole.bounds
     files = whole.files
-    if shape.is_keyed and bounds != Bounds():
+    if shape.is_keyed and bounds != KeyBounds():
         files = tuple(file for file in files if not bounds.excludes(file, shape.codec.is_number))
         pruned.key += len(whole.files) - len(files)
     if not shape.is_keyed:

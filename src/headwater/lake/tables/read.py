@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from headwater.errors import NotFoundError, SchemaError, UsageError
-from headwater.lake.engine.opened import OpenFile
-from headwater.lake.engine.plain import plain_rows
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.row import Row
 from headwater.lake.engine.types import arrow_schema
+from headwater.lake.engine.unmerged_scan import plain_rows
 from headwater.lake.tables.plan import ScanPlan, Split
 from headwater.lake.tables.routing import place_of
 from headwater.lake.tables.shape import Shape

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 import pyarrow as pa
 
 from headwater.errors import CommitConflictError
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.formats.positions import numbered
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.predicates import Where, filter_batch, mask_batch
 from headwater.lake.engine.types import conform
 from headwater.lake.engine.version import DataFile
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.plan import Split, plan_scan
 from headwater.lake.tables.read import file_batches
@@ -38,7 +38,7 @@ def rewrite_where(store: TableStore, where: Where, facts: CommitFacts, edit: Edi
         except BaseException:
             discard(store, added)
             raise
-        change = Change(
+        change = TableChange(
             *(facts.operation, facts.user, facts.id, state.shape.schema.id),
             added=tuple(added),
             removed=tuple(removed),

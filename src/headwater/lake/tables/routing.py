@@ -1,4 +1,4 @@
-"""Which partition and bucket rows belong to: all rows at once."""
+"""The partition and bucket of rows: of all rows at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.formats.positions import row_keys
 from headwater.lake.engine.keys import NativeKey, as_bytes
 from headwater.lake.engine.merge import sort_batch
@@ -30,7 +30,7 @@ class Routed:
     rows: SortedBatch
 
 
-def route(rows: pa.Table, shape: Shape, kind: Kind | npt.NDArray[np.uint8] = Kind.PUT) -> Iterator[Routed]:
+def route(rows: pa.Table, shape: Shape, kind: RowKind | npt.NDArray[np.uint8] = RowKind.PUT) -> Iterator[Routed]:
     """Rows by partition and bucket, later rows of a key over earlier ones. REQUIRES: rows conform to the schema.
     RAISES: ValueOverflowError when rows of one key have a sum or product that does not fit its column."""
     if not rows.num_rows:

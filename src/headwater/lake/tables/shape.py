@@ -1,4 +1,4 @@
-"""What a schema means for storage: which columns are stored, by which key, in how many buckets.
+"""The storage form of a schema: which columns are stored, by which key, in how many buckets.
 A table without a primary key has a hidden one, `_row`: the position of a row in its file. Its files never merge and
 are never read by key, so they are Parquet, which every engine reads, unless an option says otherwise."""
 
@@ -9,7 +9,7 @@ from headwater.lake.engine.formats.positions import ROW_COLUMN
 from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge import MergeEngine, MergeRule, check_new_rule, merge_rule
 from headwater.lake.engine.options import StorageOptions, check_option_name, storage_options
-from headwater.lake.metadata.evolution import check_new_columns
+from headwater.lake.metadata.schema_change import check_new_columns
 from headwater.model.schema import Field, Schema
 from headwater.model.types import BIGINT, BINARY, DOUBLE, FLOAT, Decimal, Primitive
 
@@ -45,7 +45,7 @@ class Shape:
 
 
 def shape_of(schema: Schema) -> Shape:
-    """What a schema means for storage. RAISES: SchemaError when it cannot be stored."""
+    """Return what a schema means for storage. RAISES: SchemaError when it cannot be stored."""
     stored = stored_schema(schema)
     return Shape(
         schema=schema,

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
+from headwater.lake.engine.data_files import Shelf, open_runs
 from headwater.lake.engine.memtable import MemTable
-from headwater.lake.engine.opened import Shelf, open_runs
 from headwater.lake.engine.reads import Reads
 from headwater.lake.engine.state import Pins, TreeState
 from headwater.lake.engine.version import DataFile, Version
@@ -34,7 +34,8 @@ class Still:
 
 
 class TableState:
-    """What a table holds at one snapshot, read by one schema. Immutable; readers are opened when first asked for."""
+    """The content of a table at one snapshot, read by one schema. Immutable; readers are opened when first asked
+    for."""
 
     def __init__(
         self, snapshot: Snapshot | None, shape: Shape, shelf: Shelf, load: Callable[[], list[ManifestEntry]]

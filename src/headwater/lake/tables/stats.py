@@ -1,4 +1,4 @@
-"""How a table stands."""
+"""The statistics of a table."""
 
 from dataclasses import dataclass
 

@@ -10,8 +10,8 @@ import msgspec
 from headwater.errors import NotFoundError, SchemaError, StorageError
 from headwater.files import Files
 from headwater.lake.engine.cache import BlockCache, shared_cache
+from headwater.lake.engine.data_files import Readers, Shelf
 from headwater.lake.engine.layout import PathFactory
-from headwater.lake.engine.opened import Readers, Shelf
 from headwater.lake.engine.write import FileWriter
 from headwater.lake.metadata.commit import Committer
 from headwater.lake.metadata.entries import TableMetadata, encode_entry, new_metadata, now_millis, read_metadata
@@ -20,7 +20,7 @@ from headwater.lake.metadata.manifest import ManifestEntry, Partition
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.metadata.tags import Tags
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.partitions import partition_folder
 from headwater.lake.tables.shape import Shape, shape_of, stored_schema
 from headwater.lake.tables.state import TableState
@@ -32,7 +32,7 @@ _STATES = 8  # kept open, most recently used last
 class TableStore:
     """Everything of one table that is on disk. Any thread may use it."""
 
-    def __init__(self, name: TableName, files: Files, folder: str, *, readers: Readers | None = None) -> None:
+    def __init__(self, name: TableIdentifier, files: Files, folder: str, *, readers: Readers | None = None) -> None:
         """`readers` keeps data files open beyond the states that read them."""
         self.name = name
         self.files = files
@@ -49,7 +49,7 @@ class TableStore:
         self._last: TableState | None = None  # that was asked for as the newest
         self._lock = Lock()
 
-    def __reduce__(self) -> tuple[type["TableStore"], tuple[TableName, Files, str]]:
+    def __reduce__(self) -> tuple[type["TableStore"], tuple[TableIdentifier, Files, str]]:
         """A pickle says where the table is; what is known of it is read again."""
         return TableStore, (self.name, self.files, self.paths.folder)
 
@@ -88,7 +88,7 @@ class TableStore:
         return [] if snapshot is None else self.committer.manifests.live(snapshot.manifest_list)
 
     def shelf(self, shape: Shape) -> Shelf:
-        """How data files are read by a schema."""
+        """Return how data files are read by a schema."""
         return Shelf(
             files=self.files,
             path_of=self.paths.data_file,

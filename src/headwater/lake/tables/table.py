@@ -12,12 +12,11 @@ from headwater.errors import UsageError
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.row import Row
 from headwater.lake.metadata.entries import TableMetadata
-from headwater.lake.metadata.evolution import SchemaChange, WidenColumn
 from headwater.lake.metadata.expire import DAY, Delete, Removal, Retention
 from headwater.lake.metadata.leases import HOUR
+from headwater.lake.metadata.schema_change import SchemaChange, WidenColumn
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables import writes
-from headwater.lake.tables.at import At, snapshot_at
 from headwater.lake.tables.casts import CastReport, refuse_lossy, try_cast
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
 from headwater.lake.tables.convert import need
@@ -32,7 +31,7 @@ from headwater.lake.tables.maintenance import (
     remove_orphans,
     rollback,
 )
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.overflow import refuse_new_sums
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import (
@@ -46,10 +45,11 @@ from headwater.lake.tables.read import (
     result_schema,
 )
 from headwater.lake.tables.rewrite import Edit, rewrite_where
-from headwater.lake.tables.rows import RowWriter
+from headwater.lake.tables.row_writer import RowWriter
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.stats import TableStats, table_stats
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.time_travel import At, snapshot_at
 from headwater.model.schema import Schema
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Table:
     # ------------------------------------------------------------------------------------------------- facts
 
     @property
-    def name(self) -> TableName:
+    def name(self) -> TableIdentifier:
         return self.store.name
 
     @property
@@ -104,7 +104,7 @@ class Table:
         return [self.store.committer.log.get(id) for id in self.store.committer.log.ids()]
 
     def stats(self) -> TableStats:
-        """What the table holds, by level."""
+        """Return what the table holds, by level."""
         return table_stats(self.store)
 
     # ------------------------------------------------------------------------------------------------ writes
@@ -208,7 +208,7 @@ class Table:
         limit: int | None = None,
         at: At | None = None,
     ) -> pa.Table:
-        """What `scan` gives, as one table."""
+        """Return what `scan` gives, as one table."""
 
         def read(state: TableState) -> pa.Table:
             plan = plan_scan(self.store, state, columns, where)
@@ -226,7 +226,7 @@ class Table:
     def plan_scan(
         self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None
     ) -> ScanPlan:
-        """What a scan would read, in splits that can be read apart, and what it need not."""
+        """Return what a scan would read, in splits that can be read apart, and what it need not."""
         return plan_scan(self.store, self._state(at), columns, where)
 
     def read_split(self, split: Split) -> Iterator[pa.RecordBatch]:
@@ -236,19 +236,19 @@ class Table:
     def reader(
         self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None
     ) -> pa.RecordBatchReader:
-        """What `scan` gives, as an Arrow stream."""
+        """Return what `scan` gives, as an Arrow stream."""
         state = self._state(at)
         plan = plan_scan(self.store, state, columns, where)
         schema = result_schema(state.shape, plan.columns)
         return pa.RecordBatchReader.from_batches(schema, self.scan(plan.columns, where=where, at=at))
 
     def to_pandas(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:
-        """What `scan` gives, as a pandas DataFrame. RAISES: MissingDependencyError without pandas."""
+        """Return what `scan` gives, as a pandas DataFrame. RAISES: MissingDependencyError without pandas."""
         need("pandas")
         return self.to_arrow(columns, where=where, at=at).to_pandas()
 
     def to_polars(self, columns: Sequence[str] | None = None, *, where: Where = None, at: At | None = None) -> Any:
-        """What `scan` gives, as a Polars DataFrame. RAISES: MissingDependencyError without Polars."""
+        """Return what `scan` gives, as a Polars DataFrame. RAISES: MissingDependencyError without Polars."""
         return need("polars").from_arrow(self.to_arrow(columns, where=where, at=at))
 
     def to_duckdb(
@@ -259,7 +259,7 @@ class Table:
         where: Where = None,
         at: At | None = None,
     ) -> Any:
-        """What `scan` gives, as a DuckDB relation, of a connection or the default one."""
+        """Return what `scan` gives, as a DuckDB relation, of a connection or the default one."""
         return (connection or need("duckdb")).from_arrow(self.to_arrow(columns, where=where, at=at))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -269,7 +269,7 @@ class Table:
     # --------------------------------------------------------------------------------------------------- time
 
     def changes(self, start: At, end: At | None = None) -> pa.RecordBatchReader:
-        """What changed from one moment to another, as a changelog with a column `_kind`: +I, -U, +U, -D."""
+        """Return what changed from one moment to another, as a changelog with a column `_kind`: +I, -U, +U, -D."""
         before, after = self._pair(start, end)
         return pa.RecordBatchReader.from_batches(changelog_schema(after.shape), changes(self.store, before, after))
 

@@ -6,7 +6,7 @@ from headwater.errors import AlreadyExistsError, NotFoundError
 from headwater.files import Files
 from headwater.lake.engine.stored_json import check_format_version, decode_json
 from headwater.lake.metadata.entries import now_millis
-from headwater.lake.tables.names import TableName, check_name
+from headwater.lake.tables.names import TableIdentifier, check_name
 from headwater.text import nearest
 
 FORMAT_VERSION = 1
@@ -29,7 +29,7 @@ class Views:
     def __init__(self, files: Files) -> None:
         self._files = files
 
-    def create(self, name: TableName, view: View, *, replace: bool = False) -> None:
+    def create(self, name: TableIdentifier, view: View, *, replace: bool = False) -> None:
         """RAISES: AlreadyExistsError unless `replace`."""
         body = msgspec.json.format(msgspec.json.encode(view), indent=2) + b"\n"
         if replace:
@@ -40,7 +40,7 @@ class Views:
         except AlreadyExistsError as err:
             raise AlreadyExistsError(f"there is a view {name} already") from err
 
-    def get(self, name: TableName) -> View:
+    def get(self, name: TableIdentifier) -> View:
         """RAISES: NotFoundError with the nearest name, CorruptFileError."""
         path = _path(name)
         try:
@@ -58,11 +58,11 @@ class Views:
         entries = self._files.list(check_name(database, "database"))
         return [entry.name.removesuffix(_ENTRY) for entry in entries if entry.name.endswith(_ENTRY)]
 
-    def drop(self, name: TableName) -> None:
+    def drop(self, name: TableIdentifier) -> None:
         """RAISES: NotFoundError."""
         self.get(name)
         self._files.delete(_path(name))
 
 
-def _path(name: TableName) -> str:
+def _path(name: TableIdentifier) -> str:
     return f"{name.database}/{name.table}{_ENTRY}"

@@ -35,7 +35,7 @@ from headwater.lake.metadata.expire import DAY, Removal
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.maintenance import forget_folder, remove_leftovers
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableName, check_name, is_name, parse_name
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier, check_name, is_name, parse_name
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
@@ -102,16 +102,16 @@ class Warehouse:
             has = f"{len(tables)} tables" + (f" and {len(views)} views" if views else "")
             raise StorageError(f"database `{name}` has {has}", hint="drop them first, or cascade")
         for view in views:
-            self.views.drop(TableName(name, view))
+            self.views.drop(TableIdentifier(name, view))
         for table in tables:
-            self.drop_table(TableName(name, table))
+            self.drop_table(TableIdentifier(name, table))
         self.files.delete(_database_path(name))
 
     # ------------------------------------------------------------------------------------------------- tables
 
     def create_table(
         self,
-        name: str | TableName,
+        name: str | TableIdentifier,
         schema: Columns,
         *,
         primary_key: Sequence[str] | str | None = None,
@@ -137,7 +137,7 @@ class Warehouse:
                 return self.table(table)
             raise
 
-    def begin_table(self, name: str | TableName, schema: Schema) -> Table:
+    def begin_table(self, name: str | TableIdentifier, schema: Schema) -> Table:
         """A table that has a folder and no name yet: fill it, then publish it. Nobody else sees it before.
         RAISES: NotFoundError when there is no such database, SchemaError."""
         table = parse_name(name)
@@ -165,19 +165,19 @@ class Warehouse:
             forget_folder(old)
         return table
 
-    def table(self, name: str | TableName) -> Table:
+    def table(self, name: str | TableIdentifier) -> Table:
         """Open a table. RAISES: NotFoundError with the nearest name."""
         table = parse_name(name)
         return Table(TableStore(table, self.files, self.entry(table).folder))
 
-    def entry(self, table: TableName) -> TableEntry:
+    def entry(self, table: TableIdentifier) -> TableEntry:
         """Return the catalog's entry of a table. RAISES: NotFoundError with the nearest name."""
         try:
             return read_table_entry(self.files, _entry_path(table))
         except NotFoundError as err:
             raise self._no_table(table) from err
 
-    def has_table(self, name: str | TableName) -> bool:
+    def has_table(self, name: str | TableIdentifier) -> bool:
         try:
             read_table_entry(self.files, _entry_path(parse_name(name)))
         except NotFoundError:
@@ -191,7 +191,7 @@ class Warehouse:
         entries = self.files.list(check_name(database, "database"))
         return [entry.name.removesuffix(_ENTRY) for entry in entries if entry.name.endswith(_ENTRY)]
 
-    def drop_table(self, name: str | TableName, *, if_exists: bool = False) -> None:
+    def drop_table(self, name: str | TableIdentifier, *, if_exists: bool = False) -> None:
         """Remove a table and its files. RAISES: NotFoundError unless `if_exists`.
         A rename that died halfway leaves one table with two names: dropping the first of them keeps the files."""
         table = parse_name(name)
@@ -202,7 +202,7 @@ class Warehouse:
         if store.paths.folder not in self._folders():
             forget_folder(store)
 
-    def rename_table(self, name: str | TableName, new_name: str | TableName) -> Table:
+    def rename_table(self, name: str | TableIdentifier, new_name: str | TableIdentifier) -> Table:
         """Give a table another name, perhaps in another database; its files stay where they are.
         RAISES: NotFoundError, AlreadyExistsError."""
         old, new = parse_name(name), parse_name(new_name)
@@ -227,7 +227,7 @@ class Warehouse:
 
     # ----------------------------------------------------------------------------------------------- internals
 
-    def _make_folder(self, table: TableName, schema: Schema) -> str:
+    def _make_folder(self, table: TableIdentifier, schema: Schema) -> str:
         """Write the first files of a table into a folder that nobody else has."""
         metadata = new_metadata()
         folder = f"{table.database}/{table.table}"
@@ -247,7 +247,7 @@ class Warehouse:
         for database in self.list_databases():
             for name in self.list_tables(database):
                 with suppress(NotFoundError):  # dropped by somebody else just now
-                    folders.add(read_table_entry(self.files, _entry_path(TableName(database, name))).folder)
+                    folders.add(read_table_entry(self.files, _entry_path(TableIdentifier(database, name))).folder)
         return folders
 
     def _require_database(self, name: str) -> None:
@@ -262,7 +262,7 @@ class Warehouse:
         hint = f"did you mean `{close}`?" if close else self._known("databases", names)
         return NotFoundError(f"there is no database `{name}`", hint=hint)
 
-    def _no_table(self, table: TableName) -> NotFoundError:
+    def _no_table(self, table: TableIdentifier) -> NotFoundError:
         if table.database != DEFAULT_DATABASE and not self.has_database(table.database):
             return self._no_database(table.database)
         names = self.list_tables(table.database)
@@ -271,12 +271,12 @@ class Warehouse:
         return NotFoundError(f"there is no table {table}", hint=hint)
 
     def _known(self, what: str, names: list[str]) -> str:
-        """What there is; where there is nothing, the place that was looked at, which may be the wrong one."""
+        """Return what there is; where there is nothing, the place that was looked at, which may be the wrong one."""
         return f"{what}: {', '.join(names)}" if names else f"there are no {what} in the warehouse {self.url}"
 
 
 @contextmanager
-def _naming(table: TableName) -> Iterator[None]:
+def _naming(table: TableIdentifier) -> Iterator[None]:
     """Put the name of the table into errors about its schema."""
     try:
         yield
@@ -288,7 +288,7 @@ def _database_path(name: str) -> str:
     return f"{check_name(name, 'database')}/{_DATABASE}"
 
 
-def _entry_path(table: TableName) -> str:
+def _entry_path(table: TableIdentifier) -> str:
     return f"{table.database}/{table.table}{_ENTRY}"
 
 
@@ -335,9 +335,9 @@ class KnownTables:
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
-        self._tables: dict[TableName, tuple[TableEntry, Table]] = {}
+        self._tables: dict[TableIdentifier, tuple[TableEntry, Table]] = {}
 
-    def get(self, name: TableName) -> Table:
+    def get(self, name: TableIdentifier) -> Table:
         """Open a table. RAISES: NotFoundError with the nearest name."""
         entry = self._warehouse.entry(name)
         known = self._tables.get(name)

@@ -10,12 +10,13 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from headwater.errors import CommitConflictError, SchemaChangeError, SchemaError, UsageError
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.formats.positions import numbered
 from headwater.lake.engine.predicates import Where
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot, next_sequence
+from headwater.lake.tables.conflicts import keys_unchanged
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.overflow import refuse_overflow
 from headwater.lake.tables.partitions import stored_value
@@ -24,7 +25,6 @@ from headwater.lake.tables.read import read_plan, require_key
 from headwater.lake.tables.routing import Routed, route
 from headwater.lake.tables.shape import UNDECIDED, Shape, shape_of
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.model.schema import Schema
 
 _ROWS_PER_BUCKET = 2_000_000
@@ -37,7 +37,7 @@ Partitions: TypeAlias = Literal["dynamic"] | Sequence[dict[str, Any]] | None
 
 @dataclass(frozen=True, slots=True)
 class CommitFacts:
-    """Who commits, what for, and from what.
+    """The author of a commit, its purpose, and its inputs.
     A commit whose `user` and `id` are given lands once, however often it is tried."""
 
     operation: Operation = Operation.INSERT
@@ -66,12 +66,12 @@ def write_rows(
         try:
             if deletes is not None:
                 require_key(store, shape, "delete by key")
-                add_files(store, shape, key_tables(deletes, shape), added, kind=Kind.DELETE)
+                add_files(store, shape, key_tables(deletes, shape), added, kind=RowKind.DELETE)
             add_files(store, shape, conforming(data, shape.schema), added)
         except BaseException:
             discard(store, added)
             raise
-    change = Change(facts.operation, facts.user, facts.id, shape.schema.id, tuple(added), origin=facts.origin)
+    change = TableChange(facts.operation, facts.user, facts.id, shape.schema.id, tuple(added), origin=facts.origin)
     if facts.read_at is not None:
         change = replace(change, base=facts.read_at, guard=keys_unchanged(store, shape, added))
     return commit(store, replace(change, replayed=facts.replayed))
@@ -118,11 +118,11 @@ def overwrite_rows(store: TableStore, data: Any, facts: CommitFacts, partitions:
             discard(store, added)
             raise
     replaced = frozenset(placed.partition for placed in added) if partitions == "dynamic" else listed
-    change = Change(facts.operation, facts.user, facts.id, shape.schema.id, tuple(added), origin=facts.origin)
+    change = TableChange(facts.operation, facts.user, facts.id, shape.schema.id, tuple(added), origin=facts.origin)
     return commit(store, replace(change, replaces=True, replaced=replaced, replayed=facts.replayed))
 
 
-def commit(store: TableStore, change: Change) -> Snapshot:
+def commit(store: TableStore, change: TableChange) -> Snapshot:
     """Commit a change; when that is refused, remove the files it brought.
     RAISES: CommitConflictError, ValueOverflowError when a sum or product would not fit its column."""
     try:
@@ -138,7 +138,12 @@ def commit(store: TableStore, change: Change) -> Snapshot:
 
 
 def add_files(
-    store: TableStore, shape: Shape, tables: Iterable[pa.Table], added: list[PlacedFile], *, kind: Kind = Kind.PUT
+    store: TableStore,
+    shape: Shape,
+    tables: Iterable[pa.Table],
+    added: list[PlacedFile],
+    *,
+    kind: RowKind = RowKind.PUT,
 ) -> None:
     """Write rows to level 0, one sorted run for each bucket and table; what was written is noted in `added`.
     Tables of rows that have no key and are not partitioned become one file: DuckDB plans better for few files."""

@@ -1,4 +1,4 @@
-"""What an SSTable holds, for people: a summary, its rows, and its bytes with their meaning."""
+"""The content of an SSTable, for people: a summary, its rows, and its bytes with their meaning."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 from headwater.errors import InputError
 from headwater.files import Files
-from headwater.lake.engine.batch import Kind, to_rows
+from headwater.lake.engine.batch import RowKind, to_rows
 from headwater.lake.engine.formats.jsonlines import plain
 from headwater.lake.engine.keys import KeyCodec, RowKey
 from headwater.lake.engine.layout import PathFactory
@@ -74,5 +74,5 @@ def dump_rows(files: Files, path: str, size: int) -> Iterator[str]:
         batch = block.batch()
         rows = python_rows(to_rows(batch, codec, schema.names))
         for at, row in enumerate(rows):
-            kind = Kind.PUT if batch.kinds is None else Kind(batch.kinds[at])
+            kind = RowKind.PUT if batch.kinds is None else RowKind(batch.kinds[at])
             yield json.dumps({"_kind": kind.name} | row, default=plain, ensure_ascii=False)

@@ -19,13 +19,13 @@ import msgspec
 
 from headwater.errors import CommitConflictError, CorruptFileError, HeadwaterError, InputError, NotFoundError
 from headwater.files import Files, Locking, open_files
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.lsm import LSMTree
-from headwater.lake.engine.opened import OpenFile
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, apply_entries
 from headwater.lake.metadata.snapshot import Operation, Snapshot, Summary, next_sequence
-from headwater.lake.tables.names import TableName
+from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tools.repair import remove_orphans, repair, repair_logs, schema_in, set_aside
 from headwater.lake.tools.verify import VerifyReport, read_blocks, verify_table, verify_tree
@@ -169,7 +169,7 @@ def _repair_data(store: TableStore) -> list[str]:
         rows = sum(each.file.rows for each in salvaged)
         done.append(f"{store.paths.data_file(entry.file.name)}: kept {rows} of {entry.file.rows} rows")
     if done:
-        change = Change(
+        change = TableChange(
             *(Operation.ROLLBACK, _USER, uuid.uuid4().hex, state.shape.schema.id),
             added=(*kept, *added),
             replaces=True,
@@ -205,7 +205,7 @@ def open_folder(url: str) -> TableStore | Files:
     folders = {entry.name for entry in files.list() if entry.is_folder}
     if folders & {"schema", "snapshot", "manifest"}:
         name = url.rstrip("/").rpartition("/")[2]
-        return TableStore(TableName("", name), files, "")
+        return TableStore(TableIdentifier("", name), files, "")
     if folders & {"data", "version", "wal"}:
         return files
     raise InputError(

@@ -75,7 +75,7 @@ def repair_logs(files: Files, paths: PathFactory) -> Iterator[str]:
 
 
 def _repair_version(files: Files, paths: PathFactory, schema: Schema) -> Iterator[str]:
-    """When the newest version cannot be read: list the data files that can."""
+    """Yield when the newest version cannot be read: list the data files that can."""
     try:
         FileVersionLog(files, paths).latest()
         return

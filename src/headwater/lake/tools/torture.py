@@ -15,7 +15,7 @@ from typing import Any
 from headwater.errors import HeadwaterError
 from headwater.lake.engine.lsm import LSMTree
 from headwater.lake.tables.names import parse_name
-from headwater.lake.tables.rows import RowWriter
+from headwater.lake.tables.row_writer import RowWriter
 from headwater.lake.tables.warehouse import Warehouse
 from headwater.lake.tools.verify import verify_table, verify_tree
 from headwater.model.schema import Field, Schema
@@ -32,7 +32,7 @@ _LONGEST_LIFE = 0.6  # seconds until the kill
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """What is written to: a tree in a folder, or with a name the rows of a table of the warehouse in it."""
+    """The target of the test: a tree in a folder, or with a name the rows of a table of the warehouse in it."""
 
     folder: str
     table: str = ""
@@ -66,7 +66,7 @@ class Victim:
 
 @dataclass(slots=True)
 class TortureReport:
-    """What the rounds found."""
+    """The findings of the rounds."""
 
     rounds: int = 0
     acknowledged: int = 0

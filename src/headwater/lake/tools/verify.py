@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from headwater.errors import HeadwaterError, NotFoundError
 from headwater.lake.engine.batch import SortedBatch
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import as_bytes
 from headwater.lake.engine.layout import is_data_file
 from headwater.lake.engine.lsm import LSMTree
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.recovery import list_logs
 from headwater.lake.engine.sst.reader import SSTableReader
 from headwater.lake.engine.version import DataFile
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What was read and what was found."""
+    """The amount that was read, and the findings."""
 
     files: int = 0
     blocks: int = 0

@@ -93,7 +93,7 @@ def _row(edge: Edge) -> str:
 
 
 def in_format(makers: Mapping[str, Callable[[], str]], format: str) -> str:
-    """What the maker of that name makes. RAISES: UsageError with the nearest name when there is none."""
+    """Return what the maker of that name makes. RAISES: UsageError with the nearest name when there is none."""
     if format not in makers:
         close = nearest(format, makers)
         raise UsageError(

@@ -82,7 +82,7 @@ class Application:
         return openlineage.ParentFacet(run=run, job=job, root=self._root() or self._starter() or own)
 
     def grandparent(self) -> openlineage.ParentFacet | None:
-        """What started the application, as its parent."""
+        """Return what started the application, as its parent."""
         starter = self._starter()
         if starter is None:
             return None

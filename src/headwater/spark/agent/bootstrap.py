@@ -1,5 +1,5 @@
-"""What `headwater spark-run` starts: attaches the agent to the Spark that a job makes, and runs the job. With
-`spark.headwater.lake` the tables of that warehouse are there by name, as `hw.db.table`.
+"""The program that `headwater spark-run` starts: attaches the agent to the Spark that a job makes, and runs the job.
+With `spark.headwater.lake` the tables of that warehouse are there by name, as `hw.db.table`.
 
 Whatever goes wrong with the agent, the job runs. A warehouse that cannot be opened stops it: it was asked for.
 """

@@ -1,4 +1,4 @@
-"""What happens in Spark, brought to Python.
+"""The bridge that brings the events of Spark to Python.
 
 The agent's listener runs on a queue of Spark's own (`Bridge.java`, compiled by Spark's compiler) and only notes what
 happened; Python asks for it when it has time. No Python runs on Spark's threads, so nothing the agent does can hold a
@@ -91,15 +91,15 @@ class JvmBridge:
         return self._listener.take(happening.key) if happening.key else None
 
     def waiting(self) -> int:
-        """How many happenings have not been asked for yet."""
+        """Return how many happenings have not been asked for yet."""
         return int(self._listener.size())
 
     def accepted(self) -> int:
-        """How many there have been so far, those that were forgotten not counted."""
+        """Return how many there have been so far, those that were forgotten not counted."""
         return int(self._listener.accepted())
 
     def lost(self) -> int:
-        """How many were forgotten because too many were waiting."""
+        """Return how many were forgotten because too many were waiting."""
         return int(self._listener.lost())
 
     def finish(self) -> None:

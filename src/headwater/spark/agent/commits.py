@@ -1,4 +1,4 @@
-"""What a run committed to a table that keeps versions: the version, and what the table says was written.
+"""The commit of a run to a table that keeps versions: the version, and what the table says was written.
 
 A run is looked at some time after it has ended, and others may have committed since, so the newest version need not
 be its own. That is the newest that was there when it ended; if it is older than the run, the run committed nothing.
@@ -73,7 +73,7 @@ _FILES = ("numFiles", "numTargetFilesAdded", "numAddedFiles", "added-data-files"
 
 
 def _amount(summary: Mapping[str, Any]) -> Amount | None:
-    """What was written, by the names that Delta Lake and Iceberg have for it."""
+    """Return what was written, by the names that Delta Lake and Iceberg have for it."""
     numbers = {name: int(value) for name, value in summary.items() if str(value).isdigit()}
     known = (next((numbers[name] for name in names if name in numbers), None) for names in (_ROWS, _BYTES, _FILES))
     found = Amount(*known)

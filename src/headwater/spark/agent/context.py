@@ -1,4 +1,4 @@
-"""What visitors and builders may know of the Spark they look into."""
+"""The context that visitors and builders get."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -45,5 +45,5 @@ class OpenLineageContext:
 
     @cached_property
     def warehouse(self) -> str:
-        """Where the session catalog puts tables."""
+        """Return where the session catalog puts tables."""
         return str(self.session.sessionState().conf().warehousePath())

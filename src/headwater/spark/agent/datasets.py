@@ -8,12 +8,12 @@ from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName
 from headwater.model.edges import Edge
 from headwater.model.names import TableName
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much was read or written; None where it is not known."""
+    """The amount that was read or written; None where it is not known."""
 
     rows: int | None = None
     bytes: int | None = None
@@ -33,7 +33,7 @@ class JdbcQuery:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """What is behind rows that a plan takes from elsewhere: the tables, the edges from them to its columns, and what
+    """The sources of rows that a plan takes from elsewhere: the tables, the edges from them to its columns, and what
     is not known of these."""
 
     tables: dict[TableName, "PlanDataset"] = field(default_factory=dict)
@@ -69,8 +69,8 @@ class PlanOutput:
     """
 
     dataset: PlanDataset
-    node: Node
-    query: Node | None = None
+    node: PlanNode
+    query: PlanNode | None = None
     columns: tuple[str, ...] | None = None
     change: str | None = None
     previous: DatasetName | None = None

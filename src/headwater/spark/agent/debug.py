@@ -12,13 +12,13 @@ from headwater.events.event import EventType
 from headwater.events.facet import Facets, plain_facet
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.options import AgentOptions
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 _SYSTEM = {"javaVersion": "java.version", "javaVendor": "java.vendor", "osName": "os.name", "osVersion": "os.version"}
 
 
 def surroundings(context: SparkContext, version: str) -> dict[str, Any]:
-    """What is the same for every event of an application."""
+    """Return what is the same for every event of an application."""
     jvm: Any = context._jvm
     jars = context._jsc.sc().listJars()
     versions = {
@@ -47,7 +47,7 @@ def debug_facet(
     return {"debug": facet}
 
 
-def _nodes(root: Node) -> list[dict[str, Any]]:
+def _nodes(root: PlanNode) -> list[dict[str, Any]]:
     ids = {id(node): f"{node.name}@{at}" for at, node in enumerate(root.walk())}
     return [
         {"id": ids[id(node)], "desc": node.name, "children": [ids[id(child)] for child in node.children]}

@@ -1,4 +1,4 @@
-"""What Spark says of a table, in one piece.
+"""Spark's description of a table, in one piece.
 
 A question to the JVM costs a fraction of a millisecond, and a table takes some forty of them; so the dump of a plan
 says all of a table of the session catalog (`described_field`), and any other table is asked once (`describe`). A
@@ -25,12 +25,12 @@ from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.recorded import Recorded
 from headwater.spark.agent.scala import class_name, columns_of, lookup, option
 from headwater.spark.plan.dump import describe_table
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 Described: TypeAlias = dict[str, Any]
 
 
-def described_field(context: OpenLineageContext, node: Node, name: str) -> Described | None:
+def described_field(context: OpenLineageContext, node: PlanNode, name: str) -> Described | None:
     """The table of the session catalog that is a field of a node; None when the field is empty."""
     value = node.get(name)
     if not isinstance(value, dict):

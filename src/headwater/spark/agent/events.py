@@ -103,7 +103,7 @@ _REWRITTEN = {"MERGE": "merge_into_table", "UPDATE": "update_table", "DELETE": "
 
 
 def job_suffix(context: SparkSQLExecutionContext, options: AgentOptions) -> str:
-    """What a run is called within its application: what it does, and to which table."""
+    """Return what a run is called within its application: what it does, and to which table."""
     outputs, lineages = context.outputs, context.lineages
     operation = snake_case(outputs[0].node.name if outputs else lineages[0].plan.root.name if lineages else "query")
     if outputs and outputs[0].node.name in ("ReplaceData", "WriteDelta"):
@@ -141,7 +141,7 @@ def _error(happening: Happening, language: str) -> openlineage.ErrorMessageFacet
 
 
 def _doubts(context: SparkSQLExecutionContext) -> openlineage.ExtractionErrorFacet | None:
-    """What the agent could not find out, said rather than left out."""
+    """Return what the agent could not find out, said rather than left out."""
     messages = [issue.message for issue in context.issues] + context.failures
     if context.degraded is not None:
         messages.append(f"columns are not known: {context.degraded}")

@@ -14,12 +14,12 @@ from headwater.model.edges import Edge
 from headwater.model.names import TableName
 from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 from headwater.spark.agent.measures import Measure, total
-from headwater.spark.agent.reading import PlanLineage
+from headwater.spark.agent.plan_reader import PlanLineage
 from headwater.spark.plan.node import Plan
 
 
 @dataclass
-class Execution:
+class SparkExecution:
     """One QueryExecution: what its plan says, and what it has measured since."""
 
     id: int
@@ -36,14 +36,14 @@ class SparkSQLExecutionContext:
     started: int = 0
     stream: str | None = None  # the run of the stream that this is a batch of
     run_id: str = field(default_factory=new_run_id)
-    executions: dict[int, Execution] = field(default_factory=dict)
+    executions: dict[int, SparkExecution] = field(default_factory=dict)
     announced: bool = False  # a START was sent
     job: str | None = None  # the name of its job, from its first event on
     failures: list[str] = field(default_factory=list)  # of the agent, not of the job
 
-    def execution(self, id: int) -> Execution:
+    def execution(self, id: int) -> SparkExecution:
         """The execution of that id, which belongs to this run."""
-        return self.executions.setdefault(id, Execution(id))
+        return self.executions.setdefault(id, SparkExecution(id))
 
     def note(self, failure: str) -> None:
         """Remember, once, what could not be found out."""
@@ -52,7 +52,7 @@ class SparkSQLExecutionContext:
 
     @property
     def lineages(self) -> list[PlanLineage]:
-        """What is known of the plans, the outermost first.
+        """Return what is known of the plans, the outermost first.
 
         One that writes says it all: what runs inside it is how the engine does it (a table format reads its log). One
         that only calls (`foreachBatch`) means what runs inside it.
@@ -62,7 +62,7 @@ class SparkSQLExecutionContext:
 
     @property
     def is_told(self) -> bool:
-        """Whether the outermost execution has been read, and writes."""
+        """Return whether the outermost execution has been read, and writes."""
         root = self.executions.get(self.root)
         return root is not None and root.lineage is not None and bool(root.lineage.outputs)
 
@@ -77,7 +77,7 @@ class SparkSQLExecutionContext:
 
     @property
     def inputs(self) -> list[PlanDataset]:
-        """What was read, once each."""
+        """Return what was read, once each."""
         found: dict[DatasetName, PlanDataset] = {}
         for lineage in self.lineages:
             for dataset in lineage.inputs:
@@ -86,7 +86,7 @@ class SparkSQLExecutionContext:
 
     @property
     def outputs(self) -> list[PlanOutput]:
-        """What was written, once each; what the outermost execution says comes first."""
+        """Return what was written, once each; what the outermost execution says comes first."""
         found: dict[DatasetName, PlanOutput] = {}
         for lineage in self.lineages:
             for output in lineage.outputs:
@@ -117,16 +117,16 @@ class SparkSQLExecutionContext:
         return [each for each in scans if each.concerns(dataset)]
 
     def read(self, dataset: PlanDataset) -> Amount | None:
-        """How much was read of a dataset."""
+        """Return how much was read of a dataset."""
         return total(self._scans(dataset))
 
     def report(self, dataset: PlanDataset) -> dict[str, int]:
-        """What a scan of a dataset says of its planning; the first, where there are several."""
+        """Return what a scan of a dataset says of its planning; the first, where there are several."""
         return next((each.report for each in self._scans(dataset) if each.report), {})
 
     @property
     def written(self) -> Amount | None:
-        """How much was written: by the innermost execution that did, the others only asked it to.
+        """Return how much was written: by the innermost execution that did, the others only asked it to.
 
         Where no plan says it, as with JDBC, the tasks do.
         """
@@ -139,7 +139,7 @@ class SparkSQLExecutionContext:
 
     @property
     def issues(self) -> list[Issue]:
-        """What could not be told; of columns, only where any are written."""
+        """Return what could not be told; of columns, only where any are written."""
         found = [(*lineage.issues, *(lineage.notes if self.outputs else ())) for lineage in self.lineages]
         return list(dict.fromkeys(issue for each in found for issue in each))
 

@@ -4,7 +4,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 
-from headwater.analysis.door import analyze
+from headwater.analysis.analyze import analyze
 from headwater.errors import HeadwaterError
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind

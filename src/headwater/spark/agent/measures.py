@@ -1,4 +1,4 @@
-"""How much an execution read and wrote, from the metrics of its physical plan."""
+"""The amounts that an execution read and wrote, from the metrics of its physical plan."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +28,7 @@ class Measure:
     report: dict[str, int] = field(default_factory=dict, hash=False)  # of a scan of Iceberg, by the names that it has
 
     def concerns(self, dataset: PlanDataset) -> bool:
-        """Whether a scan is one of a dataset, and of no other: rows of several are not told apart."""
+        """Return whether a scan is one of a dataset, and of no other: rows of several are not told apart."""
         if any("/_delta_log" in path for path in self.paths):  # a table's own book-keeping
             return False
         if self.paths:

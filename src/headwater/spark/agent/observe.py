@@ -28,7 +28,7 @@ from headwater.spark.agent.options import PREFIX, AgentOptions, read_options
 from headwater.spark.agent.origins import hook_origins
 from headwater.spark.agent.settings import AgentSettings, agent_settings
 from headwater.spark.agent.tracker import Tracker
-from headwater.spark.agent.worker import Counts, Worker
+from headwater.spark.agent.worker import AgentCounts, Worker
 from headwater.spark.source.commits import set_origin_of
 
 log = logging.getLogger("headwater.spark")
@@ -65,8 +65,8 @@ class Agent(AbstractContextManager["Agent"]):
         atexit.register(self._at_exit)
 
     @property
-    def counts(self) -> Counts:
-        """What the agent has done so far."""
+    def counts(self) -> AgentCounts:
+        """Return what the agent has done so far."""
         return self._worker.counts
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -153,7 +153,7 @@ def observe(spark: Any = None, sink: Sink | str | None = None, **options: Any) -
 
 
 def _target(sink: Sink | str | None, settings: AgentSettings) -> Sink:
-    """Where events go; nowhere when OpenLineage is disabled."""
+    """Return where events go; nowhere when OpenLineage is disabled."""
     if settings.disabled:
         return CompositeSink()
     if isinstance(sink, Sink):
@@ -164,7 +164,7 @@ def _target(sink: Sink | str | None, settings: AgentSettings) -> Sink:
 
 
 def _free_memory(context: SparkContext) -> float:
-    """How much of the JVM's memory is free, in percent."""
+    """Return how much of the JVM's memory is free, in percent."""
     jvm: Any = context._jvm
     runtime = jvm.java.lang.Runtime.getRuntime()
     most = runtime.maxMemory()

@@ -1,4 +1,4 @@
-"""How an agent behaves. A setting is given to `observe`, or as `spark.headwater.NAME` in Spark's configuration."""
+"""The options of an agent. A setting is given to `observe`, or as `spark.headwater.NAME` in Spark's configuration."""
 
 import dataclasses
 from collections.abc import Callable, Mapping

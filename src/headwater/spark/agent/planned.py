@@ -1,4 +1,5 @@
-"""What `headwater spark-plan` starts: follows a job without its reads and writes, and says what they would have been.
+"""The program that `headwater spark-plan` starts: follows a job without its reads and writes, and says what they
+would have been.
 
 Spark analyses everything as ever, but plans queries without rows and commands that do nothing (`PlanOnly.java`). So
 the agent sees what the job asks for, and nothing is touched.
@@ -20,7 +21,7 @@ from headwater.lineage.result import AnalyzeResult
 from headwater.lineage.statement import SourceTable, StatementLineage
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.observe import Agent, observe
-from headwater.spark.agent.reading import PlanLineage, first_line
+from headwater.spark.agent.plan_reader import PlanLineage, first_line
 from headwater.spark.agent.tables import file_dataset
 from headwater.spark.explain import lineage
 from headwater.spark.janino import java_source, shared_object
@@ -28,7 +29,7 @@ from headwater.spark.janino import java_source, shared_object
 _HINT = "results are empty, and what the job would have written is not there: `headwater spark-plan --help`"
 
 
-class Job:
+class PlannedJob:
     """A job that is followed."""
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class Job:
         return _Stopped()
 
     def run(self, script: str) -> AnalyzeResult:
-        """What the job would have done, until it ended or failed."""
+        """Return what the job would have done, until it ended or failed."""
         try:
             runpy.run_path(script, run_name="__main__")
         except SystemExit as leave:
@@ -108,7 +109,7 @@ def main() -> None:
     form, place, script = sys.argv[1:4]
     sys.argv = sys.argv[3:]
     sys.path[0] = str(Path(script).resolve().parent)
-    job = Job()
+    job = PlannedJob()
     job.follow_sessions()
     result = job.run(script)
     Path(place).write_text(f"{result.to_json() if form == 'json' else result.to_text()}\n", encoding="utf-8")

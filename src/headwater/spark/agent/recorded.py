@@ -76,7 +76,7 @@ class RecordedExecution:
 
     @property
     def is_known(self) -> bool:
-        """Whether the listener saw it; Spark lets go of one that ends at once."""
+        """Return whether the listener saw it; Spark lets go of one that ends at once."""
         return "plan" in self.note or "failed" in self.note
 
     def analyzed(self) -> "RecordedExecution":

@@ -7,7 +7,7 @@ from headwater.spark.agent.recorded import Recorded
 
 
 def option(value: Any) -> Any:
-    """What an Option holds, or None."""
+    """Return what an Option holds, or None."""
     return value.get() if value is not None and value.isDefined() else None
 
 

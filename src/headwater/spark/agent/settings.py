@@ -24,7 +24,7 @@ _OFF = ("debug", "spark_unknown", "spark.logicalPlan")  # facets that OpenLineag
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """What OpenLineage's settings ask of the agent."""
+    """The requests of OpenLineage's settings to the agent."""
 
     options: dict[str, str] = field(default_factory=dict)  # of `AgentOptions`
     rewrite: Rewrite = field(default_factory=Rewrite)
@@ -89,7 +89,7 @@ def _text(value: object) -> str:
 
 
 def _parents(tree: Tree) -> Iterator[tuple[str, str]]:
-    """What started the application, and what started that; `context` says both as a facet of a parent does."""
+    """Yield what started the application, and what started that; `context` says both as a facet of a parent does."""
     given = dict(tree)
     try:
         context = msgspec.json.decode(_text(tree.get("context")) or "{}", type=dict).get("parent")

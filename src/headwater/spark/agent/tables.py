@@ -152,7 +152,7 @@ def _identifier(context: OpenLineageContext, parts: Sequence[str]) -> Any:
 
 
 def _default_path(context: OpenLineageContext, parts: Sequence[str]) -> str:
-    """Where the session catalog puts a table that says nothing about it."""
+    """Return where the session catalog puts a table that says nothing about it."""
     return str(context.session.sessionState().catalog().defaultTablePath(_identifier(context, parts)).toString())
 
 

@@ -18,13 +18,13 @@ from headwater.spark.agent.commits import committed
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import Amount, PlanDataset, PlanOutput
 from headwater.spark.agent.events import OpenLineageRunEventBuilder, joined_names
-from headwater.spark.agent.execution import Execution, SparkSQLExecutionContext
+from headwater.spark.agent.execution import SparkExecution, SparkSQLExecutionContext
 from headwater.spark.agent.measures import measure
-from headwater.spark.agent.reading import PlanLineage, PlanReader, first_line
+from headwater.spark.agent.plan_reader import PlanLineage, PlanReader, first_line
 from headwater.spark.agent.scala import class_name
 from headwater.spark.agent.tables import file_dataset, scanned_files
 from headwater.spark.agent.visitors.rdds import rdd_origins, rdd_output
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 _MOST_OPEN = 2000
 _MOST_KEPT = 500
@@ -101,8 +101,8 @@ class Tracker:
                 self._roots = {id: root for id, root in self._roots.items() if root != forgotten}
         return self._open[root]
 
-    def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> Execution:
-        """What the plan of an execution says; read once, and not at all when the one around it says it all."""
+    def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> SparkExecution:
+        """Return what the plan of an execution says; read once, and not at all when the one around it says it all."""
         one = context.execution(id)
         if one.lineage is None and execution is not None and not (id != context.root and context.is_told):
             try:
@@ -161,7 +161,9 @@ class Tracker:
             begun = dataclasses.replace(end, kind="start", time=time, error=None, trace=None)
             self._emit(self.events.build(EventType.START, context, begun))
 
-    def _measure(self, context: SparkSQLExecutionContext, one: Execution, execution: Any, end: Happening) -> None:
+    def _measure(
+        self, context: SparkSQLExecutionContext, one: SparkExecution, execution: Any, end: Happening
+    ) -> None:
         try:
             # rows that nobody has asked for yet, or that were never scanned, are not zero rows
             counts = end.jobs != 0 and end.name != "toLocalIterator"
@@ -188,7 +190,7 @@ class Tracker:
             context.note(f"a checkpoint cannot be followed: {type(err).__name__}: {first_line(err)}")
 
     def _is_worth(self, context: SparkSQLExecutionContext) -> bool:
-        """Whether there is anything to say of a run that the options ask for."""
+        """Return whether there is anything to say of a run that the options ask for."""
         root = context.lineages[0].plan.root.name if context.lineages else ""
         if root in self._denied:
             return False
@@ -258,7 +260,7 @@ class Tracker:
         path = rdd_output(job)
         if path is not None:
             (dataset,) = file_dataset([path])
-            found.outputs = [PlanOutput(dataset, Node(class_name(rdd)))]
+            found.outputs = [PlanOutput(dataset, PlanNode(class_name(rdd)))]
         self._jobs[happening.id] = found
         while len(self._jobs) > _MOST_OPEN:
             del self._jobs[next(iter(self._jobs))]

@@ -26,8 +26,8 @@ _MEMORY_SECONDS = 1.0  # until memory is looked at again
 
 
 @dataclass
-class Counts:
-    """What an agent has done so far."""
+class AgentCounts:
+    """The counters of an agent."""
 
     handled: int = 0  # happenings
     emitted: int = 0  # events
@@ -54,7 +54,7 @@ class Worker:
         rewrite: Callable[[Event], Event | None] = lambda event: event,
         free_memory: Callable[[], float] = lambda: 100.0,
     ) -> None:
-        self.counts = Counts()
+        self.counts = AgentCounts()
         self.error: str | None = None  # why the application failed, when the agent has been told
         self.stopped = threading.Event()
         self._bridge, self._sink, self._options = bridge, sink, options

@@ -1,4 +1,4 @@
-"""What Spark's DDL says of tables, as the lake says it."""
+"""Spark's DDL of tables, translated into the lake's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import msgspec
 from pyspark.sql import types as spark
 
 from headwater.errors import SchemaChangeError, SchemaError
-from headwater.lake.metadata import evolution
+from headwater.lake.metadata import schema_change as evolution
 from headwater.model.schema import Schema
 from headwater.model.types import DataType
 from headwater.spark.source.types import lake_schema

@@ -8,7 +8,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from headwater.errors import EngineError, UsageError
-from headwater.spark.catalog.door import Door
+from headwater.spark.catalog.callbacks import Door
 from headwater.spark.janino import install, java_source
 
 CLASS = "org.headwater.spark.Catalog"

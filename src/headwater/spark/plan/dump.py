@@ -22,7 +22,7 @@ from pyspark import SparkContext
 
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.spark.janino import java_source, shared_object
-from headwater.spark.plan.node import Column, Node, Plan
+from headwater.spark.plan.node import Plan, PlanColumn, PlanNode
 from headwater.spark.plan.walk import walk_plan
 
 MOST_CHARACTERS = 4_000_000
@@ -78,17 +78,17 @@ def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
     """The nodes of a dump; `live` gives the plan in the JVM behind a number."""
-    nodes = [Node(each["class"], live=partial(live, at)) for at, each in enumerate(dumped["nodes"])]
+    nodes = [PlanNode(each["class"], live=partial(live, at)) for at, each in enumerate(dumped["nodes"])]
     for node, each in zip(nodes, dumped["nodes"]):
         node.children = tuple(nodes[at] for at in each["children"])
         node.fields = {name: _linked(value, nodes) for name, value in each["fields"].items()}
         node.origin = each.get("origin")
     for number, columns in dumped["outputs"].items():
-        nodes[int(number)].output = tuple(Column(*column) for column in columns)
+        nodes[int(number)].output = tuple(PlanColumn(*column) for column in columns)
     return Plan(nodes[0], tuple(dumped["texts"]), dumped["truncated"])
 
 
-def _linked(value: Any, nodes: list[Node]) -> Any:
+def _linked(value: Any, nodes: list[PlanNode]) -> Any:
     """A field with the numbers of plans replaced by the plans, in place."""
     if isinstance(value, dict):
         if "plan" in value:

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from headwater.model import relation as rel
-from headwater.spark.plan.lowering import Lowering
-from headwater.spark.plan.node import Encoded, Node
+from headwater.spark.plan.lowering import PlanLowering
+from headwater.spark.plan.node import Encoded, PlanNode
 
 Scope: TypeAlias = dict[int, int]
 _NOTHING = rel.Literal()
 
 
-def lower_expression(lowering: Lowering, encoded: Encoded, scope: Scope) -> rel.Expression:
+def lower_expression(lowering: PlanLowering, encoded: Encoded, scope: Scope) -> rel.Expression:
     """One expression of the plan, in a scope."""
     if isinstance(encoded, int):
         return rel.Ref(lowering.column(encoded, scope))
@@ -33,7 +33,7 @@ def lower_expression(lowering: Lowering, encoded: Encoded, scope: Scope) -> rel.
     return build(call) if build is not None else call.plain()
 
 
-def lower_computed(lowering: Lowering, encoded: Encoded, scope: Scope) -> rel.Computed:
+def lower_computed(lowering: PlanLowering, encoded: Encoded, scope: Scope) -> rel.Computed:
     """A new column: an alias, or an expression that gets an id of its own."""
     expression = lower_expression(lowering, encoded, scope)
     if isinstance(encoded, list) and encoded[0] == "=":
@@ -47,7 +47,7 @@ class _Call:
 
     __slots__ = ("kind", "lowering", "more", "name", "operands", "scope")
 
-    def __init__(self, lowering: Lowering, encoded: list[Any], scope: Scope) -> None:
+    def __init__(self, lowering: PlanLowering, encoded: list[Any], scope: Scope) -> None:
         self.lowering, self.scope = lowering, scope
         self.kind: str = encoded[0]
         self.name: str = encoded[1].lower()
@@ -77,7 +77,7 @@ class _Call:
 
 
 def _inside(call: _Call) -> rel.Expression:
-    """What only wraps a value."""
+    """Return what only wraps a value."""
     return call.lower(call.operands[0]) if call.operands else _NOTHING
 
 
@@ -254,7 +254,7 @@ def _higher_order(call: _Call) -> rel.Expression:
 # ------------------------------------------------------------------------------------------------- subqueries
 
 
-def _subquery(lowering: Lowering, encoded: list[Any], scope: Scope) -> rel.Expression:
+def _subquery(lowering: PlanLowering, encoded: list[Any], scope: Scope) -> rel.Expression:
     kind, node = encoded[1], encoded[2]
     if kind == "Exists":
         return rel.Subquery(rel.SubqueryKind.EXISTS, lowering.subquery(node, scope).relation)
@@ -271,7 +271,7 @@ def _in_subquery(call: _Call) -> rel.Expression:
 
 
 def _value_of(
-    lowering: Lowering, node: Node, scope: Scope, kind: rel.SubqueryKind, operand: rel.Expression | None
+    lowering: PlanLowering, node: PlanNode, scope: Scope, kind: rel.SubqueryKind, operand: rel.Expression | None
 ) -> rel.Expression:
     below = lowering.subquery(node, scope)
     columns = [lowering.column(column.id, below.renamed) for column in node.output]

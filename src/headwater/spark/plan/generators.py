@@ -2,12 +2,12 @@
 
 from headwater.model import relation as rel
 from headwater.spark.plan.expressions import Scope, lower_expression
-from headwater.spark.plan.lowering import Lowered, Lowering, lowers
-from headwater.spark.plan.node import Encoded, Node
+from headwater.spark.plan.lowering import LoweredNode, PlanLowering, lowers
+from headwater.spark.plan.node import Encoded, PlanNode
 
 
 @lowers("Generate")
-def lower_generate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -> Lowered:
+def lower_generate(lowering: PlanLowering, node: PlanNode, below: tuple[LoweredNode, ...]) -> LoweredNode:
     generator = node.get("generator")
     while isinstance(generator, list) and generator[0] == "GeneratorOuter":
         generator = generator[2]
@@ -16,10 +16,10 @@ def lower_generate(lowering: Lowering, node: Node, below: tuple[Lowered, ...]) -
     span = lowering.places.span(node.origin, generator)
     columns = [rel.Computed(lowering.attribute(id), value, span) for id, value in zip(ids, values)]
     expanded = _expanded(lowering, generator, below[0].renamed)
-    return Lowered(rel.Generate(below[0].relation, tuple(columns), expanded), below[0].renamed)
+    return LoweredNode(rel.Generate(below[0].relation, tuple(columns), expanded), below[0].renamed)
 
 
-def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[rel.Expression, ...]:
+def _expanded(lowering: PlanLowering, generator: Encoded, scope: Scope) -> tuple[rel.Expression, ...]:
     """The collections whose length is the number of rows; `stack` and `json_tuple` make a fixed number."""
     if not isinstance(generator, list) or generator[0] in ("Stack", "JsonTuple"):
         return ()
@@ -27,7 +27,7 @@ def _expanded(lowering: Lowering, generator: Encoded, scope: Scope) -> tuple[rel
     return tuple(lower_expression(lowering, each, scope) for each in operands)
 
 
-def _values(lowering: Lowering, generator: Encoded, width: int, scope: Scope) -> list[rel.Expression]:
+def _values(lowering: PlanLowering, generator: Encoded, width: int, scope: Scope) -> list[rel.Expression]:
     """The value of each generated column."""
     if not isinstance(generator, list):
         return [rel.Literal()] * width

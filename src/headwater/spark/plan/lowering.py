@@ -13,24 +13,24 @@ from typing import TypeAlias
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Relation
-from headwater.spark.plan.node import Node, Plan
+from headwater.spark.plan.node import Plan, PlanNode
 from headwater.spark.plan.places import Places
 
 _FIRST_FRESH = 1 << 48  # above every exprId
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweredNode:
     """A node lowered: its relation, and what ids of the plan mean above it when they do not mean themselves."""
 
     relation: Relation
     renamed: dict[int, int] = field(default_factory=dict)
 
 
-TablesOf: TypeAlias = Callable[[Node], tuple[TableName, ...]]
+TablesOf: TypeAlias = Callable[[PlanNode], tuple[TableName, ...]]
 """Names the stored tables behind a leaf: usually one, none when nothing is stored there."""
 
-Lower: TypeAlias = Callable[["Lowering", Node, tuple[Lowered, ...]], Lowered]
+Lower: TypeAlias = Callable[["PlanLowering", PlanNode, tuple[LoweredNode, ...]], LoweredNode]
 _OPERATORS: dict[str, Lower] = {}
 
 
@@ -45,7 +45,7 @@ def lowers(*names: str) -> Callable[[Lower], Lower]:
     return register
 
 
-class Lowering:
+class PlanLowering:
     """One plan being lowered.
 
     `earlier` are plans whose rows later plans take up by the same ids: the micro-batch behind a `foreachBatch`, a
@@ -61,9 +61,9 @@ class Lowering:
         self.issues: list[Issue] = []
         self.common: dict[int, int] = {}  # of WITH expressions: their id → the column that holds the value
         self.outer: dict[int, int] = {}  # of the queries around a subquery
-        self._earlier: dict[tuple[int, ...], tuple[Node, int]] = {}
+        self._earlier: dict[tuple[int, ...], tuple[PlanNode, int]] = {}
         self._next = _FIRST_FRESH
-        self._done: dict[int, Lowered] = {}
+        self._done: dict[int, LoweredNode] = {}
         for one in (plan, *earlier):
             for node in one.root.walk():
                 self.places.names |= {column.id: column.name for column in node.output}
@@ -92,7 +92,7 @@ class Lowering:
         if issue not in self.issues:
             self.issues.append(issue)
 
-    def lower(self, root: Node) -> Lowered:
+    def lower(self, root: PlanNode) -> LoweredNode:
         """Lower a plan and everything below it, children first, without recursion; each node once."""
         stack = [root]
         while stack:
@@ -107,7 +107,7 @@ class Lowering:
                 self._done[id(node)] = _OPERATORS.get(node.name, _OPERATORS["?"])(self, node, below)
         return self._done[id(root)]
 
-    def taken_up(self, node: Node) -> Lowered | None:
+    def taken_up(self, node: PlanNode) -> LoweredNode | None:
         """The earlier plan whose rows a node takes up, by the ids of its columns; None when there is none."""
         ids = tuple(column.id for column in node.output)
         if not ids or ids not in self._earlier:
@@ -119,7 +119,7 @@ class Lowering:
         finally:
             self.places.first_text = saved
 
-    def subquery(self, root: Node, renamed: dict[int, int]) -> Lowered:
+    def subquery(self, root: PlanNode, renamed: dict[int, int]) -> LoweredNode:
         """Lower the plan of a subquery, which may refer to the columns around it."""
         saved = self.outer
         self.outer = saved | renamed

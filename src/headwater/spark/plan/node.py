@@ -24,7 +24,7 @@ Place: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PlanColumn:
     """One column of a node's output."""
 
     id: int
@@ -33,13 +33,13 @@ class Column:
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class PlanNode:
     """One operator of a plan. Two nodes are equal when they are the same one."""
 
     name: str  # the simple name of Catalyst's class
     fields: dict[str, Any] = field(default_factory=dict)
-    children: tuple["Node", ...] = ()
-    output: tuple[Column, ...] = ()  # where the order of columns matters: leaves, branches of a union, the root …
+    children: tuple["PlanNode", ...] = ()
+    output: tuple[PlanColumn, ...] = ()  # where the order of columns matters: leaves, branches of a union, the root …
     origin: Place | None = None
     live: Callable[[], Any] = lambda: None
 
@@ -49,12 +49,12 @@ class Node:
         return self.live()
 
     @property
-    def child(self) -> "Node":
+    def child(self) -> "PlanNode":
         """The only child."""
         return self.children[0]
 
     @property
-    def inner(self) -> Iterator["Node"]:
+    def inner(self) -> Iterator["PlanNode"]:
         """Plans that are fields and not children: the query of a command, the body of a view."""
         for value in self.fields.values():
             yield from _plans_in(value)
@@ -63,7 +63,9 @@ class Node:
         """A field by the name that Spark gives it; None when this Spark has no such field."""
         return self.fields.get(name)
 
-    def walk(self, follows: Callable[["Node", "Node"], bool] = lambda above, below: True) -> Iterator["Node"]:
+    def walk(
+        self, follows: Callable[["PlanNode", "PlanNode"], bool] = lambda above, below: True
+    ) -> Iterator["PlanNode"]:
         """This node and every one below it, subqueries and inner plans too; each once, parents first.
 
         `follows` says whether to go from a node to one below it.
@@ -79,12 +81,12 @@ class Node:
             stack.extend(each for each in reversed((*node.children, *node.inner)) if follows(node, each))
 
 
-def _plans_in(value: Any) -> Iterator[Node]:
-    if isinstance(value, Node):
+def _plans_in(value: Any) -> Iterator[PlanNode]:
+    if isinstance(value, PlanNode):
         yield value
     elif isinstance(value, list | dict):
         for each in value.values() if isinstance(value, dict) else value:
-            if isinstance(each, Node | list | dict):
+            if isinstance(each, PlanNode | list | dict):
                 yield from _plans_in(each)
 
 
@@ -92,7 +94,7 @@ def _plans_in(value: Any) -> Iterator[Node]:
 class Plan:
     """A whole plan, the SQL texts its places point into, and whether (and why) expressions are missing."""
 
-    root: Node
+    root: PlanNode
     texts: tuple[str, ...] = ()
     truncated: bool = False
     reason: str = "the plan is too large"

@@ -1,4 +1,4 @@
-"""Where the expressions of a plan were written, and what they say.
+"""The places and texts of a plan's expressions.
 
 Spark remembers for each expression the piece of SQL or the line of Python it came from. Here each gets a span of its
 own, so that the lineage rules can carry it like any other; the text behind it is made when somebody asks. Literals

@@ -8,7 +8,7 @@ from typing import Any
 
 from py4j.java_gateway import JavaObject
 
-from headwater.spark.plan.node import Column, Node, Plan
+from headwater.spark.plan.node import Plan, PlanColumn, PlanNode
 
 _MOST = 2000
 REASON = "this Spark cannot compile the reader of expressions"
@@ -19,10 +19,10 @@ def walk_plan(plan: Any) -> Plan:
     return Plan(_node(plan, [0]), truncated=True, reason=REASON)
 
 
-def _node(plan: Any, count: list[int]) -> Node:
+def _node(plan: Any, count: list[int]) -> PlanNode:
     count[0] += 1
     name = str(plan.getClass().getName()).rstrip("$").rsplit(".", 1)[-1].rsplit("$", 1)[-1]
-    node = Node(name, live=lambda: plan)
+    node = PlanNode(name, live=lambda: plan)
     if count[0] > _MOST:
         return node
     children = _members(plan.children())
@@ -34,7 +34,7 @@ def _node(plan: Any, count: list[int]) -> Node:
             node.fields[str(plan.productElementName(at))] = value
     if not children:
         node.output = tuple(
-            Column(int(each.exprId().id()), str(each.name()), str(each.dataType().catalogString()))
+            PlanColumn(int(each.exprId().id()), str(each.name()), str(each.dataType().catalogString()))
             for each in _members(plan.output())
         )
     return node

@@ -1,4 +1,4 @@
-"""What a plan writes, as the writes of the relation tree."""
+"""The writes of a plan, as the writes of the relation tree."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,19 +6,19 @@ from headwater.model.edges import Kind
 from headwater.model.names import TableName
 from headwater.model.relation import Assignment, Attribute, Expression, Influence, Ref, Scan, Write
 from headwater.spark.plan.expressions import Scope, lower_expression
-from headwater.spark.plan.lowering import Lowering
-from headwater.spark.plan.node import Encoded, Node
+from headwater.spark.plan.lowering import PlanLowering
+from headwater.spark.plan.node import Encoded, PlanNode
 
 
 def lower_query(
-    lowering: Lowering, query: Node, *, target: TableName | None = None, statement: str = "SELECT"
+    lowering: PlanLowering, query: PlanNode, *, target: TableName | None = None, statement: str = "SELECT"
 ) -> Write:
     """A query, written to a table or (without a target) only read."""
     return lower_insert(lowering, query, [column.name for column in query.output], target=target, statement=statement)
 
 
 def lower_insert(
-    lowering: Lowering, query: Node, columns: Sequence[str], *, target: TableName | None, statement: str
+    lowering: PlanLowering, query: PlanNode, columns: Sequence[str], *, target: TableName | None, statement: str
 ) -> Write:
     """Column i of the query goes into the column of the target that is named at i."""
     below = lowering.lower(query)
@@ -29,14 +29,14 @@ def lower_insert(
     return Write(statement, target, assignments, (below.relation,))
 
 
-def lower_delete(lowering: Lowering, node: Node, target: TableName) -> Write:
+def lower_delete(lowering: PlanLowering, node: PlanNode, target: TableName) -> Write:
     """DELETE: nothing flows, but the condition decides which rows stay."""
     scan = target_scan(_target(node), target)
     influences = _influences(lowering, [node.get("condition")], Kind.FILTER, {})
     return Write("DELETE", target, (), (), influences, target_scan=scan)
 
 
-def lower_update(lowering: Lowering, node: Node, target: TableName) -> Write:
+def lower_update(lowering: PlanLowering, node: PlanNode, target: TableName) -> Write:
     """UPDATE: as Spark has it, with assignments, or as Delta Lake has it, with a value for every column."""
     scan = target_scan(_target(node), target)
     assignments = node.get("assignments")
@@ -51,7 +51,7 @@ def lower_update(lowering: Lowering, node: Node, target: TableName) -> Write:
     )
 
 
-def lower_copied_update(lowering: Lowering, query: Node, target: TableName) -> Write | None:
+def lower_copied_update(lowering: PlanLowering, query: PlanNode, target: TableName) -> Write | None:
     """UPDATE rewritten to copy whole files: every column is `if(condition, new, old)`; None for any other query.
 
     Where the condition has a subquery, Spark makes a union of the rows that change and those that stay.
@@ -81,7 +81,7 @@ _ACTIONS = (
 )
 
 
-def lower_merge(lowering: Lowering, node: Node, target: TableName) -> Write:
+def lower_merge(lowering: PlanLowering, node: PlanNode, target: TableName) -> Write:
     """MERGE: each action writes; ON and WHEN … AND decide which rows."""
     source = node.get("source") or node.children[1]
     below = lowering.lower(source)
@@ -97,13 +97,13 @@ def lower_merge(lowering: Lowering, node: Node, target: TableName) -> Write:
     return Write("MERGE", target, tuple(assignments), (below.relation,), influences, target_scan=scan)
 
 
-def _target(node: Node) -> Node:
+def _target(node: PlanNode) -> PlanNode:
     """The table that a change of rows is about: a field in Delta Lake's commands, the first child in Spark's."""
     target = node.get("target")
-    return target if isinstance(target, Node) else node.children[0]
+    return target if isinstance(target, PlanNode) else node.children[0]
 
 
-def target_scan(node: Node, target: TableName) -> Scan:
+def target_scan(node: PlanNode, target: TableName) -> Scan:
     """The target as a statement looks at itself."""
     leaf = next((each for each in node.walk() if not each.children and each.output), node)
     return Scan(target, tuple(Attribute(column.id, column.name) for column in leaf.output))
@@ -113,7 +113,9 @@ def _is_assignment(encoded: Encoded) -> bool:
     return isinstance(encoded, list) and encoded[0] in ("Assignment", "DeltaMergeAction")
 
 
-def _assigned(lowering: Lowering, assignments: Sequence[Encoded], scope: Scope, scan: Scan) -> Iterator[Assignment]:
+def _assigned(
+    lowering: PlanLowering, assignments: Sequence[Encoded], scope: Scope, scan: Scan
+) -> Iterator[Assignment]:
     own: dict[str, Encoded] = {attribute.name: attribute.id for attribute in scan.attributes}
     for each in assignments:
         value = each[3] if each[0] == "Assignment" else each[2]
@@ -123,7 +125,7 @@ def _assigned(lowering: Lowering, assignments: Sequence[Encoded], scope: Scope, 
             yield Assignment(column, lower_expression(lowering, value, scope), path, span)
 
 
-def _target_of(lowering: Lowering, assignment: list[Encoded]) -> tuple[str, tuple[str, ...]]:
+def _target_of(lowering: PlanLowering, assignment: list[Encoded]) -> tuple[str, tuple[str, ...]]:
     """The column that is set, and the path inside it."""
     if assignment[0] == "DeltaMergeAction":
         column, *inside = assignment[-1]["path"]
@@ -136,7 +138,9 @@ def _target_of(lowering: Lowering, assignment: list[Encoded]) -> tuple[str, tupl
     return lowering.places.names.get(key, "") if isinstance(key, int) else "", tuple(path)
 
 
-def _influences(lowering: Lowering, conditions: Sequence[Encoded], kind: Kind, scope: Scope) -> tuple[Influence, ...]:
+def _influences(
+    lowering: PlanLowering, conditions: Sequence[Encoded], kind: Kind, scope: Scope
+) -> tuple[Influence, ...]:
     found = []
     for condition in conditions:
         if condition is not None:

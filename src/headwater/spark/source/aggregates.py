@@ -26,27 +26,27 @@ _TOGETHER: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class PushedAggregate:
     """A function over a column, or over rows."""
 
     function: str
     column: str
 
 
-def decode_aggregates(text: str | None) -> tuple[Aggregate, ...]:
+def decode_aggregates(text: str | None) -> tuple[PushedAggregate, ...]:
     """The aggregates that the catalog asks for."""
     if text is None:
         return ()
-    return tuple(Aggregate(*each) for each in msgspec.json.decode(text, type=list[tuple[str, str]]))
+    return tuple(PushedAggregate(*each) for each in msgspec.json.decode(text, type=list[tuple[str, str]]))
 
 
-def columns_of(aggregates: Iterable[Aggregate]) -> list[str]:
+def columns_of(aggregates: Iterable[PushedAggregate]) -> list[str]:
     """The columns that aggregates look at, each once."""
     return list(dict.fromkeys(each.column for each in aggregates if each.column))
 
 
 def aggregated(
-    batches: Iterable[pa.RecordBatch], aggregates: tuple[Aggregate, ...], schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], aggregates: tuple[PushedAggregate, ...], schema: pa.Schema
 ) -> pa.RecordBatch:
     """One row with the aggregates of all batches, null where there was no value."""
     totals: list[Any] = [0 if each.function == "count" else None for each in aggregates]

@@ -1,4 +1,4 @@
-"""What came between two snapshots, in parts that Spark tasks can read.
+"""The changes between two snapshots, in parts that Spark tasks can read.
 
 *Rows* are what commits brought: rows appended, or in a table with a key the newest row of each key that was written.
 They are read from the files that the commits added and cost no more than those. A delete has no row: it is an error
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headwater.errors import UsageError
-from headwater.lake.engine.opened import OpenFile
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.manifest import EntryKind
@@ -51,7 +51,7 @@ ChangesPart = RowsPart | ChangelogPart
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which changes: after `start`, up to and with `end`."""
+    """The range of changes: after `start`, up to and with `end`."""
 
     start: int
     end: int

@@ -13,12 +13,12 @@ from typing import TypeAlias
 from pyspark.sql.datasource import WriterCommitMessage
 
 from headwater.errors import UsageError
-from headwater.lake.metadata.commit import Change, Guard, PlacedFile
+from headwater.lake.metadata.commit import Guard, PlacedFile, TableChange
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables.conflicts import keys_unchanged
 from headwater.lake.tables.edits import EditFiles, refuse_shared_keys
 from headwater.lake.tables.store import TableStore
-from headwater.lake.tables.unchanged import keys_unchanged
 from headwater.lake.tables.writes import commit, discard
 from headwater.spark.source.due import compact_after
 from headwater.spark.source.options import StoredAt
@@ -37,7 +37,7 @@ class Written(WriterCommitMessage):
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """What a write is to become. Picklable; the same for all tasks and for the commit."""
+    """The plan of a write. Picklable; the same for all tasks and for the commit."""
 
     at: StoredAt
     schema_id: int
@@ -87,7 +87,7 @@ def finish(plan: WritePlan, messages: Iterable[Written | None]) -> Snapshot:
     added += [placed for part in parts for placed in (*part.kept, *part.fresh)]
     if plan.base is not None:
         _refuse_shared(store, plan, parts)
-    change = Change(
+    change = TableChange(
         *(plan.operation, plan.user, plan.id, plan.schema_id),
         added=tuple(added),
         removed=plan.removed,

@@ -35,13 +35,13 @@ _FLOATING = (FLOAT, DOUBLE)
 
 
 def predicates_of(filters: Iterable[spark.Filter], schema: Schema) -> tuple[Predicate, ...]:
-    """What of PySpark's filters a scan can use."""
+    """Return what of PySpark's filters a scan can use."""
     plain = (_plain(each) for each in filters)
     return _usable((each for each in plain if each is not None), schema)
 
 
 def decode_filters(text: str | None, schema: Schema) -> tuple[Predicate, ...]:
-    """What of the catalog's filters a scan can use."""
+    """Return what of the catalog's filters a scan can use."""
     if text is None:
         return ()
     return _usable(msgspec.json.decode(text, type=list[tuple[str, str, Any]]), schema)

@@ -14,12 +14,12 @@ import msgspec
 
 from headwater.config import load
 from headwater.errors import HeadwaterError, UsageError
-from headwater.lake.engine.opened import Readers
+from headwater.lake.engine.data_files import Readers
 from headwater.lake.metadata.snapshot import Origin
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.time_travel import At
 from headwater.text import nearest
 
 STORAGE = "storage."
@@ -63,8 +63,8 @@ NAMES = ("warehouse", "table", "path", *_READ, *_WRITE)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Which table: a warehouse, how to reach it, and a name in it. Picklable."""
+class TablePlace:
+    """The address of a table: a warehouse, how to reach it, and a name in it. Picklable."""
 
     warehouse: str
     table: str
@@ -80,9 +80,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StoredAt:
-    """Where the files of a table are; with its identity, so that a table of the same name made later is another."""
+    """The location of a table's files; with its identity, so that a table of the same name made later is another."""
 
-    place: Place
+    place: TablePlace
     folder: str
     identity: str
 
@@ -91,8 +91,8 @@ class StoredAt:
         return _open_store(self)
 
 
-def stored_at(place: Place, table: Table) -> StoredAt:
-    """Where the files of an open table are."""
+def stored_at(place: TablePlace, table: Table) -> StoredAt:
+    """Return where the files of an open table are."""
     return StoredAt(place, table.store.paths.folder, table.metadata.table_uuid)
 
 
@@ -139,7 +139,7 @@ class Options:
         """A list of names with commas between them."""
         return tuple(each.strip() for each in self._given.get(name, "").split(",") if each.strip())
 
-    def place(self) -> Place:
+    def place(self) -> TablePlace:
         """The table that the options name. `path` may stand for both: `WAREHOUSE/DATABASE/TABLE`.
 
         Without a warehouse it is that of the settings (`HEADWATER_WAREHOUSE`, `headwater.toml`).
@@ -153,7 +153,7 @@ class Options:
             raise UsageError("no table is named", hint='.option("table", "db.name")')
         storage = {name: value for name, value in self._given.items() if name.startswith(STORAGE)}
         pairs = tuple(sorted((name.removeprefix(STORAGE), value) for name, value in storage.items()))
-        return Place(whole_url(warehouse or load().settings.warehouse), str(parse_name(table)), pairs)
+        return TablePlace(whole_url(warehouse or load().settings.warehouse), str(parse_name(table)), pairs)
 
     def at(self) -> At | None:
         """The moment of the table that is asked for."""
@@ -166,7 +166,7 @@ class Options:
         return int(text) if said[0] == "snapshot" and text.isdigit() else text
 
     def origin(self) -> Origin | None:
-        """What the rows to write were made from, as JSON."""
+        """Return what the rows to write were made from, as JSON."""
         text = self._given.get("headwater.origin")
         if text is None:
             return None

@@ -21,7 +21,7 @@ from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import decide_buckets
 from headwater.spark.source.commits import DYNAMIC, Replaced, WritePlan
 from headwater.spark.source.filters import decode_filters
-from headwater.spark.source.options import Options, Place, stored_at
+from headwater.spark.source.options import Options, TablePlace, stored_at
 from headwater.spark.source.types import lake_schema
 
 USER = "spark"
@@ -31,7 +31,7 @@ _OVERWRITES = (ALL, DYNAMIC)
 
 
 def plan_write(options: Options, schema: StructType, *, overwrite: bool = False) -> WritePlan:
-    """What a write of rows of `schema` is to become.
+    """Return what a write of rows of `schema` is to become.
 
     RAISES: NotFoundError when there is no table and none is to be made, UsageError, SchemaError.
     """
@@ -61,7 +61,8 @@ def plan_write(options: Options, schema: StructType, *, overwrite: bool = False)
 
 
 def plan_stream_write(options: Options, schema: StructType, *, overwrite: bool = False) -> WritePlan:
-    """What each batch of a stream is to become; its commits are named by the stream and numbered by the batch."""
+    """Return what each batch of a stream is to become; its commits are named by the stream and numbered by the
+    batch."""
     plan = plan_write(options, schema, overwrite=overwrite)
     return replace(plan, user=options.text("commit-user") or _stream_user(options))
 
@@ -74,14 +75,14 @@ def _stream_user(options: Options) -> str:
 
 
 def wants_edits(options: Options) -> bool:
-    """Whether deletes come before rows. RAISES: UsageError for other values of `kinds`."""
+    """Return whether deletes come before rows. RAISES: UsageError for other values of `kinds`."""
     kinds = options.text("kinds") or "changelog"
     if kinds not in (EDITS, "changelog"):
         raise UsageError(f"option `kinds` cannot be `{kinds}`", hint="changelog or edits")
     return kinds == EDITS
 
 
-def _open_or_create(place: Place, options: Options, schema: StructType) -> Table:
+def _open_or_create(place: TablePlace, options: Options, schema: StructType) -> Table:
     warehouse, name = place.open_warehouse(), place.table
     folder = options.text("folder")
     if folder is not None:  # a table that has no name yet
@@ -115,7 +116,7 @@ def _operation(options: Options, replaced: Replaced) -> Operation:
 
 
 def _replaced(table: Table, options: Options, overwrite: bool) -> Replaced:
-    """What the write takes the place of: `overwrite = all | dynamic | [{"region": "eu"}, …]`, or nothing."""
+    """Return what the write takes the place of: `overwrite = all | dynamic | [{"region": "eu"}, …]`, or nothing."""
     text = options.text("overwrite")
     if text is None:
         return ALL if overwrite else None

@@ -10,10 +10,10 @@ from pyspark.sql.types import StructType
 from headwater.errors import UsageError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Predicate, Table
-from headwater.lake.tables.pieces import cut_split
 from headwater.lake.tables.plan import ScanPlan, Split, plan_scan
 from headwater.lake.tables.read import read_split
 from headwater.lake.tables.shape import Shape
+from headwater.lake.tables.split_sizes import cut_split
 from headwater.lake.tables.store import TableStore
 from headwater.spark.source.aggregates import aggregated, columns_of, decode_aggregates
 from headwater.spark.source.changes import EMPTY, ChangesPart, plan_changes, read_changes, wanted_changes
@@ -44,7 +44,7 @@ Part = SplitPart | ChangesPart
 
 
 class Parts(InputPartition):
-    """What one task reads."""
+    """The splits that one task reads."""
 
     def __init__(self, *parts: Part) -> None:
         super().__init__(parts)
@@ -82,7 +82,7 @@ class TableReader(DataSourceReader):
         return iter([aggregated(batches, self._aggregates, self._schema)])
 
     def _tasks(self, table: Table, at: StoredAt) -> list[InputPartition]:
-        """What each task reads of a table at one moment."""
+        """Return what each task reads of a table at one moment."""
         options, moment = self._options, self._options.at()
         snapshot = table.snapshot(moment) if moment != EMPTY else None
         if snapshot is None:
@@ -125,12 +125,13 @@ def read_partition(partition: InputPartition | None, schema: pa.Schema) -> Itera
 
 
 def _parts(partition: InputPartition | None) -> tuple[Part, ...]:
-    """What is in a partition; where a scan has none, Spark makes one of nothing (before 4.2 it is None)."""
+    """Return what is in a partition; where a scan has none, Spark makes one of nothing (before 4.2 it is None)."""
     return (partition.value if partition is not None else None) or ()
 
 
 def task_bytes(whole: int, cores: int) -> int:
-    """How much one task is to read: no more than it should, and as much as the others, so that all cores end at once.
+    """Return how much one task is to read: no more than it should, and as much as the others, so that all cores end
+    at once.
 
     >>> [task_bytes(whole << 20, 2) >> 20 for whole in (1, 40, 512, 600)]
     [4, 20, 256, 150]
@@ -174,7 +175,7 @@ def read_part(part: SplitPart, *, count_only: bool = False) -> Iterator[pa.Recor
 
 
 def _is_plain(store: TableStore, split: Split) -> bool:
-    """Whether every stored row of a split is a row of the table."""
+    """Return whether every stored row of a split is a row of the table."""
     if split.bounds.lower is not None or split.bounds.upper is not None:
         return False
     return not store.shape(split.schema_id).is_keyed or (split.runs == 1 and not any(f.deletes for f in split.files))

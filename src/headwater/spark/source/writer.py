@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from headwater.errors import SchemaError
-from headwater.lake.engine.batch import Kind
+from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.types import conform
 from headwater.lake.metadata.commit import PlacedFile
 from headwater.lake.metadata.snapshot import next_sequence
@@ -30,7 +30,7 @@ from headwater.lake.tables.routing import route
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, write_routed
-from headwater.spark.source.arrived import arrived
+from headwater.spark.source.arrow_compat import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 from headwater.spark.source.due import compact_after
 from headwater.spark.source.worker import settle
@@ -39,7 +39,7 @@ _GATHERED_BYTES = 256 << 20  # rows of a task are sorted and written in runs of 
 
 
 class TaskWriter:
-    """What runs in a task, in a batch and in a stream alike."""
+    """The writer that runs in a task, in a batch and in a stream alike."""
 
     def __init__(self, plan: WritePlan, *, edits: bool = False) -> None:
         self.plan = plan
@@ -112,7 +112,7 @@ def _add_changelog(store: TableStore, shape: Shape, table: pa.Table, rows: list[
     loose = tuple(replace(field, nullable=field.name not in keys) for field in shape.schema.fields)
     whole = conform(plain, replace(shape.schema, fields=loose))
     conform(plain.filter(pc.invert(gone)), shape.schema)  # rows that stay are held to the schema
-    kinds = np.where(gone.to_numpy(zero_copy_only=False), Kind.DELETE, Kind.PUT).astype(np.uint8)
+    kinds = np.where(gone.to_numpy(zero_copy_only=False), RowKind.DELETE, RowKind.PUT).astype(np.uint8)
     first = next_sequence(store.committer.log.latest())
     for routed in route(whole, shape, kinds):
         rows += write_routed(store, shape, routed, first + len(rows))

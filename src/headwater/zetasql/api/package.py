@@ -51,7 +51,7 @@ _SAMPLE = {
 
 
 def get_bigquery_language_options(dialect: str = "bigquery") -> LanguageOptions:
-    """What GoogleSQL allows in BigQuery (or `spanner`), for the package's `AnalyzerOptions`."""
+    """Return what GoogleSQL allows in BigQuery (or `spanner`), for the package's `AnalyzerOptions`."""
     return parse_proto(language_options(dialect))
 
 
@@ -86,7 +86,7 @@ def share_engine() -> None:
 
 
 class _Client:
-    """What the package's service needs of its client, over an instance of ours."""
+    """The client that the package's service needs, over an instance of ours."""
 
     def __init__(self) -> None:
         engine, module = load_module()

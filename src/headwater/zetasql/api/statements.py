@@ -7,7 +7,7 @@ from headwater.lineage.statement import StatementLineage
 from headwater.lineage.trace import trace
 from headwater.model.names import parse_table_name
 from headwater.text import Source
-from headwater.zetasql.lower import Lowering, Place, Surroundings, lower_statement
+from headwater.zetasql.lower import Place, ResolvedLowering, Surroundings, lower_statement
 from headwater.zetasql.lower.lowering import unwrap
 from headwater.zetasql.lower.statements import statement_name
 
@@ -34,7 +34,7 @@ def stored_name(scan: Any) -> str:
 def lineage_of(statement: Any, output_table: str | None = None, *, expand: bool = True) -> StatementLineage:
     """The lineage of a statement by the product's rules. `output_table` names the target of a SELECT.
     With `expand`, struct columns are taken apart into their leaves."""
-    low = Lowering(Place(Source(""), exact=False), Surroundings())
+    low = ResolvedLowering(Place(Source(""), exact=False), Surroundings())
     low.expand_structs = expand
     lowered = lower_statement(low, to_message(statement))
     output = None if output_table is None else parse_table_name(output_table)

@@ -24,7 +24,7 @@ def resolved_children(node: Any) -> Iterator[Any]:
 
 @singledispatch
 def visit_resolved_node(node: Any, finder: Any) -> None:
-    """What to do at a node, by its type; nothing, unless a function was registered for the type.
+    """Visit a node, by its type; nothing, unless a function was registered for the type.
 
     >>> from zetasql.types import ResolvedTableScan                       # doctest: +SKIP
     >>> @visit_resolved_node.register                                      # doctest: +SKIP

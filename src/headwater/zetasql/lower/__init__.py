@@ -1,13 +1,20 @@
 """From ZetaSQL's resolved tree to the relation tree."""
 
 from headwater.zetasql.lower import calls, ddl, dml, expressions, queries, shapes
-from headwater.zetasql.lower.lowering import Lowering, Place, Routine, Specialized, Surroundings, UnsupportedNode
+from headwater.zetasql.lower.lowering import (
+    Place,
+    ResolvedLowering,
+    ResolvedRoutine,
+    Specialized,
+    Surroundings,
+    UnsupportedNode,
+)
 from headwater.zetasql.lower.statements import lower_statement
 
 __all__ = [
-    "Lowering",
     "Place",
-    "Routine",
+    "ResolvedLowering",
+    "ResolvedRoutine",
     "Specialized",
     "Surroundings",
     "UnsupportedNode",

@@ -8,8 +8,8 @@ from headwater.model.edges import ELEMENT
 from headwater.model.relation import Call, Case, Computed, Element, Expression, GetField, Let, MakeArray
 from headwater.zetasql.lower.lowering import (
     LITERAL,
-    Lowering,
-    Routine,
+    ResolvedLowering,
+    ResolvedRoutine,
     Specialized,
     Surroundings,
     lowers,
@@ -31,7 +31,7 @@ _LITERAL: Any = message_type("Literal")
 
 
 @lowers("FunctionCall")
-def lower_call(low: Lowering, node: Any) -> Expression:
+def lower_call(low: ResolvedLowering, node: Any) -> Expression:
     base = node.parent
     name = function_name(base)
     special = _SPECIAL.get(name)
@@ -60,7 +60,7 @@ def _position(index: Any, function: str) -> int | None:
     return position if position >= 0 else None
 
 
-def _chain(low: Lowering, node: Any, name: str) -> Expression:
+def _chain(low: ResolvedLowering, node: Any, name: str) -> Expression:
     """`a + b + c + …` is nested to the left, one level per operand: take it flat, for any number of operands."""
     operands: list[Any] = []
     while True:
@@ -75,7 +75,7 @@ def _chain(low: Lowering, node: Any, name: str) -> Expression:
 
 
 @lowers("AggregateFunctionCall")
-def lower_aggregate(low: Lowering, node: Any) -> Expression:
+def lower_aggregate(low: ResolvedLowering, node: Any) -> Expression:
     call = node.parent
     base = call.parent
     order = tuple(low.expression(item.column_ref) for item in node.order_by_item_list)
@@ -100,7 +100,7 @@ def lower_aggregate(low: Lowering, node: Any) -> Expression:
 
 
 @lowers("AnalyticFunctionCall")
-def lower_window_function(low: Lowering, node: Any) -> Expression:
+def lower_window_function(low: ResolvedLowering, node: Any) -> Expression:
     """The function alone; the window around it is the scan's."""
     call = node.parent
     name = function_name(call.parent)
@@ -119,7 +119,7 @@ def function_name(base: Any) -> str:
     return name.rpartition(":")[2].lower()
 
 
-def _arguments(low: Lowering, base: Any) -> tuple[Expression, ...]:
+def _arguments(low: ResolvedLowering, base: Any) -> tuple[Expression, ...]:
     if base.generic_argument_list:
         given = [argument for argument in base.generic_argument_list if argument.HasField("expr")]
         return tuple(low.expression(argument.expr) for argument in given)
@@ -135,23 +135,23 @@ def _all(conditions: list[Expression]) -> Expression | None:
 # ----------------------------------------------------------------------------------------- special functions
 
 
-def _case_without_operand(low: Lowering, base: Any) -> Expression:
+def _case_without_operand(low: ResolvedLowering, base: Any) -> Expression:
     arguments = list(map(low.expression, base.argument_list))
     default = arguments.pop() if len(arguments) % 2 else None
     return Case(tuple(zip(arguments[::2], arguments[1::2])), default)
 
 
-def _case_with_operand(low: Lowering, base: Any) -> Expression:
+def _case_with_operand(low: ResolvedLowering, base: Any) -> Expression:
     operand, *arguments = map(low.expression, base.argument_list)
     default = arguments.pop() if len(arguments) % 2 else None
     return Case(tuple(zip(arguments[::2], arguments[1::2])), default, operand)
 
 
-def _make_array(low: Lowering, base: Any) -> Expression:
+def _make_array(low: ResolvedLowering, base: Any) -> Expression:
     return MakeArray(tuple(map(low.expression, base.argument_list)))
 
 
-def _subscript(low: Lowering, base: Any) -> Expression:
+def _subscript(low: ResolvedLowering, base: Any) -> Expression:
     """`json.a`, `json['a']`, `json[0]`: a field when its name is written, else some element."""
     operand, key = base.argument_list[0], unwrap(base.argument_list[1])
     value = key.value.value if type(key) is _LITERAL else None
@@ -165,7 +165,7 @@ _JSON_PATH = re.compile(r"\$(?:\.(\w+)|\[(\d+)\]|\['([^']*)'\])*\Z")
 _JSON_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['([^']*)'\]")
 
 
-def _json_value(low: Lowering, base: Any) -> Expression:
+def _json_value(low: ResolvedLowering, base: Any) -> Expression:
     """`JSON_VALUE(j, '$.a.b')`: a path that is written leads into the column, and the value is transformed."""
     operand, *rest = map(low.expression, base.argument_list)
     key = unwrap(base.argument_list[1]) if len(base.argument_list) > 1 else None
@@ -187,7 +187,7 @@ def json_steps(function: str, path: str) -> tuple[str, ...]:
     return tuple(ELEMENT if number else name or quoted for name, number, quoted in _JSON_STEP.findall(path))
 
 
-_SPECIAL: dict[str, Callable[[Lowering, Any], Expression]] = {
+_SPECIAL: dict[str, Callable[[ResolvedLowering, Any], Expression]] = {
     "$case_no_value": _case_without_operand,
     "$case_with_value": _case_with_operand,
     "$make_array": _make_array,
@@ -200,7 +200,7 @@ _SPECIAL: dict[str, Callable[[Lowering, Any], Expression]] = {
 # ------------------------------------------------------------------------------------------------- lambdas
 
 
-def _with_lambdas(low: Lowering, base: Any, name: str) -> Expression:
+def _with_lambdas(low: ResolvedLowering, base: Any, name: str) -> Expression:
     """A call with a lambda among its arguments: its parameters stand for elements of the arrays beside it."""
     arrays = [low.expression(each.expr) for each in base.generic_argument_list if each.HasField("expr")]
     bodies = [
@@ -218,7 +218,7 @@ def _with_lambdas(low: Lowering, base: Any, name: str) -> Expression:
     return Call(name, (*arrays[:1], *bodies, *arrays[1:]))
 
 
-def _lambda(low: Lowering, node: Any, arrays: list[Expression], *, zipped: bool) -> Expression:
+def _lambda(low: ResolvedLowering, node: Any, arrays: list[Expression], *, zipped: bool) -> Expression:
     bindings = []
     for number, column in enumerate(node.argument_list):
         if zipped or number == 0:
@@ -232,7 +232,7 @@ def _lambda(low: Lowering, node: Any, arrays: list[Expression], *, zipped: bool)
 # ------------------------------------------------------------------------------------------ known functions
 
 
-def _inlined(low: Lowering, node: Any, name: str, arguments: tuple[Expression, ...]) -> Expression:
+def _inlined(low: ResolvedLowering, node: Any, name: str, arguments: tuple[Expression, ...]) -> Expression:
     """A call of a function defined in SQL: its body, with the arguments in place of the parameters."""
     routine = low.around.routines.get(name)
     if routine is None:
@@ -254,15 +254,15 @@ def _inlined(low: Lowering, node: Any, name: str, arguments: tuple[Expression, .
     return _finish(low, inner, Let((*bindings, *computed), inner.expression(routine.statement.function_expression)))
 
 
-def body_lowering(low: Lowering, body: Routine | Specialized) -> Lowering:
+def body_lowering(low: ResolvedLowering, body: ResolvedRoutine | Specialized) -> ResolvedLowering:
     """A lowering for the body of a function called in `low`."""
     around = Surroundings(body.tables, low.around.routines, {})
-    inner = Lowering(body.place, around)
+    inner = ResolvedLowering(body.place, around)
     inner.depth = low.depth + 1
     return inner
 
 
-def _finish(low: Lowering, inner: Lowering, result: Expression) -> Expression:
+def _finish(low: ResolvedLowering, inner: ResolvedLowering, result: Expression) -> Expression:
     low.issues.extend(inner.issues)
     return result
 

@@ -5,7 +5,7 @@ from typing import Any
 from headwater.lineage.effects import AlterColumns, ColumnDefinition, DropTable, RenameTable, SchemaEffect
 from headwater.lineage.moves import Moves
 from headwater.lineage.script import Lowered
-from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.lowering import ResolvedLowering, message_type, unwrap
 from headwater.zetasql.lower.statements import states
 from headwater.zetasql.types import type_text
 
@@ -13,28 +13,28 @@ _TABLES = frozenset({"TABLE", "VIEW", "MATERIALIZED VIEW", "EXTERNAL TABLE", "SN
 
 
 @states("DropStmt")
-def lower_drop(low: Lowering, node: Any) -> Lowered:
+def lower_drop(low: ResolvedLowering, node: Any) -> Lowered:
     kind = node.object_type.upper()
     return _dropped(low, node, kind) if kind in _TABLES else Lowered(f"DROP_{kind.replace(' ', '_')}")
 
 
 @states("DropMaterializedViewStmt")
-def lower_drop_view(low: Lowering, node: Any) -> Lowered:
+def lower_drop_view(low: ResolvedLowering, node: Any) -> Lowered:
     return _dropped(low, node, "MATERIALIZED VIEW")
 
 
 @states("DropSnapshotTableStmt")
-def lower_drop_snapshot(low: Lowering, node: Any) -> Lowered:
+def lower_drop_snapshot(low: ResolvedLowering, node: Any) -> Lowered:
     return _dropped(low, node, "SNAPSHOT TABLE")
 
 
-def _dropped(low: Lowering, node: Any, kind: str) -> Lowered:
+def _dropped(low: ResolvedLowering, node: Any, kind: str) -> Lowered:
     name = low.around.qualify(tuple(node.name_path))
     return Lowered(f"DROP_{kind.replace(' ', '_')}", effects=(DropTable(name),), target=name)
 
 
 @states("RenameStmt")
-def lower_rename(low: Lowering, node: Any) -> Lowered:
+def lower_rename(low: ResolvedLowering, node: Any) -> Lowered:
     name, to = low.around.qualify(tuple(node.old_name_path)), low.around.qualify(tuple(node.new_name_path))
     moves = Moves(low.around.resolver, "RENAME_TABLE")
     moves.add(RenameTable(name, to))
@@ -42,7 +42,7 @@ def lower_rename(low: Lowering, node: Any) -> Lowered:
 
 
 @states("AlterTableStmt", "AlterViewStmt", "AlterMaterializedViewStmt")
-def lower_alter(low: Lowering, node: Any) -> Lowered:
+def lower_alter(low: ResolvedLowering, node: Any) -> Lowered:
     alter = node.parent
     name = low.around.qualify(tuple(alter.name_path))
     add: list[ColumnDefinition] = []

@@ -6,7 +6,7 @@ from typing import Any
 from headwater.lineage.script import Lowered
 from headwater.model import relation as rel
 from headwater.model.edges import ELEMENT, Kind
-from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.lowering import ResolvedLowering, message_type, unwrap
 from headwater.zetasql.lower.outputs import expand
 from headwater.zetasql.lower.queries import lower_table
 from headwater.zetasql.lower.statements import states
@@ -17,7 +17,7 @@ _COLUMN_REF, _GET_FIELD, _JSON_FIELD = map(message_type, ("ColumnRef", "GetStruc
 
 
 @states("InsertStmt")
-def lower_insert(low: Lowering, node: Any) -> Lowered:
+def lower_insert(low: ResolvedLowering, node: Any) -> Lowered:
     target = lower_table(low, node.table_scan)
     columns = [column.name for column in node.insert_column_list]
     relations: tuple[rel.Relation, ...] = ()
@@ -34,7 +34,7 @@ def lower_insert(low: Lowering, node: Any) -> Lowered:
     return Lowered("INSERT", (write,))
 
 
-def _inserted_rows(low: Lowering, columns: list[str], rows: Any) -> Iterator[rel.Assignment]:
+def _inserted_rows(low: ResolvedLowering, columns: list[str], rows: Any) -> Iterator[rel.Assignment]:
     """VALUES: each column gets one of the values in its place."""
     for at, name in enumerate(columns):
         values = [row.value_list[at].value for row in rows if at < len(row.value_list)]
@@ -44,7 +44,7 @@ def _inserted_rows(low: Lowering, columns: list[str], rows: Any) -> Iterator[rel
 
 
 @states("UpdateStmt")
-def lower_update(low: Lowering, node: Any) -> Lowered:
+def lower_update(low: ResolvedLowering, node: Any) -> Lowered:
     target = lower_table(low, node.table_scan)
     relations = (low.scan(node.from_scan),) if unwrap(node.from_scan) is not None else ()
     assignments = tuple(each for item in node.update_item_list for each in _updates(low, item))
@@ -54,7 +54,7 @@ def lower_update(low: Lowering, node: Any) -> Lowered:
 
 
 @states("DeleteStmt")
-def lower_delete(low: Lowering, node: Any) -> Lowered:
+def lower_delete(low: ResolvedLowering, node: Any) -> Lowered:
     target = lower_table(low, node.table_scan)
     influences = tuple(_filters(low, node))
     return Lowered(
@@ -63,14 +63,14 @@ def lower_delete(low: Lowering, node: Any) -> Lowered:
 
 
 @states("TruncateStmt")
-def lower_truncate(low: Lowering, node: Any) -> Lowered:
+def lower_truncate(low: ResolvedLowering, node: Any) -> Lowered:
     target = lower_table(low, node.table_scan)
     write = rel.Write("TRUNCATE", target.table, (), (), tuple(_filters(low, node)), target, target_span=target.span)
     return Lowered("TRUNCATE", (write,))
 
 
 @states("MergeStmt")
-def lower_merge(low: Lowering, node: Any) -> Lowered:
+def lower_merge(low: ResolvedLowering, node: Any) -> Lowered:
     target = lower_table(low, node.table_scan)
     source = low.scan(node.from_scan)
     influences = [rel.Influence(Kind.MERGE, low.expression(node.merge_expr), low.span(node.merge_expr))]
@@ -91,7 +91,7 @@ def lower_merge(low: Lowering, node: Any) -> Lowered:
     return Lowered("MERGE", (write,))
 
 
-def _filters(low: Lowering, node: Any) -> Iterator[rel.Influence]:
+def _filters(low: ResolvedLowering, node: Any) -> Iterator[rel.Influence]:
     if unwrap(node.where_expr) is not None:
         yield rel.Influence(Kind.FILTER, low.expression(node.where_expr), low.span(node.where_expr))
 
@@ -99,7 +99,7 @@ def _filters(low: Lowering, node: Any) -> Iterator[rel.Influence]:
 # --------------------------------------------------------------------------------------------- SET clauses
 
 
-def _updates(low: Lowering, item: Any) -> Iterator[rel.Assignment]:
+def _updates(low: ResolvedLowering, item: Any) -> Iterator[rel.Assignment]:
     """The assignments of one SET item: a column, a field inside it, an element, or a nested statement on an array."""
     place = _target(low, item.target)
     if place is None:
@@ -120,8 +120,8 @@ def _updates(low: Lowering, item: Any) -> Iterator[rel.Assignment]:
         yield from _nested_insert(low, insert, column, path)
 
 
-def _inside(low: Lowering, item: Any) -> Iterator[rel.Assignment]:
-    """What is assigned inside the elements of an array: `arr[OFFSET(0)].x = …`, `UPDATE arr SET x = …`."""
+def _inside(low: ResolvedLowering, item: Any) -> Iterator[rel.Assignment]:
+    """Yield what is assigned inside the elements of an array: `arr[OFFSET(0)].x = …`, `UPDATE arr SET x = …`."""
     for each in item.update_item_element_list:
         yield from _updates(low, each.update_item)
     for update in item.update_list:
@@ -129,7 +129,9 @@ def _inside(low: Lowering, item: Any) -> Iterator[rel.Assignment]:
             yield from _updates(low, inner)
 
 
-def _nested_insert(low: Lowering, insert: Any, column: str, path: tuple[str, ...]) -> Iterator[rel.Assignment]:
+def _nested_insert(
+    low: ResolvedLowering, insert: Any, column: str, path: tuple[str, ...]
+) -> Iterator[rel.Assignment]:
     """`INSERT arr (…)`: new elements of an array."""
     if unwrap(insert.query) is not None:
         relation = low.scan(insert.query)
@@ -141,7 +143,7 @@ def _nested_insert(low: Lowering, insert: Any, column: str, path: tuple[str, ...
             yield rel.Assignment(column, low.expression(given.value), (*path, ELEMENT), low.span(given.value))
 
 
-def _target(low: Lowering, target: Any) -> tuple[str, tuple[str, ...]] | None:
+def _target(low: ResolvedLowering, target: Any) -> tuple[str, tuple[str, ...]] | None:
     """The column a SET item assigns to and the path inside it; an element of an array stands for its array."""
     node = unwrap(target)
     path: list[str] = []

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headwater.model import relation as rel
-from headwater.zetasql.lower.lowering import LITERAL, Lowering, location, lowers, unwrap
+from headwater.zetasql.lower.lowering import LITERAL, ResolvedLowering, location, lowers, unwrap
 from headwater.zetasql.messages import enums, types
 
 _SUBQUERY = enums.ResolvedSubqueryExprEnums
@@ -15,29 +15,29 @@ _KINDS = {
 
 
 @lowers("Literal", "Parameter", "SystemVariable", "DMLDefault")
-def lower_constant(low: Lowering, node: Any) -> rel.Expression:
+def lower_constant(low: ResolvedLowering, node: Any) -> rel.Expression:
     return LITERAL
 
 
 @lowers("ColumnRef")
-def lower_column_ref(low: Lowering, node: Any) -> rel.Expression:
+def lower_column_ref(low: ResolvedLowering, node: Any) -> rel.Expression:
     return rel.Ref(low.id(node.column), low.span(node))
 
 
 @lowers("Constant")
-def lower_variable(low: Lowering, node: Any) -> rel.Expression:
+def lower_variable(low: ResolvedLowering, node: Any) -> rel.Expression:
     """A script variable: what it was last set to."""
     return low.around.variables.get(node.constant.name.lower(), LITERAL)
 
 
 @lowers("ArgumentRef", "ExpressionColumn")
-def lower_argument(low: Lowering, node: Any) -> rel.Expression:
+def lower_argument(low: ResolvedLowering, node: Any) -> rel.Expression:
     """A parameter of the function whose body this is."""
     return low.arguments.get(node.name.lower(), LITERAL)
 
 
 @lowers("Cast")
-def lower_cast(low: Lowering, node: Any) -> rel.Expression:
+def lower_cast(low: ResolvedLowering, node: Any) -> rel.Expression:
     """CAST as written; a coercion that ZetaSQL put in has no place in the text, and at most renames fields."""
     inner = coerce(low.expression(node.expr), type_of(unwrap(node.expr)), node.parent.type)
     if location(node) is None:
@@ -62,7 +62,7 @@ def coerce(value: rel.Expression, given: Any, wanted: Any) -> rel.Expression:
 
 
 def same_names(given: Any, wanted: Any) -> bool:
-    """Whether two types have the same field names, all the way down."""
+    """Return whether two types have the same field names, all the way down."""
     if given.type_kind == types.TYPE_ARRAY and wanted.type_kind == types.TYPE_ARRAY:
         return same_names(given.array_type.element_type, wanted.array_type.element_type)
     if given.type_kind != types.TYPE_STRUCT or wanted.type_kind != types.TYPE_STRUCT:
@@ -74,13 +74,13 @@ def same_names(given: Any, wanted: Any) -> bool:
 
 
 @lowers("MakeStruct")
-def lower_make_struct(low: Lowering, node: Any) -> rel.Expression:
+def lower_make_struct(low: ResolvedLowering, node: Any) -> rel.Expression:
     names = field_names(node.parent.type)
     return rel.MakeStruct(tuple(zip(names, map(low.expression, node.field_list))))
 
 
 @lowers("GetStructField")
-def lower_get_field(low: Lowering, node: Any) -> rel.Expression:
+def lower_get_field(low: ResolvedLowering, node: Any) -> rel.Expression:
     operand = unwrap(node.expr)
     names = field_names(type_of(operand))
     name = names[node.field_idx] if node.field_idx < len(names) else f"_field_{node.field_idx + 1}"
@@ -88,17 +88,17 @@ def lower_get_field(low: Lowering, node: Any) -> rel.Expression:
 
 
 @lowers("GetJsonField")
-def lower_json_field(low: Lowering, node: Any) -> rel.Expression:
+def lower_json_field(low: ResolvedLowering, node: Any) -> rel.Expression:
     return rel.GetField(low.expression(node.expr), node.field_name)
 
 
 @lowers("GetRowField")
-def lower_row_field(low: Lowering, node: Any) -> rel.Expression:
+def lower_row_field(low: ResolvedLowering, node: Any) -> rel.Expression:
     return rel.GetField(low.expression(node.expr), node.column.name)
 
 
 @lowers("Flatten")
-def lower_flatten(low: Lowering, node: Any) -> rel.Expression:
+def lower_flatten(low: ResolvedLowering, node: Any) -> rel.Expression:
     """`FLATTEN(items.parts.name)`: each step takes the elements of the one before."""
     value: rel.Expression = rel.Element(low.expression(node.expr))
     for step in node.get_field_list:
@@ -110,17 +110,17 @@ def lower_flatten(low: Lowering, node: Any) -> rel.Expression:
 
 
 @lowers("FlattenedArg")
-def lower_flattened(low: Lowering, node: Any) -> rel.Expression:
+def lower_flattened(low: ResolvedLowering, node: Any) -> rel.Expression:
     return low.flattened[-1] if low.flattened else LITERAL
 
 
 @lowers("WithExpr")
-def lower_with(low: Lowering, node: Any) -> rel.Expression:
+def lower_with(low: ResolvedLowering, node: Any) -> rel.Expression:
     return rel.Let(tuple(map(low.computed, node.assignment_list)), low.expression(node.expr))
 
 
 @lowers("SubqueryExpr")
-def lower_subquery(low: Lowering, node: Any) -> rel.Expression:
+def lower_subquery(low: ResolvedLowering, node: Any) -> rel.Expression:
     kind = _KINDS.get(node.subquery_type, rel.SubqueryKind.IN)
     columns = scan_columns(node.subquery)
     relation = low.scan(node.subquery)
@@ -131,7 +131,7 @@ def lower_subquery(low: Lowering, node: Any) -> rel.Expression:
 
 
 @lowers("ReplaceField")
-def lower_replace_field(low: Lowering, node: Any) -> rel.Expression:
+def lower_replace_field(low: ResolvedLowering, node: Any) -> rel.Expression:
     """REPLACE_FIELDS on a struct: its fields, some of them with another value."""
     whole = low.expression(node.expr)
     names = field_names(type_of(unwrap(node.expr)))
@@ -148,25 +148,25 @@ def lower_replace_field(low: Lowering, node: Any) -> rel.Expression:
 
 
 @lowers("GetProtoField", "GetProtoOneof", "FilterField", "UpdateConstructor", "GraphGetElementProperty")
-def lower_inner(low: Lowering, node: Any) -> rel.Expression:
+def lower_inner(low: ResolvedLowering, node: Any) -> rel.Expression:
     """Something of a value whose inside we do not know."""
     return rel.Call("field", (low.expression(node.expr),))
 
 
 @lowers("MakeProto")
-def lower_make_proto(low: Lowering, node: Any) -> rel.Expression:
+def lower_make_proto(low: ResolvedLowering, node: Any) -> rel.Expression:
     return rel.Call("struct", tuple(low.expression(field.expr) for field in node.field_list))
 
 
 @lowers("ArrayAggregate")
-def lower_array_aggregate(low: Lowering, node: Any) -> rel.Expression:
+def lower_array_aggregate(low: ResolvedLowering, node: Any) -> rel.Expression:
     element = rel.Computed(low.attribute(node.element_column), rel.Element(low.expression(node.array)))
     before = tuple(map(low.computed, node.pre_aggregate_computed_column_list))
     return rel.Let((element, *before), low.expression(node.aggregate))
 
 
 @lowers("CatalogColumnRef", "GraphMakeElement", "GraphIsLabeledPredicate")
-def lower_nothing(low: Lowering, node: Any) -> rel.Expression:
+def lower_nothing(low: ResolvedLowering, node: Any) -> rel.Expression:
     return LITERAL
 
 

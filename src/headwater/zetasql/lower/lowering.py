@@ -1,6 +1,6 @@
 """The state of lowering one statement, and the registry of what lowers which node.
 The modules beside this one register a function per message type with `@lowers(...)` (expressions) and `@builds(...)`
-(scans). They call each other through `Lowering`, so none imports another that imports it.
+(scans). They call each other through `ResolvedLowering`, so none imports another that imports it.
 Ids: ZetaSQL numbers columns from 1 in each analysis. Trees of several analyses meet in one statement (the body of a
 function, the value of a variable), so each lowering has a block of numbers of its own."""
 
@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Protocol, TypeAlias
 
 from headwater.errors import Issue, IssueCode, Severity
-from headwater.lineage.known import KnownTable
+from headwater.lineage.known_table import KnownTable
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import TableName
 from headwater.model.relation import Attribute, Computed, Expression, Literal, Ref, Relation
@@ -27,7 +27,7 @@ LITERAL = Literal()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an analysed text stands in its source: `start` is the byte offset of its first byte.
+    """The place of an analysed text in its source: `start` is the byte offset of its first byte.
     `exact` False means that it stands nowhere (a computed string): then nothing in it has a span."""
 
     source: Source
@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
+class ResolvedRoutine:
     """A function or table function, and how to come by its body. `statement` is the resolved CREATE statement. A
     function with parameters of ANY TYPE or ANY TABLE has no body until the types of a call are known: `specialize`
     then resolves it for that call. `opaque` says why there is none."""
@@ -72,16 +72,16 @@ class Qualify(Protocol):
 
 @dataclass(slots=True)
 class Surroundings:
-    """What a statement can refer to besides its own text."""
+    """The names that a statement can refer to besides its own text."""
 
     tables: Mapping[str, KnownTable] = field(default_factory=dict)  # by the full name given to ZetaSQL
-    routines: Mapping[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
+    routines: Mapping[str, ResolvedRoutine] = field(default_factory=dict)  # by dotted name, lower case
     variables: Mapping[str, Expression] = field(default_factory=dict)  # by name, lower case
     qualify: "Qualify" = lambda path, temporary=False: TableName(tuple(".".join(path).split(".")))
     resolver: SchemaResolver = field(default_factory=SchemaResolver)  # the schema at this point of the script
 
 
-class Lowering:
+class ResolvedLowering:
     """One resolved statement on its way to the relation tree."""
 
     def __init__(self, place: Place, around: Surroundings) -> None:
@@ -188,8 +188,8 @@ class UnsupportedNode(Exception):
     """A node of the resolved tree that has no lineage rule; the name is that of its message."""
 
 
-_Lower: TypeAlias = Callable[[Lowering, Any], Expression]
-_Build: TypeAlias = Callable[[Lowering, Any], Relation]
+_Lower: TypeAlias = Callable[[ResolvedLowering, Any], Expression]
+_Build: TypeAlias = Callable[[ResolvedLowering, Any], Relation]
 _EXPRESSIONS: dict[type, _Lower] = {}
 _SCANS: dict[type, _Build] = {}
 _WRAPPERS: dict[type, bool] = {}

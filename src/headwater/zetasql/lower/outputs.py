@@ -8,14 +8,16 @@ from typing import Any
 from headwater.lineage.effects import ColumnDefinition
 from headwater.model.relation import Assignment, GetField, Ref
 from headwater.zetasql.lower.expressions import field_names
-from headwater.zetasql.lower.lowering import Lowering
+from headwater.zetasql.lower.lowering import ResolvedLowering
 from headwater.zetasql.messages import types
 from headwater.zetasql.types import type_text
 
 _ANONYMOUS = re.compile(r"\$|$")
 
 
-def output_assignments(low: Lowering, columns: Iterable[Any], *, value_table: bool = False) -> list[Assignment]:
+def output_assignments(
+    low: ResolvedLowering, columns: Iterable[Any], *, value_table: bool = False
+) -> list[Assignment]:
     """One value per output column. The fields of SELECT AS STRUCT are columns."""
     given = list(columns)
     if value_table and len(given) == 1:
@@ -28,7 +30,7 @@ def output_assignments(low: Lowering, columns: Iterable[Any], *, value_table: bo
     return expand(low, values, [each.column.type for each in given])
 
 
-def expand(low: Lowering, assignments: list[Assignment], kinds: list[Any]) -> list[Assignment]:
+def expand(low: ResolvedLowering, assignments: list[Assignment], kinds: list[Any]) -> list[Assignment]:
     """The same assignments, of structs leaf by leaf if so asked; an array is a leaf."""
     if not low.expand_structs:
         return assignments

@@ -4,7 +4,7 @@ from typing import Any
 
 from headwater.model import relation as rel
 from headwater.zetasql.lower.expressions import scan_columns
-from headwater.zetasql.lower.lowering import LITERAL, Lowering, builds, message_type, table_name, unwrap
+from headwater.zetasql.lower.lowering import LITERAL, ResolvedLowering, builds, message_type, table_name, unwrap
 from headwater.zetasql.messages import enums
 
 _RECURSIVE = message_type("RecursiveScan")
@@ -17,16 +17,16 @@ _RECURSIVE_UNION_ALL = enums.ResolvedRecursiveScanEnums.RecursiveSetOperationTyp
 
 
 @builds("SingleRowScan", "UnsetArgumentScan")
-def build_single_row(low: Lowering, node: Any) -> rel.Relation:
+def build_single_row(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.Values((), ())
 
 
 @builds("TableScan")
-def build_table(low: Lowering, node: Any) -> rel.Relation:
+def build_table(low: ResolvedLowering, node: Any) -> rel.Relation:
     return lower_table(low, node)
 
 
-def lower_table(low: Lowering, node: Any) -> rel.Scan:
+def lower_table(low: ResolvedLowering, node: Any) -> rel.Scan:
     """A stored table, by its full name; the short name is never an identity."""
     dotted = node.table.full_name or node.table.name
     known = low.around.tables.get(dotted)
@@ -50,18 +50,18 @@ def lower_table(low: Lowering, node: Any) -> rel.Scan:
 
 
 @builds("ProjectScan")
-def build_project(low: Lowering, node: Any) -> rel.Relation:
+def build_project(low: ResolvedLowering, node: Any) -> rel.Relation:
     input = low.scan(node.input_scan)
     return rel.Project(input, tuple(map(low.computed, node.expr_list))) if node.expr_list else input
 
 
 @builds("FilterScan")
-def build_filter(low: Lowering, node: Any) -> rel.Relation:
+def build_filter(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.Filter(low.scan(node.input_scan), low.expression(node.filter_expr), low.span(node.filter_expr))
 
 
 @builds("JoinScan")
-def build_join(low: Lowering, node: Any) -> rel.Relation:
+def build_join(low: ResolvedLowering, node: Any) -> rel.Relation:
     has_condition = unwrap(node.join_expr) is not None
     return rel.Join(
         low.scan(node.left_scan),
@@ -72,7 +72,7 @@ def build_join(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("ArrayScan")
-def build_array(low: Lowering, node: Any) -> rel.Relation:
+def build_array(low: ResolvedLowering, node: Any) -> rel.Relation:
     """UNNEST: the element column is some element of the array; the offset is made of nothing."""
     arrays = tuple(map(low.expression, node.array_expr_list))
     columns = [
@@ -90,7 +90,7 @@ def build_array(low: Lowering, node: Any) -> rel.Relation:
 
 @builds("AggregateScan", "AnonymizedAggregateScan", "DifferentialPrivacyAggregateScan")
 @builds("AggregationThresholdAggregateScan")
-def build_aggregate(low: Lowering, node: Any) -> rel.Relation:
+def build_aggregate(low: ResolvedLowering, node: Any) -> rel.Relation:
     base = node.parent
     columns = [low.computed(column) for column in base.aggregate_list]
     for grouping in base.grouping_call_list:
@@ -101,11 +101,11 @@ def build_aggregate(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("AnalyticScan")
-def build_windows(low: Lowering, node: Any) -> rel.Relation:
+def build_windows(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.Project(low.scan(node.input_scan), tuple(lower_windows(low, node.function_group_list)))
 
 
-def lower_windows(low: Lowering, groups: Any) -> list[rel.Computed]:
+def lower_windows(low: ResolvedLowering, groups: Any) -> list[rel.Computed]:
     """The columns of window functions, each with the keys of its window."""
     columns = []
     for group in groups:
@@ -123,7 +123,7 @@ def lower_windows(low: Lowering, groups: Any) -> list[rel.Computed]:
     return columns
 
 
-def window_keys(low: Lowering, group: Any) -> tuple[rel.Expression, ...]:
+def window_keys(low: ResolvedLowering, group: Any) -> tuple[rel.Expression, ...]:
     """PARTITION BY and ORDER BY of a window."""
     partition = map(low.expression, group.partition_by.partition_by_list)
     order = (low.expression(item.column_ref) for item in group.order_by.order_by_item_list)
@@ -131,18 +131,18 @@ def window_keys(low: Lowering, group: Any) -> tuple[rel.Expression, ...]:
 
 
 @builds("SetOperationScan")
-def build_set_operation(low: Lowering, node: Any) -> rel.Relation:
+def build_set_operation(low: ResolvedLowering, node: Any) -> rel.Relation:
     attributes = tuple(map(low.attribute, node.parent.column_list))
     branches = tuple(_branch(low, item) for item in node.input_item_list)
     return rel.SetOp(_OPERATORS.get(node.op_type, "union"), attributes, branches, node.op_type != _UNION_ALL)
 
 
-def _branch(low: Lowering, item: Any) -> rel.Branch:
+def _branch(low: ResolvedLowering, item: Any) -> rel.Branch:
     return rel.Branch(low.scan(item.scan), tuple(map(low.id, item.output_column_list)))
 
 
 @builds("OrderByScan")
-def build_order(low: Lowering, node: Any) -> rel.Relation:
+def build_order(low: ResolvedLowering, node: Any) -> rel.Relation:
     items = node.order_by_item_list
     spans = [span for span in map(low.span, items) if span is not None]
     keys = tuple(low.expression(item.column_ref) for item in items)
@@ -151,7 +151,7 @@ def build_order(low: Lowering, node: Any) -> rel.Relation:
 
 @builds("LimitOffsetScan", "SampleScan", "AssertScan", "BarrierScan", "ExecuteAsRoleScan", "LogScan")
 @builds("StaticDescribeScan")
-def build_passing(low: Lowering, node: Any) -> rel.Relation:
+def build_passing(low: ResolvedLowering, node: Any) -> rel.Relation:
     """Scans that keep the columns of their input as they are."""
     return low.scan(node.input_scan)
 
@@ -160,7 +160,7 @@ def build_passing(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("WithScan")
-def build_with(low: Lowering, node: Any) -> rel.Relation:
+def build_with(low: ResolvedLowering, node: Any) -> rel.Relation:
     ctes = []
     for entry in node.with_entry_list:
         id = low.cte(entry.with_query_name)
@@ -169,12 +169,12 @@ def build_with(low: Lowering, node: Any) -> rel.Relation:
     return rel.With(tuple(ctes), low.scan(node.query))
 
 
-def _cte_body(low: Lowering, node: Any, id: int) -> rel.Relation:
+def _cte_body(low: ResolvedLowering, node: Any, id: int) -> rel.Relation:
     scan = unwrap(node)
     return _recursive(low, scan, id) if type(scan) is _RECURSIVE else low.scan(scan)
 
 
-def _recursive(low: Lowering, node: Any, id: int) -> rel.Relation:
+def _recursive(low: ResolvedLowering, node: Any, id: int) -> rel.Relation:
     """The two terms of a recursive query; inside the second, the query itself is CTE `id`."""
     first = _branch(low, node.non_recursive_term)
     with low.inside(low.recursive, id):
@@ -188,7 +188,7 @@ def _recursive(low: Lowering, node: Any, id: int) -> rel.Relation:
 
 
 @builds("RecursiveScan")
-def build_recursive(low: Lowering, node: Any) -> rel.Relation:
+def build_recursive(low: ResolvedLowering, node: Any) -> rel.Relation:
     """A recursive query that is not the body of a WITH entry: `|> RECURSIVE UNION`, or one inside other operators."""
     id = low.new_id()
     columns = tuple(map(low.id, node.parent.column_list))
@@ -196,10 +196,10 @@ def build_recursive(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("RecursiveRefScan")
-def build_recursive_ref(low: Lowering, node: Any) -> rel.Relation:
+def build_recursive_ref(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.CteRef(low.recursive[-1], tuple(map(low.attribute, node.parent.column_list)))
 
 
 @builds("WithRefScan")
-def build_with_ref(low: Lowering, node: Any) -> rel.Relation:
+def build_with_ref(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.CteRef(low.cte(node.with_query_name), tuple(map(low.attribute, node.parent.column_list)))

@@ -6,12 +6,12 @@ from headwater.model import relation as rel
 from headwater.zetasql.builtins import PSEUDO_COLUMNS
 from headwater.zetasql.lower.calls import body_lowering
 from headwater.zetasql.lower.expressions import scan_columns
-from headwater.zetasql.lower.lowering import LITERAL, Lowering, Routine, builds, table_name, unwrap
+from headwater.zetasql.lower.lowering import LITERAL, ResolvedLowering, ResolvedRoutine, builds, table_name, unwrap
 from headwater.zetasql.lower.queries import lower_windows, window_keys
 
 
 @builds("PivotScan")
-def build_pivot(low: Lowering, node: Any) -> rel.Relation:
+def build_pivot(low: ResolvedLowering, node: Any) -> rel.Relation:
     """Each new column is an aggregate over the rows in which FOR has one of the values: FOR decides, not makes."""
     chosen_by = low.expression(node.for_expr)
     expressions = [low.expression(each) for each in node.pivot_expr_list]
@@ -35,7 +35,7 @@ def _among(aggregate: rel.Expression, condition: rel.Expression) -> rel.Expressi
 
 
 @builds("UnpivotScan")
-def build_unpivot(low: Lowering, node: Any) -> rel.Relation:
+def build_unpivot(low: ResolvedLowering, node: Any) -> rel.Relation:
     """Value column i takes, row by row, column i of each group in the IN list; the label is written in the text."""
     columns = [
         rel.Computed(
@@ -54,7 +54,7 @@ def build_unpivot(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("MatchRecognizeScan")
-def build_match(low: Lowering, node: Any) -> rel.Relation:
+def build_match(low: ResolvedLowering, node: Any) -> rel.Relation:
     """Measures are aggregates per match; the definitions of the pattern's variables decide which rows match."""
     groups = node.analytic_function_group_list
     relation: rel.Relation = rel.Project(low.scan(node.input_scan), tuple(lower_windows(low, groups)))
@@ -69,7 +69,7 @@ def build_match(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("GroupRowsScan")
-def build_group_rows(low: Lowering, node: Any) -> rel.Relation:
+def build_group_rows(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.Generate(None, tuple(map(low.computed, node.input_column_list)))
 
 
@@ -77,7 +77,7 @@ def build_group_rows(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("TVFScan")
-def build_table_function(low: Lowering, node: Any) -> rel.Relation:
+def build_table_function(low: ResolvedLowering, node: Any) -> rel.Relation:
     name = ".".join(node.tvf.name.split(".")) or "table function"
     routine = low.around.routines.get(name.lower())
     attributes = tuple(map(low.attribute, node.parent.column_list))
@@ -93,11 +93,11 @@ def build_table_function(low: Lowering, node: Any) -> rel.Relation:
     return rel.TableFunction(name, attributes, scalars, tuple(_inputs(low, node)))
 
 
-def _reason(routine: Routine | None) -> str:
+def _reason(routine: ResolvedRoutine | None) -> str:
     return (routine.opaque if routine is not None else None) or "its body is not known"
 
 
-def _inputs(low: Lowering, node: Any) -> list[rel.Branch]:
+def _inputs(low: ResolvedLowering, node: Any) -> list[rel.Branch]:
     inputs = []
     for argument in node.argument_list:
         if argument.HasField("scan"):
@@ -113,7 +113,7 @@ def given_columns(argument: Any) -> list[Any]:
 
 
 def _inlined(
-    low: Lowering, node: Any, routine: Routine, attributes: tuple[rel.Attribute, ...]
+    low: ResolvedLowering, node: Any, routine: ResolvedRoutine, attributes: tuple[rel.Attribute, ...]
 ) -> rel.Relation | None:
     """The body of a table function in SQL, its outputs under the ids they have at the call."""
     special = routine.specialize(node) if routine.specialize else None
@@ -146,7 +146,7 @@ def _inlined(
 
 
 @builds("RelationArgumentScan")
-def build_relation_argument(low: Lowering, node: Any) -> rel.Relation:
+def build_relation_argument(low: ResolvedLowering, node: Any) -> rel.Relation:
     """The table a table function was called with; outside of a call, rows of nothing."""
     attributes = tuple(map(low.attribute, node.parent.column_list))
     given = low.relations.get(node.name.lower())
@@ -160,7 +160,7 @@ def build_relation_argument(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("PipeIfScan")
-def build_pipe_if(low: Lowering, node: Any) -> rel.Relation:
+def build_pipe_if(low: ResolvedLowering, node: Any) -> rel.Relation:
     """`|> IF`: ZetaSQL has already chosen the case."""
     if not 0 <= node.selected_case < len(node.if_case_list):
         return low.scan(node.input_scan)
@@ -174,10 +174,10 @@ def build_pipe_if(low: Lowering, node: Any) -> rel.Relation:
 
 
 @builds("PipeTeeScan", "PipeForkScan")
-def build_pipe_tee(low: Lowering, node: Any) -> rel.Relation:
+def build_pipe_tee(low: ResolvedLowering, node: Any) -> rel.Relation:
     return low.scan(node.input_scan)
 
 
 @builds("SubpipelineInputScan")
-def build_pipeline_input(low: Lowering, node: Any) -> rel.Relation:
+def build_pipeline_input(low: ResolvedLowering, node: Any) -> rel.Relation:
     return rel.CteRef(low.pipelines[-1], ())

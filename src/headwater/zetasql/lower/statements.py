@@ -10,13 +10,13 @@ from headwater.lineage.schema import ConstraintType, TableConstraintInfo
 from headwater.lineage.script import Lowered
 from headwater.model.names import TableName
 from headwater.model.relation import WILDCARD, Assignment, Attribute, OneOf, Ref, Relation, Scan, Write
-from headwater.zetasql.lower.lowering import Lowering, message_type, unwrap
+from headwater.zetasql.lower.lowering import ResolvedLowering, message_type, unwrap
 from headwater.zetasql.lower.outputs import output_assignments, output_definitions
 from headwater.zetasql.messages import enums
 from headwater.zetasql.types import type_text
 
 _CREATE = enums.ResolvedCreateStatementEnums
-_Lower: TypeAlias = Callable[[Lowering, Any], Lowered]
+_Lower: TypeAlias = Callable[[ResolvedLowering, Any], Lowered]
 _STATEMENTS: dict[type, _Lower] = {}
 
 
@@ -30,7 +30,7 @@ def states(*names: str) -> Callable[[_Lower], _Lower]:
     return register
 
 
-def lower_statement(low: Lowering, statement: Any) -> Lowered:
+def lower_statement(low: ResolvedLowering, statement: Any) -> Lowered:
     """Lower a resolved statement. One that has nothing to do with data comes back empty, under its name."""
     node = unwrap(statement)
     lower = _STATEMENTS.get(type(node))
@@ -46,13 +46,13 @@ def statement_name(node: Any) -> str:
 
 
 @states("QueryStmt")
-def lower_query(low: Lowering, node: Any) -> Lowered:
+def lower_query(low: ResolvedLowering, node: Any) -> Lowered:
     assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
     return Lowered("SELECT", (Write("SELECT", None, tuple(assignments), (low.scan(node.query),)),))
 
 
 @states("CreateTableAsSelectStmt")
-def lower_create_as(low: Lowering, node: Any) -> Lowered:
+def lower_create_as(low: ResolvedLowering, node: Any) -> Lowered:
     assignments = output_assignments(low, node.output_column_list, value_table=node.parent.is_value_table)
     columns = output_definitions(node.output_column_list, value_table=node.parent.is_value_table)
     names = [definition.name for definition in node.parent.column_definition_list]
@@ -64,7 +64,7 @@ def lower_create_as(low: Lowering, node: Any) -> Lowered:
 
 
 @states("CreateViewStmt", "CreateMaterializedViewStmt")
-def lower_view(low: Lowering, node: Any) -> Lowered:
+def lower_view(low: ResolvedLowering, node: Any) -> Lowered:
     kind = "CREATE_VIEW" if type(node) is message_type("CreateViewStmt") else "CREATE_MATERIALIZED_VIEW"
     view = node.parent
     assignments = output_assignments(low, view.output_column_list, value_table=view.is_value_table)
@@ -73,7 +73,7 @@ def lower_view(low: Lowering, node: Any) -> Lowered:
 
 
 @states("CreateModelStmt")
-def lower_model(low: Lowering, node: Any) -> Lowered:
+def lower_model(low: ResolvedLowering, node: Any) -> Lowered:
     assignments = output_assignments(low, node.output_column_list)
     relations: tuple[Relation, ...] = (low.scan(node.query),) if unwrap(node.query) is not None else ()
     for query in node.aliased_query_list:
@@ -85,7 +85,7 @@ def lower_model(low: Lowering, node: Any) -> Lowered:
 
 
 @states("CreateTableStmt")
-def lower_create(low: Lowering, node: Any) -> Lowered:
+def lower_create(low: ResolvedLowering, node: Any) -> Lowered:
     """CREATE TABLE, and its forms that take another table's columns (LIKE) or also its rows (CLONE, COPY)."""
     create = node.parent.parent
     for kind, scan in (("CREATE_TABLE_CLONE", node.clone_from), ("CREATE_TABLE_COPY", node.copy_from)):
@@ -105,7 +105,7 @@ def lower_create(low: Lowering, node: Any) -> Lowered:
     return Lowered("CREATE_TABLE", effects=(effect_of,), target=target)
 
 
-def _keys(low: Lowering, base: Any) -> tuple[TableConstraintInfo, ...]:
+def _keys(low: ResolvedLowering, base: Any) -> tuple[TableConstraintInfo, ...]:
     """PRIMARY KEY and FOREIGN KEY, of the table or of a column."""
     found = []
     if base.primary_key.column_name_list:
@@ -127,7 +127,7 @@ def _keys(low: Lowering, base: Any) -> tuple[TableConstraintInfo, ...]:
 
 
 @states("CreateExternalTableStmt")
-def lower_external(low: Lowering, node: Any) -> Lowered:
+def lower_external(low: ResolvedLowering, node: Any) -> Lowered:
     """An external table is fed by the files it names."""
     create = node.parent.parent
     target, span = target_of(low, create)
@@ -143,18 +143,18 @@ def lower_external(low: Lowering, node: Any) -> Lowered:
 
 
 @states("CreateSnapshotTableStmt")
-def lower_snapshot(low: Lowering, node: Any) -> Lowered:
+def lower_snapshot(low: ResolvedLowering, node: Any) -> Lowered:
     return _copied(low, node.parent, "CREATE_SNAPSHOT_TABLE", node.clone_from)
 
 
 @states("CloneDataStmt")
-def lower_clone_data(low: Lowering, node: Any) -> Lowered:
+def lower_clone_data(low: ResolvedLowering, node: Any) -> Lowered:
     target = low.around.tables.get(node.target_table.table.full_name)
     name = target.name if target is not None else TableName(tuple(node.target_table.table.full_name.split(".")))
     return Lowered("CLONE_DATA", (_copy("CLONE_DATA", name, low, node.clone_from),))
 
 
-def _copied(low: Lowering, create: Any, kind: str, scan: Any) -> Lowered:
+def _copied(low: ResolvedLowering, create: Any, kind: str, scan: Any) -> Lowered:
     target, span = target_of(low, create)
     write = _copy(kind, target, low, scan)
     original = next((each for each in write.relations if isinstance(each, Scan)), None)
@@ -164,7 +164,7 @@ def _copied(low: Lowering, create: Any, kind: str, scan: Any) -> Lowered:
     return Lowered(kind, (dataclasses.replace(write, target_span=span),), effects)
 
 
-def _copy(kind: str, target: TableName, low: Lowering, scan: Any) -> Write:
+def _copy(kind: str, target: TableName, low: ResolvedLowering, scan: Any) -> Write:
     """Every column of one table to the column of that name in another."""
     node = unwrap(scan)
     while "table" not in type(node).DESCRIPTOR.fields_by_name:  # a filter around it
@@ -178,7 +178,7 @@ def _copy(kind: str, target: TableName, low: Lowering, scan: Any) -> Write:
 
 
 @states("ExportDataStmt")
-def lower_export(low: Lowering, node: Any) -> Lowered:
+def lower_export(low: ResolvedLowering, node: Any) -> Lowered:
     uris = option_texts(node.option_list, "uri")
     assignments = output_assignments(low, node.output_column_list, value_table=node.is_value_table)
     target = file_table(uris[0]) if uris else None
@@ -186,7 +186,7 @@ def lower_export(low: Lowering, node: Any) -> Lowered:
 
 
 @states("AuxLoadDataStmt")
-def lower_load(low: Lowering, node: Any) -> Lowered:
+def lower_load(low: ResolvedLowering, node: Any) -> Lowered:
     target = low.around.qualify(tuple(node.name_path))
     columns = column_definitions(node.column_definition_list)
     effects = (CreateTable(target, columns, node.is_temp_table, keeps_existing=True),) if columns else ()
@@ -195,7 +195,7 @@ def lower_load(low: Lowering, node: Any) -> Lowered:
 
 
 def _from_files(
-    low: Lowering, kind: str, *, target: TableName, uris: list[str], columns: tuple[ColumnDefinition, ...]
+    low: ResolvedLowering, kind: str, *, target: TableName, uris: list[str], columns: tuple[ColumnDefinition, ...]
 ) -> Write:
     """Columns of files that are not known by name go to the columns of a table, listed or not."""
     doubt = "the columns of the files are not known"
@@ -209,7 +209,7 @@ def _from_files(
 # -------------------------------------------------------------------------------------------------- shared
 
 
-def created(low: Lowering, create: Any, write: Write, columns: tuple[ColumnDefinition, ...]) -> Lowered:
+def created(low: ResolvedLowering, create: Any, write: Write, columns: tuple[ColumnDefinition, ...]) -> Lowered:
     """A table or view made of a query: the write gets its target, and the schema a table."""
     target, span = target_of(low, create)
     effect = CreateTable(target, columns, is_temporary(create), keeps_existing(create), span=span)
@@ -217,7 +217,7 @@ def created(low: Lowering, create: Any, write: Write, columns: tuple[ColumnDefin
     return Lowered(write.statement_type, (write,), (effect,))
 
 
-def target_of(low: Lowering, create: Any) -> tuple[TableName, Any]:
+def target_of(low: ResolvedLowering, create: Any) -> tuple[TableName, Any]:
     """The name a CREATE statement gives, and where it stands."""
     path = tuple(create.name_path)
     return low.around.qualify(path, temporary=is_temporary(create)), low.span(create)

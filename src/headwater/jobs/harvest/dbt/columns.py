@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from headwater.jobs.harvest.dbt.resources import Node, SourceTable, seed_columns
-from headwater.jobs.harvest.dbt.values import Column, Relation
+from headwater.jobs.harvest.dbt.resources import DbtNode, DbtSource, seed_columns
+from headwater.jobs.harvest.dbt.values import DbtColumn, Relation
 from headwater.lineage.resolver import SchemaResolver
 from headwater.lineage.schema import ColumnSchema, SchemaMetadata, SchemaTable
 from headwater.lineage.script import analyze_script
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headwater.jobs.harvest.dbt.renderer import Renderer
 
 
-def columns_of(renderer: "Renderer", relation: Any) -> list[Column]:
+def columns_of(renderer: "Renderer", relation: Any) -> list[DbtColumn]:
     """The columns of a relation. When they are not known there are none, and the template is in doubt."""
     known = _known(renderer, relation.origin) if isinstance(relation, Relation) else {}
     if not known:
@@ -22,26 +22,26 @@ def columns_of(renderer: "Renderer", relation: Any) -> list[Column]:
         message = f"the template asks for the columns of `{name}`, which are not known"
         renderer.environment.doubt(message, name, "declare them in the project's YAML, or harvest the manifest")
     unknown = renderer.environment.scope["api"].Column.translate_type("string")
-    return [Column(name, type or unknown, renderer.dialect) for name, type in known.items()]
+    return [DbtColumn(name, type or unknown, renderer.dialect) for name, type in known.items()]
 
 
-def _known(renderer: "Renderer", origin: Node | SourceTable | None) -> dict[str, str | None]:
+def _known(renderer: "Renderer", origin: DbtNode | DbtSource | None) -> dict[str, str | None]:
     match origin:
-        case Node(kind="seed"):
+        case DbtNode(kind="seed"):
             types = renderer.config(origin).get("column_types") or {}
             return {name: types.get(name) for name in seed_columns(origin.path)}
-        case Node():
+        case DbtNode():
             if origin.unique_id not in renderer.columns:
                 renderer.columns[origin.unique_id] = origin.columns()  # for a circle
                 analysed = {} if origin.is_python else _analysed(renderer, origin)
                 renderer.columns[origin.unique_id] = analysed or origin.columns()
             return renderer.columns[origin.unique_id]
-        case SourceTable():
+        case DbtSource():
             return declared(origin)
     return {}
 
 
-def declared(source: SourceTable) -> dict[str, str | None]:
+def declared(source: DbtSource) -> dict[str, str | None]:
     """The columns that are declared for a source, with their types where these are."""
     found = {
         str(each["name"]): each.get("data_type")
@@ -51,7 +51,7 @@ def declared(source: SourceTable) -> dict[str, str | None]:
     return {name: str(type) if type else None for name, type in found.items()}
 
 
-def _analysed(renderer: "Renderer", node: Node) -> dict[str, str | None]:
+def _analysed(renderer: "Renderer", node: DbtNode) -> dict[str, str | None]:
     made = renderer.render(node)
     if made.failure is not None:
         return {}

@@ -8,7 +8,7 @@ from jinja2.runtime import Context
 from jinja2.utils import missing
 
 from headwater.analysis.sandbox import Sandbox
-from headwater.jobs.harvest.dbt.project import Macro, Project
+from headwater.jobs.harvest.dbt.project import DbtProject, Macro
 
 BUILTIN = "dbt"
 
@@ -74,7 +74,7 @@ class MacroEnvironment(Sandbox):
 
     context_class = _Names
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: DbtProject) -> None:
         super().__init__()
         self.project = project
         self.scope: dict[str, Any] = {}  # what is neither a macro nor of Jinja

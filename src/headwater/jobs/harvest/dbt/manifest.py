@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from headwater.errors import InputError
-from headwater.jobs.harvest.dbt.project import Macro, Package, Project, Target, own_macros
+from headwater.jobs.harvest.dbt.project import DbtProject, DbtTarget, Macro, Package, own_macros
 from headwater.jobs.harvest.dbt.renderer import Renderer
-from headwater.jobs.harvest.dbt.resources import Node, Resources, SourceTable
+from headwater.jobs.harvest.dbt.resources import DbtNode, DbtSource, Resources
 from headwater.jobs.harvest.dbt.scripts import Found, all_of, reader_script, script_of, table_of
 from headwater.jobs.harvest.dbt.values import Relation, written
 from headwater.jobs.harvest.dbt.words import project_words
@@ -34,10 +34,10 @@ def read_manifest(path: Path, dialect: str | None, variables: Mapping[str, Any])
     metadata = manifest.get("metadata") or {}
     kind = dialect or metadata.get("adapter_type")
     spoken = canonical_dialect(kind)
-    project = Project(
+    project = DbtProject(
         Package(str(metadata.get("project_name") or "project"), path.parent),
         {},
-        Target(str(metadata.get("adapter_type") or kind or "default")),
+        DbtTarget(str(metadata.get("adapter_type") or kind or "default")),
         own_macros([]) | _macros(manifest),
     )
     renderer = Renderer(project, _resources(manifest, spoken), variables, spoken)
@@ -79,7 +79,7 @@ def _resources(manifest: Mapping[str, Any], dialect: str) -> Resources:
         text = str(each.get("raw_code") or each.get("raw_sql") or "")
         path = Path(str(each.get("original_file_path") or id))
         version = each.get("version")
-        node = Node(str(each.get("name")), each["resource_type"], str(each.get("package_name")), path, text)
+        node = DbtNode(str(each.get("name")), each["resource_type"], str(each.get("package_name")), path, text)
         node.properties = {**each, "columns": list((each.get("columns") or {}).values())}
         node.version = None if version is None else str(version)
         resources.nodes[id] = node
@@ -90,7 +90,7 @@ def _resources(manifest: Mapping[str, Any], dialect: str) -> Resources:
         group, name = str(each.get("source_name")), str(each.get("name"))
         place = each.get("database"), str(each.get("schema") or group), str(each.get("identifier") or name)
         said = {**each, "columns": list((each.get("columns") or {}).values())}
-        resources.sources[(group, name)] = SourceTable(name, group, *place, said)
+        resources.sources[(group, name)] = DbtSource(name, group, *place, said)
     resources.exposures += [(Path(id), each) for id, each in (manifest.get("exposures") or {}).items()]
     resources.groups |= {str(each.get("name")): each for each in (manifest.get("groups") or {}).values()}
     return resources

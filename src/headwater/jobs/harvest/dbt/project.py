@@ -50,7 +50,7 @@ _OLD = {"model": "source-paths", "seed": "data-paths"}
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class DbtTarget:
     """The database a project runs against, as far as its profile tells."""
 
     type: str
@@ -82,12 +82,12 @@ class Macro:
 
 
 @dataclass
-class Project:
+class DbtProject:
     """A project, the packages installed with it, and their macros by package and name."""
 
     root: Package
     packages: dict[str, Package]
-    target: Target
+    target: DbtTarget
     macros: dict[str, dict[str, Macro]]
     warnings: list[str] = field(default_factory=list)
 
@@ -99,7 +99,7 @@ class Project:
         return list(dict.fromkeys([self.root.name, namespace]))
 
 
-def read_project(folder: Path, dialect: str | None, variables: Mapping[str, Any]) -> Project:
+def read_project(folder: Path, dialect: str | None, variables: Mapping[str, Any]) -> DbtProject:
     """The project in a folder, with the packages in `dbt_packages/` and macros of our own for those not installed.
 
     RAISES: InputError when its settings cannot be read.
@@ -118,7 +118,7 @@ def read_project(folder: Path, dialect: str | None, variables: Mapping[str, Any]
             packages.setdefault(found.name, found)
     target = _target(root, dialect, variables)
     macros = {name: dict(_macros(package, warnings)) for name, package in packages.items()}
-    return Project(root, packages, target, own_macros(warnings) | macros, warnings)
+    return DbtProject(root, packages, target, own_macros(warnings) | macros, warnings)
 
 
 def own_macros(warnings: list[str]) -> dict[str, dict[str, Macro]]:
@@ -175,7 +175,7 @@ def blocks(text: str) -> Iterator[tuple[str, str, str]]:
         yield begin[1], begin[2], text[begin.start() : at]
 
 
-def _target(root: Package, dialect: str | None, variables: Mapping[str, Any]) -> Target:
+def _target(root: Package, dialect: str | None, variables: Mapping[str, Any]) -> DbtTarget:
     """The target of the project's profile: from `profiles.yml` in the project, or where dbt keeps it."""
     wanted = str(root.settings.get("profile") or "default")
     kind = _ADAPTERS.get(dialect or "", dialect or "default")
@@ -193,8 +193,8 @@ def _target(root: Package, dialect: str | None, variables: Mapping[str, Any]) ->
             own = str(found.get("type") or kind)
             if own == "duckdb":  # the database is a file, and its name the file's
                 database = ""
-            return Target(own if dialect is None else kind, name, schema, database, wanted)
-    return Target(kind, profile=wanted)
+            return DbtTarget(own if dialect is None else kind, name, schema, database, wanted)
+    return DbtTarget(kind, profile=wanted)
 
 
 _ENV_VAR = re.compile(r"""\{\{\s*env_var\(\s*['"](\w+)['"]\s*(?:,\s*['"]([^'"]*)['"])?\s*\)[^}]*\}\}""")

@@ -14,8 +14,8 @@ from headwater.analysis.rendering import rendered_in, template_issue
 from headwater.analysis.template import Rendered
 from headwater.errors import Issue
 from headwater.jobs.harvest.dbt.macros import MacroEnvironment, Returned
-from headwater.jobs.harvest.dbt.project import Project
-from headwater.jobs.harvest.dbt.resources import Node, Resources
+from headwater.jobs.harvest.dbt.project import DbtProject
+from headwater.jobs.harvest.dbt.resources import DbtNode, Resources
 from headwater.jobs.harvest.dbt.scope import scope_of
 from headwater.jobs.harvest.dbt.values import Relation
 from headwater.text import Source
@@ -25,7 +25,7 @@ _DEPTH = 3000  # of calls: macros call macros, and a model may ask for the colum
 
 
 @dataclass
-class Made:
+class RenderedModel:
     """The text of a rendered node, and the text of a run that adds rows, where that differs."""
 
     full: Rendered
@@ -44,7 +44,7 @@ class Made:
 class _Work:
     """The node that is being rendered now."""
 
-    node: Node | None = None
+    node: DbtNode | None = None
     incremental: bool = False
     asked: bool = False  # for whether the run is incremental
     parsing: bool = False  # for the configuration alone
@@ -60,7 +60,7 @@ class _Configured(Exception):
 class Renderer:
     """Renders the nodes of a project, each once."""
 
-    def __init__(self, project: Project, resources: Resources, variables: Mapping[str, Any], dialect: str) -> None:
+    def __init__(self, project: DbtProject, resources: Resources, variables: Mapping[str, Any], dialect: str) -> None:
         self.project = project
         self.resources = resources
         self.variables = variables
@@ -71,22 +71,22 @@ class Renderer:
         self.environment.filters |= _FILTERS
         self.columns: dict[str, dict[str, str | None]] = {}  # of nodes, as far as somebody asked for them
         self._texts: dict[tuple[str, str], Any] = {}
-        self._made: dict[str, Made] = {}
+        self._made: dict[str, RenderedModel] = {}
         self._configs: dict[str, dict[str, Any]] = {}
         self._relations: dict[str, Relation] = {}
 
-    def render(self, node: Node) -> Made:
+    def render(self, node: DbtNode) -> RenderedModel:
         """Render a node. One that cannot be rendered gets a failure and the names that it seems to read."""
         if node.unique_id not in self._made:
             with _deep():
                 self._made[node.unique_id] = self._render(node)
         return self._made[node.unique_id]
 
-    def _render(self, node: Node) -> Made:
+    def _render(self, node: DbtNode) -> RenderedModel:
         source = Source(node.text, str(node.path))
         config = self.config(node)
         full, work, failure = self._once(node, source, incremental=False)
-        made = Made(full, reads=work.reads, failure=failure)
+        made = RenderedModel(full, reads=work.reads, failure=failure)
         if work.asked and failure is None and config.get("materialized") == "incremental":
             more, again, failure = self._once(node, source, incremental=True)
             made.reads |= again.reads
@@ -100,7 +100,7 @@ class Renderer:
             made.reads |= dict.fromkeys(self.named_in(node.text))
         return made
 
-    def _once(self, node: Node, source: Source, *, incremental: bool) -> tuple[Rendered, _Work, Issue | None]:
+    def _once(self, node: DbtNode, source: Source, *, incremental: bool) -> tuple[Rendered, _Work, Issue | None]:
         work = _Work(node, incremental, switched_on=self.config(node).get("enabled") is False)
         with self._working(work, source):
             try:
@@ -137,7 +137,7 @@ class Renderer:
                 return None
         return {"true": True, "false": False, "none": None, "": None}.get(str(made).lower(), made)
 
-    def config(self, node: Node) -> dict[str, Any]:
+    def config(self, node: DbtNode) -> dict[str, Any]:
         """The configuration of a node: that of its folders, its declaration, and its own text."""
         if node.unique_id in self._configs:
             return self._configs[node.unique_id]
@@ -160,12 +160,12 @@ class Renderer:
             raise _Configured
         return ""
 
-    def know(self, node: Node, config: Mapping[str, Any], relation: Relation) -> None:
+    def know(self, node: DbtNode, config: Mapping[str, Any], relation: Relation) -> None:
         """Take from dbt what it knows of a node."""
         self._configs[node.unique_id] = {"materialized": "view", "enabled": True, **config}
         self._relations[node.unique_id] = relation
 
-    def relation(self, node: Node) -> Relation:
+    def relation(self, node: DbtNode) -> Relation:
         """The table that a node makes."""
         known = self._relations.get(node.unique_id)
         if known is not None:
@@ -193,7 +193,7 @@ class Renderer:
             return str(macro(custom if custom is None else str(custom), described)).strip()
         return str(custom or getattr(self.project.target, part, ""))
 
-    def described(self, node: Node) -> dict[str, Any]:
+    def described(self, node: DbtNode) -> dict[str, Any]:
         """A node as templates see it."""
         config = self.config(node)
         return {

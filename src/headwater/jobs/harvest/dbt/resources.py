@@ -1,4 +1,4 @@
-"""What a dbt project declares: models, seeds, snapshots, sources and exposures, with their configuration."""
+"""The declarations of a dbt project: models, seeds, snapshots, sources and exposures, with their configuration."""
 
 import csv
 import re
@@ -10,13 +10,13 @@ from typing import Any
 
 from headwater.analysis.texts import read_sql, read_text
 from headwater.errors import InputError
-from headwater.jobs.harvest.dbt.project import Package, Project, blocks, read_mapping
+from headwater.jobs.harvest.dbt.project import DbtProject, Package, blocks, read_mapping
 
 _VERSION = re.compile(r"(.+)[_.]v(\d+)$")
 
 
 @dataclass
-class Node:
+class DbtNode:
     """Something that makes a table: a model, a seed or a snapshot."""
 
     name: str
@@ -49,7 +49,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class SourceTable:
+class DbtSource:
     """A table that a project reads and does not make."""
 
     name: str
@@ -64,21 +64,21 @@ class SourceTable:
 class Resources:
     """Everything that a project and its packages declare."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
-    by_name: dict[str, list[Node]] = field(default_factory=dict)
-    sources: dict[tuple[str, str], SourceTable] = field(default_factory=dict)
+    nodes: dict[str, DbtNode] = field(default_factory=dict)
+    by_name: dict[str, list[DbtNode]] = field(default_factory=dict)
+    sources: dict[tuple[str, str], DbtSource] = field(default_factory=dict)
     exposures: list[tuple[Path, Mapping[str, Any]]] = field(default_factory=list)
     latest: dict[str, str] = field(default_factory=dict)  # of models with versions
     groups: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of models, each with its owner
     docs: dict[str, str] = field(default_factory=dict)  # texts that descriptions refer to
 
-    def add(self, node: Node) -> None:
+    def add(self, node: DbtNode) -> None:
         """Add a node; a name that two packages have means the node of the first."""
         self.nodes.setdefault(node.unique_id, node)
         if self.nodes[node.unique_id] is node:
             self.by_name.setdefault(node.name, []).append(node)
 
-    def find(self, name: str, package: str | None = None, version: object = None) -> Node | None:
+    def find(self, name: str, package: str | None = None, version: object = None) -> DbtNode | None:
         """The node that `ref` means."""
         found = [node for node in self.by_name.get(name, ()) if package in (None, node.package)]
         wanted = str(version) if version is not None else self.latest.get(name)
@@ -87,7 +87,7 @@ class Resources:
         return found[0] if found else None
 
 
-def read_resources(project: Project, warnings: list[str]) -> Resources:
+def read_resources(project: DbtProject, warnings: list[str]) -> Resources:
     """Find everything that a project and its packages declare."""
     resources = Resources()
     for package in project.packages.values():
@@ -148,11 +148,11 @@ def _properties(declared: Iterable[tuple[Path, dict[str, Any]]], resources: Reso
     return named
 
 
-def _files(package: Package, warnings: list[str]) -> Iterator[Node]:
+def _files(package: Package, warnings: list[str]) -> Iterator[DbtNode]:
     for folder, file in package.files("model", "models", ".sql", ".py"):
         yield from _node(package, "model", folder, file, warnings)
     for folder, file in package.files("seed", "seeds", ".csv"):
-        yield Node(file.stem, "seed", package.name, file, "", _steps(folder, file))
+        yield DbtNode(file.stem, "seed", package.name, file, "", _steps(folder, file))
     for folder, file in package.files("snapshot", "snapshots", ".sql"):
         for node in _node(package, "snapshot", folder, file, warnings):
             for kind, name, text in blocks(node.text):
@@ -160,10 +160,10 @@ def _files(package: Package, warnings: list[str]) -> Iterator[Node]:
                     body = text[text.index("%}") + 2 : text.rindex("{%")]
                     before = node.text[: node.text.index(text) + text.index(body)]
                     lines = "\n" * before.count("\n")  # so that its places are those of the file
-                    yield Node(name, kind, package.name, file, lines + body, _steps(folder, file))
+                    yield DbtNode(name, kind, package.name, file, lines + body, _steps(folder, file))
 
 
-def _node(package: Package, kind: str, folder: Path, file: Path, warnings: list[str]) -> Iterator[Node]:
+def _node(package: Package, kind: str, folder: Path, file: Path, warnings: list[str]) -> Iterator[DbtNode]:
     try:
         text = read_sql(file, warnings.append)
     except InputError as err:
@@ -171,14 +171,14 @@ def _node(package: Package, kind: str, folder: Path, file: Path, warnings: list[
         return
     if file.suffix == ".py" and "def model(" not in text:
         return
-    yield Node(file.stem, kind, package.name, file, text, _steps(folder, file))
+    yield DbtNode(file.stem, kind, package.name, file, text, _steps(folder, file))
 
 
 def _steps(folder: Path, file: Path) -> tuple[str, ...]:
     return (*file.relative_to(folder).parts[:-1], file.stem)
 
 
-def _declare(node: Node, named: Mapping[str, dict[str, Any]], resources: Resources) -> None:
+def _declare(node: DbtNode, named: Mapping[str, dict[str, Any]], resources: Resources) -> None:
     """Give a node what YAML files say of it; one file of a versioned model is one version of it."""
     node.properties = named.get(node.name, {})
     match = _VERSION.fullmatch(node.name)
@@ -192,7 +192,7 @@ def _declare(node: Node, named: Mapping[str, dict[str, Any]], resources: Resourc
                 return
 
 
-def _configured(project: Project, package: Package, node: Node) -> dict[str, Any]:
+def _configured(project: DbtProject, package: Package, node: DbtNode) -> dict[str, Any]:
     """The configuration of a node but for what its own text says: by folder in the settings, then in YAML."""
     config: dict[str, Any] = {}
     for settings in dict.fromkeys((package.name, project.root.name)):
@@ -222,7 +222,7 @@ def _read_declarations(path: Path, content: Mapping[str, Any], package: Package,
         for table in _entries(source, "tables"):
             name, group = str(table["name"]), str(source["name"])
             place = {**source, **(source.get("config") or {})}
-            resources.sources[(group, name)] = SourceTable(
+            resources.sources[(group, name)] = DbtSource(
                 name,
                 group,
                 place.get("database") or place.get("catalog"),
@@ -235,7 +235,7 @@ def _read_declarations(path: Path, content: Mapping[str, Any], package: Package,
     for each in _entries(content, "snapshots"):
         if each.get("relation"):  # a snapshot that is declared, not written
             text = f"select * from {{{{ {each['relation']} }}}}"
-            node = Node(str(each["name"]), "snapshot", package.name, path, text, (str(each["name"]),))
+            node = DbtNode(str(each["name"]), "snapshot", package.name, path, text, (str(each["name"]),))
             node.properties, node.config = each, dict(each.get("config") or {})
             resources.add(node)
 

@@ -12,7 +12,7 @@ from jinja2 import TemplateError
 from headwater.jobs.harvest.dbt.columns import columns_of
 from headwater.jobs.harvest.dbt.macros import Returned
 from headwater.jobs.harvest.dbt.project import environment
-from headwater.jobs.harvest.dbt.values import MODULES, START, Column, Nothing, Relation, written
+from headwater.jobs.harvest.dbt.values import MODULES, START, DbtColumn, Nothing, Relation, written
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.dbt.renderer import Renderer
@@ -152,7 +152,7 @@ class _Adapter:
     def type(self) -> str:
         return self._renderer.project.target.type
 
-    def get_columns_in_relation(self, relation: Any) -> list[Column]:
+    def get_columns_in_relation(self, relation: Any) -> list[DbtColumn]:
         return columns_of(self._renderer, relation)
 
     def get_relation(self, database: Any = None, schema: Any = None, identifier: Any = None) -> Relation | None:
@@ -294,7 +294,7 @@ def scope_of(renderer: "Renderer") -> dict[str, Any]:
         translate_type=translate_type,
         numeric_type=lambda name, precision, scale: f"{name}({precision},{scale})",
         string_type=lambda size=256: f"varchar({size})",
-        create=lambda name, type: Column(name, type, dialect),
+        create=lambda name, type: DbtColumn(name, type, dialect),
     )
     return _Live(
         {
@@ -302,7 +302,7 @@ def scope_of(renderer: "Renderer") -> dict[str, Any]:
             **_functions(renderer),
             "var": _Variables(renderer),
             "adapter": _Adapter(renderer),
-            "api": SimpleNamespace(Relation=SimpleNamespace(create=create), Column=column),
+            "api": SimpleNamespace(Relation=SimpleNamespace(create=create), DbtColumn=column),
             "target": project.target.as_dict(),
             "project_name": project.root.name,
         },

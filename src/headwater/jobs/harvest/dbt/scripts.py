@@ -11,7 +11,7 @@ from headwater.graph.facts import TableWords
 from headwater.jobs.harvest.dbt.columns import declared
 from headwater.jobs.harvest.dbt.project import read_project
 from headwater.jobs.harvest.dbt.renderer import Renderer
-from headwater.jobs.harvest.dbt.resources import Node, read_resources, seed_columns
+from headwater.jobs.harvest.dbt.resources import DbtNode, read_resources, seed_columns
 from headwater.jobs.harvest.dbt.values import Relation
 from headwater.jobs.harvest.dbt.words import project_words
 from headwater.jobs.harvest.units import Script
@@ -41,7 +41,7 @@ def read_dbt(folder: Path, dialect: str | None, variables: Mapping[str, Any], ta
     resources = read_resources(project, project.warnings)
     renderer = Renderer(project, resources, variables, spoken)
     nodes = [node for node in resources.nodes.values() if node.kind != "seed" and (takes is None or takes(node.path))]
-    makers: dict[str, Node] = {}
+    makers: dict[str, DbtNode] = {}
     for node in nodes:
         name = str(renderer.relation(node)).lower()
         if name not in makers or (_is_on(renderer, node) and not _is_on(renderer, makers[name])):
@@ -59,11 +59,11 @@ def read_dbt(folder: Path, dialect: str | None, variables: Mapping[str, Any], ta
     return Found(tuple(scripts), tuple(_tables(renderer)), tuple(project.warnings), tuple(project_words(renderer)))
 
 
-def _is_on(renderer: Renderer, node: Node) -> bool:
+def _is_on(renderer: Renderer, node: DbtNode) -> bool:
     return renderer.config(node).get("enabled") is not False
 
 
-def script_of(renderer: Renderer, node: Node, dialect: str | None, root: str) -> Script:
+def script_of(renderer: Renderer, node: DbtNode, dialect: str | None, root: str) -> Script:
     """The script of a model or snapshot."""
     relation = renderer.relation(node)
     source = Source(node.text, str(node.path))

@@ -103,12 +103,12 @@ class Relation:
 Mapping.register(Relation)
 
 
-def _names_type(*words: str) -> Callable[["Column"], bool]:
+def _names_type(*words: str) -> Callable[["DbtColumn"], bool]:
     return lambda column: any(word in column.data_type.lower() for word in words)
 
 
 @dataclass(frozen=True)
-class Column:
+class DbtColumn:
     """A column of a relation."""
 
     name: str

@@ -1,4 +1,4 @@
-"""What a dbt project says of its tables and columns: descriptions, and owners."""
+"""The words of a dbt project about its tables and columns: descriptions, and owners."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,15 +1,15 @@
-"""Which compaction is due, and carrying it out: read the runs as one, write the result, return the edit."""
+"""Finds the compaction that is due and carries it out: read the runs as one, write the result, return the edit."""
 
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from headwater.errors import ValueOverflowError
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.compaction.leveled import pick_leveled
 from headwater.lake.engine.compaction.universal import CompactionPick, pick_all, pick_universal
+from headwater.lake.engine.data_files import OpenFile, OpenRun, Shelf, open_runs
 from headwater.lake.engine.merge import MergeRule
-from headwater.lake.engine.opened import OpenFile, OpenRun, Shelf, open_runs
 from headwater.lake.engine.options import CompactionStyle, StorageOptions
 from headwater.lake.engine.scan import FilesCursor, cut_points, merge_cursors
 from headwater.lake.engine.version import DataFile, SortedRun, VersionEdit
@@ -72,7 +72,7 @@ def _merged(runs: list[OpenRun], pick: CompactionPick, rule: MergeRule) -> Itera
     every = [file for run in runs for file in run.files]
     cursors = [FilesCursor(_batches(run.files), None, None) for run in reversed(runs)]
     for batch in merge_cursors(cursors, cut_points(every, None, None), rule, keep_deletes=not pick.last):
-        yield batch if batch.kinds is None or (batch.kinds != Kind.PUT).any() else _plain(batch)
+        yield batch if batch.kinds is None or (batch.kinds != RowKind.PUT).any() else _plain(batch)
 
 
 def _plain(batch: SortedBatch) -> SortedBatch:

@@ -1,6 +1,6 @@
 """Data files in formats of others: Parquet, ORC, and JSON with one object to a line.
-They hold every column of the table, the key columns included, and a column `_kind` (see `Kind`). A Parquet file of a
-table without a primary key has neither a key nor a kind: the key of a row is its position, and every row is a put.
+They hold every column of the table, the key columns included, and a column `_kind` (see `RowKind`). A Parquet file of
+a table without a primary key has neither a key nor a kind: the key of a row is its position, and every row is a put.
 (Those that were written before had both, and are read as well.)"""
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.files.protocol import Buffer
 from headwater.lake.engine.arrays import Cell, cell_of
-from headwater.lake.engine.batch import Kind, SortedBatch, to_rows, without_columns
+from headwater.lake.engine.batch import RowKind, SortedBatch, to_rows, without_columns
 from headwater.lake.engine.file_stats import Statistic
 from headwater.lake.engine.formats.facts import FileFacts
 from headwater.lake.engine.formats.foreign import KIND_COLUMN, open_groups, write_whole
@@ -50,7 +50,7 @@ class BatchBlock:
         return at if at < len(self._batch) and self._batch.keys.native(at) == key else -1
 
     def kind(self, index: int) -> int:
-        return Kind.PUT if self._batch.kinds is None else int(self._batch.kinds[index])
+        return RowKind.PUT if self._batch.kinds is None else int(self._batch.kinds[index])
 
     def values(self, index: int) -> tuple[Any, ...]:
         return tuple([cell(index) for cell in self._cells])
@@ -60,7 +60,7 @@ class BatchBlock:
 
     def live(self) -> npt.NDArray[np.bool_]:
         kinds = self._batch.kinds
-        return np.ones(self.rows, np.bool_) if kinds is None else kinds != Kind.DELETE
+        return np.ones(self.rows, np.bool_) if kinds is None else kinds != RowKind.DELETE
 
     @property
     def has_kinds(self) -> bool:
@@ -215,7 +215,7 @@ class GroupBlock:
         return pa.RecordBatch.from_arrays([self._columns[name] for name in names], names=list(names))
 
     def live(self) -> npt.NDArray[np.bool_]:
-        return np.ones(self.rows, np.bool_) if self._kinds is None else self._kinds != Kind.DELETE
+        return np.ones(self.rows, np.bool_) if self._kinds is None else self._kinds != RowKind.DELETE
 
     @property
     def has_kinds(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a data file holds, gathered while it is written; the same for every format."""
+"""The facts about a data file, gathered while it is written; the same for every format."""
 
 from collections import defaultdict
 

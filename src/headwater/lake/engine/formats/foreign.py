@@ -16,7 +16,7 @@ KIND_COLUMN = "_kind"
 _STRIPE = 1 << 20
 
 
-class Groups(Protocol):
+class RowGroups(Protocol):
     """An open file, in groups of rows."""
 
     columns: frozenset[str]
@@ -54,7 +54,7 @@ class HeldGroups:
         return False
 
 
-def open_groups(files: Files, path: str, size: int, wanted: pa.Schema) -> Groups:
+def open_groups(files: Files, path: str, size: int, wanted: pa.Schema) -> RowGroups:
     """Open a file: Parquet by its footer, the others whole. `wanted` has the columns that JSON lines are read as.
     RAISES: CorruptFileError when it has another size than it was written with, errors of Arrow and ValueError when it
     cannot be read."""

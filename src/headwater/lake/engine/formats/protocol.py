@@ -1,4 +1,4 @@
-"""What the engine needs of a data file, whichever format it has.
+"""The interface of a data file, whichever format it has.
 A file is a sequence of blocks in key order: data blocks of an SSTable, row groups of a Parquet file, stripes of an
 ORC file, the whole of a JSON file. Point reads find one row in one block; scans take blocks as sorted batches."""
 
@@ -41,7 +41,7 @@ class DataBlock(Protocol):
 
     @property
     def has_kinds(self) -> bool:
-        """Whether some rows are not puts."""
+        """Return whether some rows are not puts."""
         ...
 
     def live(self) -> npt.NDArray[np.bool_]:
@@ -63,7 +63,7 @@ class DataReader(Protocol):
     fields: tuple[Field, ...]
 
     def might_contain(self, key: bytes) -> bool:
-        """Whether the encoded key may be in the file; False is certain."""
+        """Return whether the encoded key may be in the file; False is certain."""
         ...
 
     def block_of(self, key: NativeKey) -> int:

@@ -75,7 +75,7 @@ class KeyCodec:
             raise SchemaError(f"{key!r} is not a key of ({names}): {err}") from err
 
     def prefix(self, values: tuple[Any, ...]) -> bytes:
-        """What the keys begin with whose first columns have these values. REQUIRES: keys are bytes.
+        """Return what the keys begin with whose first columns have these values. REQUIRES: keys are bytes.
         RAISES: SchemaError when a value does not fit its column."""
         parts = zip(self.fields, self._numbers, values)
         try:
@@ -122,7 +122,7 @@ def _has_order(type: DataType) -> bool:
 
 
 def _number_of(type: DataType) -> Callable[[Any], int]:
-    """How one value of a fixed-width type becomes a number whose order is the value's order."""
+    """Return how one value of a fixed-width type becomes a number whose order is the value's order."""
     match str(type):
         case "BOOLEAN":
             return lambda value: int(_expect(bool, value))

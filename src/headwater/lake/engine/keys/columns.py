@@ -41,7 +41,7 @@ class NumberKeys:
         return NumberKeys(self.values[order])
 
     def search(self, key: NativeKey, *, right: bool = False) -> int:
-        """How many keys are below `key`, or with `right` not above it. REQUIRES: sorted keys."""
+        """Return how many keys are below `key`, or with `right` not above it. REQUIRES: sorted keys."""
         return int(np.searchsorted(self.values, np.uint64(key), "right" if right else "left"))
 
     def sort_order(self) -> Order:
@@ -71,7 +71,7 @@ class NumberKeys:
         return bool(np.all(self.values[1:] > self.values[:-1]))
 
     def find(self, wanted: "Keys") -> Order:
-        """Where each wanted key is, -1 where it is not. REQUIRES: sorted keys of the same form."""
+        """Return where each wanted key is, -1 where it is not. REQUIRES: sorted keys of the same form."""
         assert isinstance(wanted, NumberKeys)
         at = np.searchsorted(self.values, wanted.values)
         found = at < len(self.values)
@@ -116,7 +116,7 @@ class BytesKeys:
         return BytesKeys(self.values.take(pa.array(order)))
 
     def search(self, key: NativeKey, *, right: bool = False) -> int:
-        """How many keys are below `key`, or with `right` not above it. REQUIRES: sorted keys."""
+        """Return how many keys are below `key`, or with `right` not above it. REQUIRES: sorted keys."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -150,7 +150,7 @@ class BytesKeys:
         return bool(pc.all(pc.greater(self.values.slice(1), self.values.slice(0, len(self) - 1))).as_py())
 
     def find(self, wanted: "Keys") -> Order:
-        """Where each wanted key is, -1 where it is not."""
+        """Return where each wanted key is, -1 where it is not."""
         assert isinstance(wanted, BytesKeys)
         return pc.index_in(wanted.values, value_set=self.values).fill_null(-1).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 

@@ -25,7 +25,7 @@ class Overflow(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class KeyGroups:
     """Rows in groups: group i is the rows from `starts[i]` up to the next start."""
 
     starts: Positions
@@ -40,7 +40,7 @@ class Groups:
         return pa.array(np.repeat(np.arange(len(self.starts)), self.lengths))
 
 
-def aggregate(function: str, column: pa.Array, groups: Groups, *, strict: bool = False) -> pa.Array:
+def aggregate(function: str, column: pa.Array, groups: KeyGroups, *, strict: bool = False) -> pa.Array:
     """One value per group. REQUIRES: `function` is one of AGGREGATES, and takes the type of the column.
     With `strict`, a sum or product that does not fit the type of the column is refused; without, an integer wraps as
     machine integers do and a decimal is null: so tables read that were written before such writes were refused.
@@ -55,21 +55,21 @@ def aggregate(function: str, column: pa.Array, groups: Groups, *, strict: bool =
     return _COMPUTED[function](column, groups)
 
 
-def _first(column: pa.Array, groups: Groups) -> pa.Array:
+def _first(column: pa.Array, groups: KeyGroups) -> pa.Array:
     return pa.array(groups.starts)
 
 
-def _last(column: pa.Array, groups: Groups) -> pa.Array:
+def _last(column: pa.Array, groups: KeyGroups) -> pa.Array:
     return pa.array(np.append(groups.starts[1:], groups.rows) - 1)
 
 
-def _first_non_null(column: pa.Array, groups: Groups) -> pa.Array:
+def _first_non_null(column: pa.Array, groups: KeyGroups) -> pa.Array:
     at = np.where(_valid(column), np.arange(groups.rows), groups.rows)
     found = np.minimum.reduceat(at, groups.starts)
     return pa.array(found, mask=found == groups.rows)
 
 
-def _last_non_null(column: pa.Array, groups: Groups) -> pa.Array:
+def _last_non_null(column: pa.Array, groups: KeyGroups) -> pa.Array:
     at = np.where(_valid(column), np.arange(groups.rows), -1)
     found = np.maximum.reduceat(at, groups.starts)
     return pa.array(found, mask=found < 0)
@@ -79,14 +79,16 @@ def _valid(column: pa.Array) -> npt.NDArray[np.bool_]:
     return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _grouped(column: pa.Array, groups: Groups, function: str, options: pc.FunctionOptions | None = None) -> pa.Array:
+def _grouped(
+    column: pa.Array, groups: KeyGroups, function: str, options: pc.FunctionOptions | None = None
+) -> pa.Array:
     table = pa.table({"group": groups.ids, "value": column})
     result = table.group_by("group", use_threads=False).aggregate([("value", function, options)])
     return result.column(f"value_{function}").combine_chunks()
 
 
-def _reduced(function: str) -> Callable[[pa.Array, Groups], pa.Array]:
-    def compute(column: pa.Array, groups: Groups) -> pa.Array:
+def _reduced(function: str) -> Callable[[pa.Array, KeyGroups], pa.Array]:
+    def compute(column: pa.Array, groups: KeyGroups) -> pa.Array:
         skip = pc.ScalarAggregateOptions(skip_nulls=True, min_count=1)
         return _grouped(column, groups, function, skip).cast(column.type, safe=False)
 
@@ -101,7 +103,7 @@ def largest(type: pa.DataType) -> int:
     return int(10**type.precision if pa.types.is_decimal(type) else 2 ** (type.bit_width - 1)) - 1
 
 
-def _exact(function: str, column: pa.Array, groups: Groups, strict: bool) -> pa.Array:
+def _exact(function: str, column: pa.Array, groups: KeyGroups, strict: bool) -> pa.Array:
     """A sum or product of integers or decimals; by Arrow where the sizes of the values show that it fits."""
     most, longest = magnitude(column), int(groups.lengths.max(initial=0))
     is_decimal = pa.types.is_decimal(column.type)
@@ -155,13 +157,13 @@ def _wrapped(number: int, most: int) -> int:
 # ------------------------------------------------------------------------------------------------ texts and arrays
 
 
-def _listagg(column: pa.Array, groups: Groups) -> pa.Array:
+def _listagg(column: pa.Array, groups: KeyGroups) -> pa.Array:
     lists = _grouped(column, groups, "list")
     kept = [[text for text in texts if text is not None] for texts in lists.to_pylist()]
     return pa.array([",".join(texts) if texts else None for texts in kept], pa.string())
 
 
-def _collect(column: pa.Array, groups: Groups) -> pa.Array:
+def _collect(column: pa.Array, groups: KeyGroups) -> pa.Array:
     """Arrays of a group joined into one: their elements are in order already, so only the offsets change."""
     ends = np.append(0, np.cumsum(pc.fill_null(pc.list_value_length(column), 0).to_numpy()))
     offsets = ends[np.append(groups.starts, groups.rows)].astype(np.int32)
@@ -169,14 +171,14 @@ def _collect(column: pa.Array, groups: Groups) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), column.flatten(), type=column.type, mask=pa.array(empty))
 
 
-_CHOSEN: dict[str, Callable[[pa.Array, Groups], pa.Array]] = {
+_CHOSEN: dict[str, Callable[[pa.Array, KeyGroups], pa.Array]] = {
     "first": _first,
     "last": _last,
     "first_non_null": _first_non_null,
     "last_non_null": _last_non_null,
 }
 _ARITHMETIC = ("sum", "product")
-_COMPUTED: dict[str, Callable[[pa.Array, Groups], pa.Array]] = {
+_COMPUTED: dict[str, Callable[[pa.Array, KeyGroups], pa.Array]] = {
     "sum": _reduced("sum"),
     "product": _reduced("product"),
     "min": _reduced("min"),

@@ -51,7 +51,7 @@ class MergeRule:
         return replace(self, strict=codec) if self.engine is MergeEngine.AGGREGATION else self
 
     def function(self, column: str) -> str:
-        """How the values of one column become one."""
+        """Return how the values of one column become one."""
         match self.engine:
             case MergeEngine.DEDUPLICATE:
                 return "last"

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headwater.errors import SchemaError, ValueOverflowError
-from headwater.lake.engine.batch import Kind, SortedBatch, concat
+from headwater.lake.engine.batch import RowKind, SortedBatch, concat
 from headwater.lake.engine.keys import Keys
-from headwater.lake.engine.merge.aggregates import Groups, Overflow, aggregate
+from headwater.lake.engine.merge.aggregates import KeyGroups, Overflow, aggregate
 from headwater.lake.engine.merge.engines import MergeEngine, MergeRule
 
 
@@ -63,7 +63,7 @@ def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> So
     kinds = np.zeros(len(stops), np.uint8)
     if rows.kinds is not None:
         starts, kinds = _after_resets(rows.kinds, starts, stops)
-    alive = kinds != Kind.DELETE
+    alive = kinds != RowKind.DELETE
     merged_positions = stops - 1
     keys = rows.keys.take(merged_positions)
     columns = _combine(rows.columns, starts, stops, rule, keys)
@@ -73,15 +73,15 @@ def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> So
 def _after_resets(
     kinds: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Where the rows that still count begin in each group, and what the group becomes."""
+    """Return where the rows that still count begin in each group, and what the group becomes."""
     positions = np.arange(len(kinds))
-    reset = np.maximum.reduceat(np.where(kinds != Kind.PUT, positions, -1), starts)
+    reset = np.maximum.reduceat(np.where(kinds != RowKind.PUT, positions, -1), starts)
     was_reset = reset >= 0
-    ended = kinds[stops - 1] == Kind.DELETE
-    deleted = was_reset & (kinds[np.maximum(reset, 0)] == Kind.DELETE)
+    ended = kinds[stops - 1] == RowKind.DELETE
+    deleted = was_reset & (kinds[np.maximum(reset, 0)] == RowKind.DELETE)
     begin = np.where(was_reset, reset, starts)
     begin = np.where(deleted & ~ended, begin + 1, begin)  # a delete itself contributes no values
-    outcome = np.where(ended, Kind.DELETE, np.where(was_reset, Kind.REPLACE, Kind.PUT))
+    outcome = np.where(ended, RowKind.DELETE, np.where(was_reset, RowKind.REPLACE, RowKind.PUT))
     return begin, outcome.astype(np.uint8)
 
 
@@ -96,12 +96,12 @@ def _combine(
         np.add.at(inside, stops, -1)
         columns = columns.take(pa.array(np.flatnonzero(np.cumsum(inside)[:rows])))
         starts = np.append(0, np.cumsum(stops - starts)[:-1])
-    groups = Groups(starts, len(columns))
+    groups = KeyGroups(starts, len(columns))
     arrays = [_aggregated(columns.column(name), name, groups, rule, keys) for name in columns.schema.names]
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names)
 
 
-def _aggregated(column: pa.Array, name: str, groups: Groups, rule: MergeRule, keys: Keys) -> pa.Array:
+def _aggregated(column: pa.Array, name: str, groups: KeyGroups, rule: MergeRule, keys: Keys) -> pa.Array:
     """RAISES: ValueOverflowError by a strict rule, when a value does not fit the column.
     SchemaError for a function that the type of the column does not have, in a table from before that was refused."""
     function = rule.function(name)

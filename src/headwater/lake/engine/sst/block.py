@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.lake.engine.arrays import Cell, cell_of
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.keys import Keys, NativeKey, NumberKeys
 from headwater.lake.engine.sst.chunks import decode_chunk, decoded_width, encode_chunk, narrowed
 from headwater.lake.engine.sst.format import CODECS, Compression, corrupt, decoding, unpacked
@@ -139,10 +139,10 @@ class Block:
 
     def live(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each row, whether it is not a delete."""
-        return np.ones(self.rows, np.bool_) if self.kinds is None else self.kinds != Kind.DELETE
+        return np.ones(self.rows, np.bool_) if self.kinds is None else self.kinds != RowKind.DELETE
 
     def kind(self, index: int) -> int:
-        return Kind.PUT if self.kinds is None else int(self.kinds[index])
+        return RowKind.PUT if self.kinds is None else int(self.kinds[index])
 
     @cached_property
     def _cells(self) -> list[Cell]:

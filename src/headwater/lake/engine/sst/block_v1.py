@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.lake.engine.arrays import Cell, cell_of
-from headwater.lake.engine.batch import Kind, SortedBatch
+from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.keys import Keys
 from headwater.lake.engine.sst.format import Compression, corrupt, decoding, unpacked
 from headwater.lake.engine.sst.keysection import BytesSection, NumberSection
@@ -95,7 +95,7 @@ class BlockV1:
         return [cell_of(column) for column in self.columns.columns]
 
     def kind(self, index: int) -> int:
-        return Kind.PUT if self._kinds is None else self._kinds[index]
+        return RowKind.PUT if self._kinds is None else self._kinds[index]
 
     def values(self, index: int) -> tuple[Any, ...]:
         """The stored values of one row."""
@@ -105,7 +105,7 @@ class BlockV1:
         """For each row, whether it is not a delete."""
         if self._kinds is None:
             return np.ones(self.rows, np.bool_)
-        live: np.ndarray[Any, np.dtype[np.bool_]] = np.frombuffer(self._kinds, np.uint8) != Kind.DELETE
+        live: np.ndarray[Any, np.dtype[np.bool_]] = np.frombuffer(self._kinds, np.uint8) != RowKind.DELETE
         return live
 
     @property

@@ -49,7 +49,7 @@ class BloomFilter:
         return _PREFIX.pack(bits_per_key, hash_count, total) + np.packbits(marks, bitorder="little").tobytes()
 
     def might_contain(self, key: bytes) -> bool:
-        """Whether a key may be there; False is certain."""
+        """Return whether a key may be there; False is certain."""
         digest: int = mmh3.hash64(key, signed=False)[0]
         total, bits = self.total_bits, self._bits
         position = (digest & 0xFFFFFFFF) * total >> 32

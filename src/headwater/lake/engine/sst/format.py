@@ -48,7 +48,7 @@ class Compression(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """Where a part of a file is."""
+    """The position of a part of a file."""
 
     offset: int
     size: int

@@ -68,11 +68,11 @@ class IndexBlock:
         return [IndexEntry(*each) for each in parts]
 
     def handle(self, number: int) -> Handle:
-        """Where a block is."""
+        """Return where a block is."""
         return Handle(int(self._offsets[number]), int(self._sizes[number]))
 
     def handles(self, numbers: range) -> list[Handle]:
-        """Where some blocks are that follow each other."""
+        """Return where some blocks are that follow each other."""
         some = slice(numbers.start, numbers.stop)
         return [Handle(*each) for each in zip(self._offsets[some].tolist(), self._sizes[some].tolist())]
 

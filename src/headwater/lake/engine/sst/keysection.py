@@ -212,14 +212,14 @@ class BytesSection:
 
 
 def _begins(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where each of some pieces begins, and where the last ends."""
+    """Return where each of some pieces begins, and where the last ends."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
 
 
 def _prefixes(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:
-    """How much each key shares with its restart key, and the bytes it does not share."""
+    """Return how much each key shares with its restart key, and the bytes it does not share."""
     lengths, longest = keys.lengths, keys.longest
     if longest * len(keys) > _MATRIX_LIMIT:
         return _prefixes_one_by_one(keys)

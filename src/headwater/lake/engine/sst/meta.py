@@ -26,7 +26,7 @@ class ColumnMeta:
 
 @dataclass(frozen=True, slots=True)
 class TableMeta:
-    """What a data file holds, whichever format it has. `min_key` and `max_key` are encoded (`RowKey`)."""
+    """The metadata of a data file, in any format. `min_key` and `max_key` are encoded (`RowKey`)."""
 
     schema_id: int
     columns: tuple[ColumnMeta, ...]  # in the order of the schema

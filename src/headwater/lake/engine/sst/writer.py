@@ -52,7 +52,7 @@ class _Content:
         return full
 
     def rest(self) -> memoryview:
-        """What is in the chunk that is not full."""
+        """Return what is in the chunk that is not full."""
         return memoryview(self._chunk)[: self._used]
 
 

@@ -23,7 +23,7 @@ _CRC = 4
 
 
 class RecordType(IntEnum):
-    """What a record does."""
+    """The effect of a record."""
 
     PUT = 1
     DELETE = 2
@@ -41,7 +41,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class LogContent:
-    """What a log holds: its records, and where a tail that was being written when the process died begins."""
+    """The content of a log: its records, and where a tail that was being written when the process died begins."""
 
     records: list[Record]
     torn_at: int | None = None
@@ -88,7 +88,7 @@ def salvage(data: bytes) -> list[bytes]:
 
 
 def next_record(data: bytes, start: int) -> int | None:
-    """Where the first whole record at or after `start` begins."""
+    """Return where the first whole record at or after `start` begins."""
     return next((at for at in range(start, len(data)) if _record_at(data, at) is not None), None)
 
 

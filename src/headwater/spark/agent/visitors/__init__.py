@@ -1,1 +1,1 @@
-"""What knows the nodes of Spark's plans, one small visitor per kind of node."""
+"""The visitors of Spark's plans, one small visitor per kind of node."""

@@ -7,12 +7,12 @@ from headwater.spark.agent.datasets import PlanDataset, PlanOutput
 from headwater.spark.agent.described import described_field
 from headwater.spark.agent.tables import catalog_table, last_known, named_table, named_view, temporary_view
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 _TABLE_FIELDS = ("table", "tableName", "tableIdent", "name", "targetTable", "view", "viewName", "tableIdentifier")
 
 
-def table_field(node: Node) -> list[str]:
+def table_field(node: PlanNode) -> list[str]:
     """The table that a command is about, whatever its field is called."""
     for field in _TABLE_FIELDS:
         value = node.get(field)
@@ -21,7 +21,7 @@ def table_field(node: Node) -> list[str]:
     return []
 
 
-def changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOutput]:
+def changed(context: OpenLineageContext, node: PlanNode, change: str) -> list[PlanOutput]:
     """The table that a command names, with what happens to it."""
     parts = table_field(node)
     if not parts:
@@ -31,7 +31,7 @@ def changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOu
 
 
 @visits("CreateDataSourceTableCommand", "CreateTableCommand")
-def create_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def create_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """CREATE TABLE without rows."""
     table = described_field(context, node, "table")
     if table is None:
@@ -40,7 +40,7 @@ def create_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 
 
 @visits("CreateTableLikeCommand", makes=PlanDataset)
-def create_table_like_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def create_table_like_input(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """CREATE TABLE … LIKE: the table whose columns it takes."""
     return [named_table(context, node.get("sourceTable")["table"])]
 
@@ -49,7 +49,7 @@ def create_table_like_input(context: OpenLineageContext, node: Node) -> list[Pla
 class DropTableCommandVisitor(QueryPlanVisitor[Literal["DropTableCommand"], PlanOutput]):
     """DROP TABLE and DROP VIEW in the session catalog."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         if node.get("isView"):
             view = named_view(self.context, table_field(node))
             return [PlanOutput(view, node, change="DROP", statement="DROP")]
@@ -57,7 +57,7 @@ class DropTableCommandVisitor(QueryPlanVisitor[Literal["DropTableCommand"], Plan
 
 
 @visits("DropTempViewCommand", "DropTempView")
-def drop_temp_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def drop_temp_view(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """DROP VIEW of a temporary view."""
     parts = table_field(node) or ["?"]
     return [PlanOutput(temporary_view(parts[-1]), node, change="DROP", statement="DROP")]
@@ -67,7 +67,7 @@ def drop_temp_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 class AlterTableRenameCommandVisitor(QueryPlanVisitor[Literal["AlterTableRenameCommand"], PlanOutput]):
     """ALTER TABLE … RENAME TO: the new name, which points back at the old one."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         old, new = node.get("oldName")["table"], node.get("newName")["table"]
         if len(new) == 1:
             new = [*old[:-1], *new]
@@ -77,7 +77,7 @@ class AlterTableRenameCommandVisitor(QueryPlanVisitor[Literal["AlterTableRenameC
 
 
 @visits("AlterTableRenameCommand", makes=PlanDataset)
-def renamed_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def renamed_input(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """ALTER TABLE … RENAME TO: the old name."""
     return [named_table(context, node.get("oldName")["table"])]
 
@@ -89,7 +89,7 @@ def renamed_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
     *("AlterTableChangeColumnCommentsCommand", "AlterViewSchemaBindingCommand", "RepairTableCommand"),
     *("CreateTableLikeCommand", "TruncateTableCommand"),
 )
-def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def alter_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """ALTER TABLE, MSCK REPAIR and TRUNCATE in the session catalog; the new table of CREATE TABLE … LIKE."""
     changes = {"CreateTableLikeCommand": "CREATE", "TruncateTableCommand": "TRUNCATE"}
     return changed(context, node, changes.get(node.name, "ALTER"))
@@ -99,7 +99,7 @@ def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 class CreateViewVisitor(QueryPlanVisitor[Literal["CreateViewCommand", "AlterViewAsCommand"], PlanOutput]):
     """CREATE VIEW, `createOrReplaceTempView`: a view is made of columns like a table."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         parts = table_field(node)
         kind = (node.get("viewType") or {}).get("kind", "")
         dataset = temporary_view(parts[-1]) if "Temp" in kind else named_view(self.context, parts)
@@ -111,7 +111,7 @@ class CreateViewVisitor(QueryPlanVisitor[Literal["CreateViewCommand", "AlterView
 
 
 @visits("CacheTableAsSelect")
-def cache_table_as_select(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def cache_table_as_select(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """CACHE TABLE … AS SELECT: a temporary view that is kept in memory."""
     name = str(node.jvm.tempViewName())
     dataset = temporary_view(name.rsplit(".", 1)[-1].strip("`"))
@@ -122,6 +122,6 @@ def cache_table_as_select(context: OpenLineageContext, node: Node) -> list[PlanO
     *("RefreshTableCommand", "AnalyzeTableCommand", "AnalyzeColumnCommand", "AnalyzePartitionCommand"),
     makes=PlanDataset,
 )
-def looked_at(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def looked_at(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """REFRESH TABLE and ANALYZE TABLE only look."""
     return [named_table(context, table_field(node))]

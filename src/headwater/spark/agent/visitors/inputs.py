@@ -13,7 +13,7 @@ from headwater.spark.agent.scala import class_name, each, lookup, present
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.rdds import rdd_origins
 from headwater.spark.plan.leaves import CHECKPOINT, UNSEEN
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 
 @visitor.register
@@ -23,7 +23,7 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
     (It is a visitor by what it does; the name is the one that users of OpenLineage's agent know.)
     """
 
-    def apply(self, node: Node) -> list[PlanDataset]:
+    def apply(self, node: PlanNode) -> list[PlanDataset]:
         table = described_field(self.context, node, "catalogTable")
         files = _files(node)
         if table is not None:
@@ -44,7 +44,7 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
         return [tables.temporary_view(class_name(relation))]
 
 
-def _files(node: Node) -> dict[str, Any] | None:
+def _files(node: PlanNode) -> dict[str, Any] | None:
     """The files behind a relation, as the dump says them; a Spark that cannot compile is asked."""
     known = node.get("relation")
     if isinstance(known, dict):
@@ -61,11 +61,11 @@ def _files(node: Node) -> dict[str, Any] | None:
 
 
 def format_name(file_format: str) -> str:
-    """What a file format calls itself, by its class: `parquet`, `csv`."""
+    """Return what a file format calls itself, by its class: `parquet`, `csv`."""
     return file_format.removesuffix("FileFormat").removesuffix("2").lower()
 
 
-def _with_version(dataset: PlanDataset, node: Node, files: dict[str, Any] | None) -> PlanDataset:
+def _with_version(dataset: PlanDataset, node: PlanNode, files: dict[str, Any] | None) -> PlanDataset:
     """A table of Delta Lake is files whose index knows the version it stands for."""
     if files is None or not files["index"].startswith("Tahoe"):
         return dataset
@@ -79,7 +79,7 @@ def _with_version(dataset: PlanDataset, node: Node, files: dict[str, Any] | None
 class HiveTableRelationVisitor(visitor.QueryPlanVisitor[Literal["HiveTableRelation"], PlanDataset]):
     """A table of Hive's metastore that Spark reads with Hive's own readers."""
 
-    def apply(self, node: Node) -> list[PlanDataset]:
+    def apply(self, node: PlanNode) -> list[PlanDataset]:
         table = described_field(self.context, node, "tableMeta")
         return [] if table is None else [tables.catalog_table(self.context, table)]
 
@@ -92,20 +92,20 @@ class DataSourceV2RelationInputOnStartDatasetBuilder(visitor.DatasetBuilder[Plan
         {"DataSourceV2Relation", "StreamingDataSourceV2Relation", "StreamingRelationV2", "ResolvedTable"}
     )
 
-    def build(self, node: Node) -> list[PlanDataset]:
+    def build(self, node: PlanNode) -> list[PlanDataset]:
         return [relation_table(self.context, node, node.jvm)]
 
 
 @visitor.visits("DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation", makes=PlanDataset)
-def scan_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def scan_relation(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """The same, where Spark has already decided what to scan."""
     relation = node.get("relation")
-    relation = relation if isinstance(relation, Node) else Node("DataSourceV2Relation")
+    relation = relation if isinstance(relation, PlanNode) else PlanNode("DataSourceV2Relation")
     return [relation_table(context, relation, node.jvm.relation())]
 
 
 def relation_table(
-    context: OpenLineageContext, node: Node, live: Any, table: Any = None, *, options: Any = None
+    context: OpenLineageContext, node: PlanNode, live: Any, table: Any = None, *, options: Any = None
 ) -> PlanDataset:
     """The table behind a relation of the second generation, or a fresher look at it; `live` is the relation.
 
@@ -117,7 +117,7 @@ def relation_table(
     return tables.v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
 
 
-def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
+def relation_name(node: PlanNode, live: Any) -> tuple[str | None, list[str]]:
     """The catalog of a relation, and its name there; (None, []) when it has none."""
     catalog, identifier = node.get("catalog"), node.get("identifier")
     if isinstance(catalog, str) and isinstance(identifier, dict):
@@ -131,14 +131,14 @@ def relation_name(node: Node, live: Any) -> tuple[str | None, list[str]]:
 
 
 @visitor.visits("StreamingRelation", makes=PlanDataset)
-def streaming_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def streaming_relation(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """A stream of the first generation, before it runs."""
     source = node.jvm.dataSource()
     return _file_stream(lookup(source.options(), "path"), str(node.jvm.sourceName()), node)
 
 
 @visitor.visits("StreamingExecutionRelation", makes=PlanDataset)
-def streaming_execution_relation(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def streaming_execution_relation(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """A stream of the first generation, running without new data."""
     source = node.jvm.source()
     kind, path = class_name(source), None
@@ -149,13 +149,13 @@ def streaming_execution_relation(context: OpenLineageContext, node: Node) -> lis
     return _file_stream(path, kind, node)
 
 
-def _file_stream(path: str | None, name: str, node: Node) -> list[PlanDataset]:
+def _file_stream(path: str | None, name: str, node: PlanNode) -> list[PlanDataset]:
     schema = tuple((column.name, column.type) for column in node.output)
     return tables.file_dataset([path], schema=schema) if path else [tables.temporary_view(name)]
 
 
 @visitor.visits("LogicalRDD", "ExternalRDD", makes=PlanDataset)
-def logical_rdd(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def logical_rdd(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """Rows of an RDD: those of a checkpoint that was seen, else the files at the beginning of its chain."""
     rdd = node.jvm.rdd()
     key, ids = int(rdd.id()), tuple(column.id for column in node.output)

@@ -9,21 +9,21 @@ from headwater.spark.agent.described import describe, described_field
 from headwater.spark.agent.scala import class_name, lookup, option
 from headwater.spark.agent.visitors.inputs import format_name
 from headwater.spark.agent.visitors.visitor import QueryPlanVisitor, register, visits
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 
-def query_of(node: Node) -> Node | None:
-    """What a command writes: its child, or the field `query` where Spark keeps it off the tree."""
+def query_of(node: PlanNode) -> PlanNode | None:
+    """Return what a command writes: its child, or the field `query` where Spark keeps it off the tree."""
     query = node.get("query")
-    return query if isinstance(query, Node) else node.children[0] if node.children else None
+    return query if isinstance(query, PlanNode) else node.children[0] if node.children else None
 
 
 def change_of_mode(mode: object) -> str | None:
-    """What a save mode does to the dataset itself."""
+    """Return what a save mode does to the dataset itself."""
     return {"Overwrite": "OVERWRITE", "ErrorIfExists": "CREATE", "Ignore": "CREATE"}.get(str(mode))
 
 
-def _names(node: Node) -> tuple[str, ...] | None:
+def _names(node: PlanNode) -> tuple[str, ...] | None:
     names = node.get("outputColumnNames")
     return tuple(names) if isinstance(names, list) else None
 
@@ -32,7 +32,7 @@ def _names(node: Node) -> tuple[str, ...] | None:
 class InsertIntoHadoopFsRelationVisitor(QueryPlanVisitor[Literal["InsertIntoHadoopFsRelationCommand"], PlanOutput]):
     """Files written to a folder, or to a table that is one."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         table = described_field(self.context, node, "catalogTable")
         if table is not None:
             dataset = tables.catalog_table(self.context, table)
@@ -47,7 +47,7 @@ class InsertIntoHadoopFsRelationVisitor(QueryPlanVisitor[Literal["InsertIntoHado
 class InsertIntoHiveTableVisitor(QueryPlanVisitor[Literal["InsertIntoHiveTable"], PlanOutput]):
     """Rows written to a Hive table by Hive's own writers."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         table = described_field(self.context, node, "table")
         change = "OVERWRITE" if node.get("overwrite") else None
         dataset = tables.catalog_table(self.context, table) if table is not None else None
@@ -68,7 +68,7 @@ class CreateTableAsSelectVisitor(
 ):
     """CREATE TABLE … AS SELECT in the session catalog, and `saveAsTable`."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         table = described_field(self.context, node, "tableDesc" if "tableDesc" in node.fields else "table")
         if table is None:
             return []
@@ -82,7 +82,7 @@ class CreateTableAsSelectVisitor(
 class SaveIntoDataSourceCommandVisitor(QueryPlanVisitor[Literal["SaveIntoDataSourceCommand"], PlanOutput]):
     """`df.write.format(…).save()` to a source that saves by itself: JDBC, Kafka, a connector."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         live = node.jvm
         options, source = live.options(), class_name(live.dataSource())
         dataset = saved_dataset(source, lambda name: lookup(options, name))
@@ -103,7 +103,7 @@ def saved_dataset(source: str, option_of: Any) -> PlanDataset:
 
 
 @visits("InsertIntoDataSourceCommand")
-def insert_into_data_source(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def insert_into_data_source(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """INSERT INTO a table of a source that inserts by itself, such as JDBC."""
     relation = node.jvm.logicalRelation()
     table = option(relation.catalogTable())
@@ -119,7 +119,7 @@ def insert_into_data_source(context: OpenLineageContext, node: Node) -> list[Pla
 
 
 @visits("InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand", "InsertIntoDir")
-def insert_into_directory(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def insert_into_directory(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """INSERT OVERWRITE DIRECTORY."""
     location = option(node.jvm.storage().locationUri())
     if location is None:
@@ -134,13 +134,13 @@ def insert_into_directory(context: OpenLineageContext, node: Node) -> list[PlanO
 class LoadDataCommandVisitor(QueryPlanVisitor[Literal["LoadDataCommand"], PlanOutput]):
     """LOAD DATA INPATH … INTO TABLE: the table."""
 
-    def apply(self, node: Node) -> list[PlanOutput]:
+    def apply(self, node: PlanNode) -> list[PlanOutput]:
         dataset = tables.named_table(self.context, node.get("table")["table"])
         change = "OVERWRITE" if node.get("isOverwrite") else None
         return [PlanOutput(dataset, node, change=change, statement="LOAD")]
 
 
 @visits("LoadDataCommand", makes=PlanDataset)
-def load_data_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def load_data_input(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """LOAD DATA INPATH … INTO TABLE: the files."""
     return tables.file_dataset([node.get("path")])

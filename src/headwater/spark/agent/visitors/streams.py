@@ -17,11 +17,11 @@ from headwater.spark.agent.visitors.inputs import relation_table
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.v2 import relation_of
 from headwater.spark.agent.visitors.visitor import visits
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 
 @visits("WriteToMicroBatchDataSource", "WriteToDataSourceV2")
-def write_micro_batch(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def write_micro_batch(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """A micro-batch written to a table or source of the second generation."""
     live = node.jvm
     given = entries(live.writeOptions()) if node.name == "WriteToMicroBatchDataSource" else {}
@@ -35,18 +35,18 @@ def write_micro_batch(context: OpenLineageContext, node: Node) -> list[PlanOutpu
     return [PlanOutput(dataset, node, query_of(node))]
 
 
-def _written(context: OpenLineageContext, node: Node, relation: Any, given: Mapping[str, str]) -> PlanDataset:
+def _written(context: OpenLineageContext, node: PlanNode, relation: Any, given: Mapping[str, str]) -> PlanDataset:
     """The table behind the relation that a batch is written to; `given` are the options of the stream."""
     dumped = node.get("relation")
-    if present(relation.catalog()) is not None and isinstance(dumped, Node):
+    if present(relation.catalog()) is not None and isinstance(dumped, PlanNode):
         found = relation_of(context, dumped)
         if found is not None:
             return found
-    return relation_table(context, Node("DataSourceV2Relation"), relation, options=lambda: given)
+    return relation_table(context, PlanNode("DataSourceV2Relation"), relation, options=lambda: given)
 
 
 @visits("WriteToMicroBatchDataSourceV1")
-def write_micro_batch_v1(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def write_micro_batch_v1(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """A micro-batch written to files or Delta Lake; `foreachBatch` and memory are no datasets by themselves."""
     live = node.jvm
     table = option(live.catalogTable())
@@ -63,7 +63,7 @@ def write_micro_batch_v1(context: OpenLineageContext, node: Node) -> list[PlanOu
 
 
 @visits("WriteToContinuousDataSource")
-def write_continuously(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def write_continuously(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """A stream in continuous mode. Its plan has the writer only; the running query knows the table."""
     write = node.jvm.write()
     for query in context.session.sharedState().activeStreamingQueries().values():

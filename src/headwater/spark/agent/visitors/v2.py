@@ -9,10 +9,10 @@ from headwater.spark.agent.scala import option
 from headwater.spark.agent.visitors import inputs
 from headwater.spark.agent.visitors.outputs import query_of
 from headwater.spark.agent.visitors.visitor import DatasetBuilder, NodesOfBuilder, register_builder, visits
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 
-def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset | None:
+def relation_of(context: OpenLineageContext, node: PlanNode | None) -> PlanDataset | None:
     """The table behind the relation that a command writes to, through aliases and views.
 
     It is asked of its catalog anew: the relation in the plan knows the table as it was before.
@@ -34,9 +34,9 @@ def relation_of(context: OpenLineageContext, node: Node | None) -> PlanDataset |
     return None
 
 
-def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
+def identified(context: OpenLineageContext, node: PlanNode) -> PlanDataset | None:
     """The table that a command of the second generation names, whether or not it exists yet."""
-    name = node.get("name") if isinstance(node.get("name"), Node) else node.children[0] if node.children else None
+    name = node.get("name") if isinstance(node.get("name"), PlanNode) else node.children[0] if node.children else None
     if name is None:
         return None
     if name.name in ("ResolvedIdentifier", "ResolvedPersistentView"):
@@ -44,7 +44,7 @@ def identified(context: OpenLineageContext, node: Node) -> PlanDataset | None:
     return relation_of(context, name)
 
 
-def _by_identifier(context: OpenLineageContext, name: Node) -> PlanDataset:
+def _by_identifier(context: OpenLineageContext, name: PlanNode) -> PlanDataset:
     catalog, parts = name.get("catalog"), name.get("identifier")["table"]
     if catalog == tables.SESSION_CATALOG:
         return tables.named_table(context, parts)
@@ -64,7 +64,7 @@ class AppendDataDatasetBuilder(DatasetBuilder[PlanOutput]):
         {"AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta"}
     )
 
-    def build(self, node: Node) -> list[PlanOutput]:
+    def build(self, node: PlanNode) -> list[PlanOutput]:
         table = node.get("originalTable") or node.get("table")
         dataset = relation_of(self.context, table)
         if dataset is None:
@@ -74,7 +74,7 @@ class AppendDataDatasetBuilder(DatasetBuilder[PlanOutput]):
         return [PlanOutput(dataset, node, query_of(node), None, change, statement=statement)]
 
 
-def _row_level_command(node: Node) -> str:
+def _row_level_command(node: PlanNode) -> str:
     """MERGE, UPDATE or DELETE: Spark rewrites all three to the same operators, which know what they were."""
     try:
         return str(node.jvm.operation().command().toString())
@@ -88,7 +88,7 @@ class MergeIntoCommandOutputDatasetBuilder(DatasetBuilder[PlanOutput]):
 
     nodes = frozenset({"MergeIntoTable", "MergeIntoCommand"})
 
-    def build(self, node: Node) -> list[PlanOutput]:
+    def build(self, node: PlanNode) -> list[PlanOutput]:
         return _row_level(self.context, node, "MERGE")
 
 
@@ -98,22 +98,22 @@ class MergeIntoCommandInputDatasetBuilder(DatasetBuilder[PlanDataset]):
 
     nodes = MergeIntoCommandOutputDatasetBuilder.nodes
 
-    def build(self, node: Node) -> list[PlanDataset]:
-        given = [value for name in ("sourceTable", "source") if isinstance(value := node.get(name), Node)]
+    def build(self, node: PlanNode) -> list[PlanDataset]:
+        given = [value for name in ("sourceTable", "source") if isinstance(value := node.get(name), PlanNode)]
         source = given[0] if given else node.children[1] if len(node.children) > 1 else None
         dataset = relation_of(self.context, source)
         return [] if dataset is None else [dataset]
 
 
 @visits("UpdateTable", "DeleteFromTable", "UpdateCommand", "DeleteCommand")
-def update_or_delete(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def update_or_delete(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """UPDATE and DELETE as they were written; the last two are Delta Lake's."""
     return _row_level(context, node, "UPDATE" if node.name.startswith("Update") else "DELETE")
 
 
-def _row_level(context: OpenLineageContext, node: Node, statement: str) -> list[PlanOutput]:
+def _row_level(context: OpenLineageContext, node: PlanNode, statement: str) -> list[PlanOutput]:
     target = node.get("target")
-    dataset = relation_of(context, target if isinstance(target, Node) else node.children[0])
+    dataset = relation_of(context, target if isinstance(target, PlanNode) else node.children[0])
     return [] if dataset is None else [PlanOutput(dataset, node, statement=statement)]
 
 
@@ -123,12 +123,12 @@ class CreateReplaceDatasetBuilder(DatasetBuilder[PlanOutput]):
 
     nodes = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect", "CreateTable", "ReplaceTable", "CreateV2Table"})
 
-    def build(self, node: Node) -> list[PlanOutput]:
+    def build(self, node: PlanNode) -> list[PlanOutput]:
         dataset = identified(self.context, node)
         if dataset is None:
             return []
         query = node.get("query")
-        if not isinstance(query, Node):  # then it is among the children; the other child is the name
+        if not isinstance(query, PlanNode):  # then it is among the children; the other child is the name
             children = node.children if node.name.endswith("AsSelect") else ()
             query = next((child for child in children if not child.name.startswith("Resolved")), None)
         change = "OVERWRITE" if node.name.startswith("Replace") else "CREATE"
@@ -137,13 +137,13 @@ class CreateReplaceDatasetBuilder(DatasetBuilder[PlanOutput]):
 
 
 @visits("DropTable", "DropView")
-def drop_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def drop_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """DROP TABLE in any catalog."""
     return _changed(context, node, "DROP")
 
 
 @visits("CreateMetricViewCommand")
-def create_metric_view(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def create_metric_view(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """CREATE VIEW … WITH METRICS: what it measures is in a text that Spark reads when the view is used."""
     identifier = node.children[0].get("identifier") if node.children else None
     if not isinstance(identifier, dict):
@@ -153,7 +153,7 @@ def create_metric_view(context: OpenLineageContext, node: Node) -> list[PlanOutp
 
 
 @visits("RenameTable")
-def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def rename_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     before = identified(context, node)
     new = node.get("newName")
     if before is None or not isinstance(new, list):
@@ -164,7 +164,7 @@ def rename_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 
 
 @visits("RenameTable", makes=PlanDataset)
-def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def renamed_table_input(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     before = identified(context, node)
     return [] if before is None else [before]
 
@@ -177,13 +177,13 @@ def renamed_table_input(context: OpenLineageContext, node: Node) -> list[PlanDat
     *("AlterTableAddConstraint", "AlterTableDropConstraint", "AlterTableDropFeature", "OptimizeTableCommand"),
     *("TruncateTable", "TruncatePartition", "TruncateDeltaTableCommand"),
 )
-def alter_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def alter_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """The ALTER TABLE family, COMMENT ON TABLE and TRUNCATE, in any catalog; OPTIMIZE of Delta Lake."""
     return _changed(context, node, "TRUNCATE" if node.name.startswith("Truncate") else "ALTER")
 
 
 @visits("RestoreTableCommand")
-def restore_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def restore_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """RESTORE TABLE … TO of Delta Lake: the table gets the rows of an older version of itself."""
     table = option(node.jvm.sourceTable().catalogTable()) or node.jvm.sourceTable()
     dataset = tables.v2_table(context, table)
@@ -191,7 +191,7 @@ def restore_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 
 
 @visits("CloneTableCommand")
-def clone_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
+def clone_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """CREATE TABLE … CLONE of Delta Lake: the new table."""
     parts = (node.get("targetIdent") or {}).get("table", ["delta"])
     named = parts[0] != "delta"
@@ -200,14 +200,14 @@ def clone_table(context: OpenLineageContext, node: Node) -> list[PlanOutput]:
 
 
 @visits("CloneTableCommand", makes=PlanDataset)
-def cloned_table(context: OpenLineageContext, node: Node) -> list[PlanDataset]:
+def cloned_table(context: OpenLineageContext, node: PlanNode) -> list[PlanDataset]:
     """CREATE TABLE … CLONE of Delta Lake: the table that it is made like."""
     source = node.jvm.sourceTable()
     snapshot = option(source.snapshot())
     return [tables.delta_dataset(str(source.dataPath().toString()), snapshot and snapshot.version())]
 
 
-def _changed(context: OpenLineageContext, node: Node, change: str) -> list[PlanOutput]:
+def _changed(context: OpenLineageContext, node: PlanNode, change: str) -> list[PlanOutput]:
     found = identified(context, node)
     known = [] if found is None else [tables.last_known(context, found)]
     return [PlanOutput(dataset, node, change=change, statement=change) for dataset in known]

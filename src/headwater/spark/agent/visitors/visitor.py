@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import PlanDataset, PlanOutput
-from headwater.spark.plan.node import Node
+from headwater.spark.plan.node import PlanNode
 
 N = TypeVar("N", bound=str)
 D = TypeVar("D", PlanDataset, PlanOutput)
@@ -48,11 +48,11 @@ class QueryPlanVisitor(Generic[N, D]):
                 cls.nodes = frozenset(get_args(names)) if get_origin(names) is Literal else cls.nodes
                 cls.makes = made if isinstance(made, type) else cls.makes
 
-    def is_defined_at(self, node: Node) -> bool:
-        """Whether this visitor is for a node: by the name of its class, unless overridden."""
+    def is_defined_at(self, node: PlanNode) -> bool:
+        """Return whether this visitor is for a node: by the name of its class, unless overridden."""
         return node.name in self.nodes
 
-    def apply(self, node: Node) -> list[D]:
+    def apply(self, node: PlanNode) -> list[D]:
         """The datasets of a node. REQUIRES: `is_defined_at(node)`."""
         raise NotImplementedError
 
@@ -75,15 +75,15 @@ class DatasetBuilder(Generic[D]):
             if get_origin(base) is DatasetBuilder and isinstance(get_args(base)[0], type):
                 cls.makes = get_args(base)[0]
 
-    def is_defined_at(self, plan: Node) -> bool:
+    def is_defined_at(self, plan: PlanNode) -> bool:
         """Return true if this builder is for an execution with this plan: by its nodes, unless overridden."""
         return any(node.name in self.nodes for node in plan.walk())
 
-    def apply(self, plan: Node, execution: Any) -> list[D]:
+    def apply(self, plan: PlanNode, execution: Any) -> list[D]:
         """The datasets of an execution. REQUIRES: `is_defined_at(plan)`."""
         return [found for node in plan.walk() if node.name in self.nodes for found in self.build(node)]
 
-    def build(self, node: Node) -> list[D]:
+    def build(self, node: PlanNode) -> list[D]:
         """The datasets of one of its nodes."""
         raise NotImplementedError
 
@@ -95,10 +95,10 @@ class NodesOfBuilder(QueryPlanVisitor[Any, Any]):
         super().__init__(builder.context)
         self.builder = builder
 
-    def is_defined_at(self, node: Node) -> bool:
+    def is_defined_at(self, node: PlanNode) -> bool:
         return node.name in self.builder.nodes
 
-    def apply(self, node: Node) -> list[Any]:
+    def apply(self, node: PlanNode) -> list[Any]:
         return self.builder.build(node)
 
 
@@ -121,7 +121,7 @@ _BUILDERS: list[type[DatasetBuilder[Any]]] = []
 
 V = TypeVar("V", bound=type[QueryPlanVisitor[Any, Any]])
 B = TypeVar("B", bound=type[DatasetBuilder[Any]])
-Visit: TypeAlias = Callable[[OpenLineageContext, Node], list[Any]]
+Visit: TypeAlias = Callable[[OpenLineageContext, PlanNode], list[Any]]
 
 
 def register(visitor: V) -> V:
@@ -140,7 +140,7 @@ def visits(*names: str, makes: type[PlanDataset] | type[PlanOutput] = PlanOutput
     """Make a visitor of a function of the context and the node."""
 
     def decorate(function: Visit) -> Visit:
-        def apply(self: QueryPlanVisitor[Any, Any], node: Node) -> list[Any]:
+        def apply(self: QueryPlanVisitor[Any, Any], node: PlanNode) -> list[Any]:
             return function(self.context, node)
 
         made = type(function.__name__, (QueryPlanVisitor,), {"apply": apply, "__doc__": function.__doc__})
@@ -171,14 +171,14 @@ class PlanUtils:
     """Walking plans with visitors. (The name is the one that users of OpenLineage's agent know.)"""
 
     @staticmethod
-    def visit(visitors: Iterable[QueryPlanVisitor[Any, D]], plan: Node) -> list[tuple[Node, D]]:
+    def visit(visitors: Iterable[QueryPlanVisitor[Any, D]], plan: PlanNode) -> list[tuple[PlanNode, D]]:
         """Apply to every node of a plan, subqueries too, the first visitor that is defined at it."""
         chain = list(visitors)
         return [(node, found) for node in plan.walk() for found in PlanUtils.visit_node(chain, node)]
 
     @staticmethod
-    def visit_node(visitors: Iterable[QueryPlanVisitor[Any, D]], node: Node) -> list[D]:
-        """What the first visitor that is defined at a node makes of it; nothing when there is none."""
+    def visit_node(visitors: Iterable[QueryPlanVisitor[Any, D]], node: PlanNode) -> list[D]:
+        """Return what the first visitor that is defined at a node makes of it; nothing when there is none."""
         for visitor in visitors:
             if visitor.is_defined_at(node):
                 return visitor.apply(node)

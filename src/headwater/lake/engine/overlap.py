@@ -1,4 +1,4 @@
-"""Where files that overlap do so in fact: by their blocks.
+"""The ranges in which files overlap in fact, by their blocks.
 Tasks that write side by side get ranges of keys in turns, so the file of each reaches over those of the others, and
 yet most blocks of one lie where no other has any. What lies there is read as it is; only the rest is merged."""
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
-from headwater.lake.engine.opened import OpenFile
-from headwater.lake.engine.plain import Section
+from headwater.lake.engine.unmerged_scan import Section
 
 LEAST_ROWS = 65_536  # fewer are merged with what is around them, rather than becoming a batch of their own
 _MERGED = -1

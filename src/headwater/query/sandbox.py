@@ -1,16 +1,16 @@
-"""What a session that answers strangers may do: read tables of its warehouse, so much and so long, no more."""
+"""The limits of a session that answers strangers: read tables of its warehouse, so much and so long, no more."""
 
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from headwater.query.parse import Statement
+from headwater.query.parse import SqlStatement
 
 _READS = (exp.Query, exp.Pivot, exp.Summarize, exp.Values, exp.Describe)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ReadLimits:
     """The limits of a session that only reads. DuckDB then sees no file but those of the tables a query names."""
 
     rows: int = 10_000
@@ -20,12 +20,13 @@ class Bounds:
 
     @property
     def process_bytes(self) -> int:
-        """What a process may take for a query, with all that DuckDB does not count and the rows as they are told."""
+        """Return what a process may take for a query, with all that DuckDB does not count and the rows as they are
+        told."""
         return self.memory + (self.memory >> 1)
 
     @property
     def settings(self) -> dict[str, str]:
-        """What DuckDB is told, in this order; after the last, SQL can change none of it."""
+        """Return what DuckDB is told, in this order; after the last, SQL can change none of it."""
         return {
             "enable_external_access": "false",
             "autoinstall_known_extensions": "false",
@@ -37,7 +38,7 @@ class Bounds:
             "lock_configuration": "true",
         }
 
-    def check(self, statement: Statement) -> None:
+    def check(self, statement: SqlStatement) -> None:
         """RAISES: SqlError for a statement that is not a question."""
         tree = statement.tree
         asks = isinstance(tree, _READS) or (isinstance(tree, exp.Command) and tree.name.upper() == "SHOW")

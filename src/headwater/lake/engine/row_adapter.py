@@ -52,7 +52,7 @@ class Adapter:
 
 
 def adapter(file_fields: tuple[Field, ...], wanted: tuple[Field, ...]) -> Adapter | None:
-    """What a file's rows need to become the table's; None if nothing."""
+    """Return what a file's rows need to become the table's; None if nothing."""
     same = [(f.id, f.name, f.type) for f in file_fields] == [(f.id, f.name, f.type) for f in wanted]
     if same:
         return None

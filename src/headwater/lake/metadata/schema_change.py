@@ -1,4 +1,4 @@
-"""How a table's schema may change.
+"""The changes that a table's schema may undergo.
 
 Two doors. `check_evolution` holds a whole new schema to the strict rules: columns may be added if old rows can have a
 value for them, comments may change, options may be added, and nothing else. `apply_changes` takes named changes and
@@ -281,7 +281,7 @@ _DIGITS = {type: facts.digits for type, facts in types.TYPES.items() if facts.di
 
 
 def is_widening(old: DataType, new: DataType) -> bool:
-    """Whether every value of `old` is a value of `new`, unchanged.
+    """Return whether every value of `old` is a value of `new`, unchanged.
 
     >>> is_widening(types.INT, types.BIGINT), is_widening(types.BIGINT, types.DOUBLE)
     (True, False)

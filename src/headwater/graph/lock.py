@@ -66,7 +66,8 @@ def take_back(table: Table, pin: int, mine: str) -> int:
 
 
 def keeps_rows(snapshot: Snapshot) -> bool:
-    """Whether a snapshot after the pinned one shows the same rows: a compaction, or the undoing of a dead change."""
+    """Return whether a snapshot after the pinned one shows the same rows: a compaction, or the undoing of a dead
+    change."""
     return snapshot.operation is Operation.COMPACT or _takes_back(snapshot)
 
 

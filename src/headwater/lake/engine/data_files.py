@@ -15,20 +15,20 @@ import pyarrow as pa
 from headwater.files import Files
 from headwater.lake.engine.batch import SortedBatch, without_columns
 from headwater.lake.engine.cache import BlockCache
-from headwater.lake.engine.evolve import Adapter, adapter
 from headwater.lake.engine.file_stats import file_matches, on_statistics
 from headwater.lake.engine.formats.columnar import ColumnarReader
 from headwater.lake.engine.formats.protocol import DataBlock, DataReader
 from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, as_bytes
 from headwater.lake.engine.predicates import Predicate
+from headwater.lake.engine.row_adapter import Adapter, adapter
 from headwater.lake.engine.sst.reader import SSTableReader
 from headwater.lake.engine.version import DataFile, SortedRun
 from headwater.model.schema import Schema
 
 
 @dataclass(slots=True)
-class Trace:
-    """What a read did, for `explain`."""
+class ReadTrace:
+    """The steps of a read, for `explain`."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
 
@@ -63,7 +63,7 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Where the files of a tree are and how their rows are read."""
+    """The files of a tree, and the way their rows are read."""
 
     files: Files
     path_of: Callable[[str], str]
@@ -92,7 +92,7 @@ class OpenFile:
     def reader(self) -> DataReader:
         return self._reader if self._reader is not None else self._open()
 
-    def find(self, key: NativeKey, trace: Trace | None = None) -> tuple[int, tuple[Any, ...]] | None:
+    def find(self, key: NativeKey, trace: ReadTrace | None = None) -> tuple[int, tuple[Any, ...]] | None:
         """The kind and the stored values of a key's row.
         A block in the cache answers faster than the Bloom filter, so the filter is asked only to save a read."""
         reader = self._reader if self._reader is not None else self._open()
@@ -164,7 +164,7 @@ class OpenFile:
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         return self.reader.boundaries()
 
-    def _load(self, reader: DataReader, number: int, key: NativeKey, trace: Trace | None) -> DataBlock | None:
+    def _load(self, reader: DataReader, number: int, key: NativeKey, trace: ReadTrace | None) -> DataBlock | None:
         """A block from the file, into the cache; None if the Bloom filter says that the key is not there."""
         worth_it = reader.might_contain(as_bytes(key))
         block = reader.load(number) if worth_it else None

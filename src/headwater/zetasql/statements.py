@@ -15,30 +15,39 @@ from headwater.model.names import TableName
 from headwater.text import Source
 from headwater.zetasql.catalog import split_path
 from headwater.zetasql.failures import CannotResolve, Reason
-from headwater.zetasql.lower import Lowering, Place, Routine, Surroundings, UnsupportedNode, lower_statement
+from headwater.zetasql.lower import (
+    Place,
+    ResolvedLowering,
+    ResolvedRoutine,
+    Surroundings,
+    UnsupportedNode,
+    lower_statement,
+)
 from headwater.zetasql.lower.expressions import type_of
 from headwater.zetasql.lower.lowering import LITERAL, unwrap
 from headwater.zetasql.lower.outputs import output_names
 from headwater.zetasql.messages import types
 from headwater.zetasql.reader import Reader
 from headwater.zetasql.routines import Procedure
-from headwater.zetasql.script import Piece, location
-from headwater.zetasql.script import unwrap as syntax
+from headwater.zetasql.split import ScriptPiece, location
+from headwater.zetasql.split import unwrap as syntax
 from headwater.zetasql.types import type_bytes
 from headwater.zetasql.unknown_functions import resolve_with_unknown_functions, unknown_calls
 
 
 @dataclass(slots=True)
 class ScriptState:
-    """What a script has defined so far."""
+    """The definitions of a script so far."""
 
     reader: Reader
-    routines: dict[str, Routine] = field(default_factory=dict)  # by dotted name, lower case
+    routines: dict[str, ResolvedRoutine] = field(default_factory=dict)  # by dotted name, lower case
     procedures: dict[str, Procedure] = field(default_factory=dict)
     variables: dict[str, rel.Expression] = field(default_factory=dict)  # by name, lower case
     fallback: "Fallback | None" = None
     computes: "Computes | None" = None
-    definitions: "list[tuple[Piece, Setting]]" = field(default_factory=list)  # its functions and variables, in order
+    definitions: "list[tuple[ScriptPiece, Setting]]" = field(
+        default_factory=list
+    )  # its functions and variables, in order
 
     def begin(self) -> None:
         """A new script: functions and procedures stay, variables go."""
@@ -48,7 +57,7 @@ class ScriptState:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a piece is being understood: its text, the schema, and how many calls deep.
+    """The context in which a piece is analysed: its text, the schema, and how many calls deep.
     `inner` says that the text is not one of the script's own statements: a body, a string."""
 
     source: Source
@@ -83,13 +92,13 @@ class ComputedText:
     doubt: str | None = None
 
 
-Computes: TypeAlias = Callable[[ScriptState, Piece, Setting], list[ComputedText]]
+Computes: TypeAlias = Callable[[ScriptState, ScriptPiece, Setting], list[ComputedText]]
 """The strings that a piece, which is an expression, may give at this point of the script."""
 
-Fallback: TypeAlias = Callable[[ScriptState, Piece, Setting, CannotResolve], Lowered]
+Fallback: TypeAlias = Callable[[ScriptState, ScriptPiece, Setting, CannotResolve], Lowered]
 """What to make of a piece that ZetaSQL cannot resolve."""
 
-Handler: TypeAlias = Callable[[ScriptState, Piece, Setting], Lowered]
+Handler: TypeAlias = Callable[[ScriptState, ScriptPiece, Setting], Lowered]
 _HANDLERS: dict[str, Handler] = {}
 _FUNCTION = "CreateFunctionStatement"
 _DEFINITIONS = frozenset({_FUNCTION, "VariableDeclaration", "SingleAssignment", "AssignmentFromStruct"})
@@ -105,7 +114,7 @@ def handles(*kinds: str) -> Callable[[Handler], Handler]:
     return register
 
 
-def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """Understand one piece of a script. RAISES: CannotResolve."""
     handler = _HANDLERS.get(piece.kind, understand_statement)
     if piece.kind in _DEFINITIONS:
@@ -121,7 +130,7 @@ def understand(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
         raise CannotResolve(Reason.UNSUPPORTED, f"the statement cannot be lowered: {err}", piece.span) from err
 
 
-def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_anyhow(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """Understand one piece, by the fallback if need be. RAISES: CannotResolve when there is no fallback."""
     try:
         return understand(state, piece, setting)
@@ -131,7 +140,7 @@ def understand_anyhow(state: ScriptState, piece: Piece, setting: Setting) -> Low
         return state.fallback(state, piece, setting, failure)
 
 
-def understand_statement(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_statement(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """A statement that ZetaSQL analyses."""
     text = setting.text(piece.start, piece.end)
     if state.fallback is not None and not any(unknown_calls(text, state.reader)):
@@ -140,14 +149,14 @@ def understand_statement(state: ScriptState, piece: Piece, setting: Setting) -> 
     return lower_statement(low, statement)
 
 
-def resolve_statement(state: ScriptState, piece: Piece, setting: Setting) -> tuple[Lowering, Any]:
+def resolve_statement(state: ScriptState, piece: ScriptPiece, setting: Setting) -> tuple[ResolvedLowering, Any]:
     """The resolved statement of a piece, and the lowering to use for it."""
     place = setting.place(piece.start)
     text = setting.text(piece.start, piece.end)
     statement = _resolve(
         lambda: state.reader.statement(text, place, setting.resolver, inner=setting.inner), text, state, setting
     )
-    return Lowering(place, setting.around(state)), statement
+    return ResolvedLowering(place, setting.around(state)), statement
 
 
 def _resolve(resolve: Callable[[], Any], text: str, state: ScriptState, setting: Setting) -> Any:
@@ -155,13 +164,13 @@ def _resolve(resolve: Callable[[], Any], text: str, state: ScriptState, setting:
 
 
 @handles("Broken")
-def understand_broken(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_broken(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     raise CannotResolve(Reason.SYNTAX, piece.problem or "the statement cannot be read", piece.problem_span)
 
 
 @handles("BreakStatement", "ContinueStatement", "ReturnStatement", "RaiseStatement", "BeginStatement")
 @handles("CommitStatement", "RollbackStatement", "SystemVariableAssignment", "ParameterAssignment")
-def understand_control(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_control(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     return Lowered(setting.text(piece.start, piece.end).split()[0].upper().strip(";"))
 
 
@@ -177,7 +186,7 @@ def give_up_variables(state: ScriptState, names: list[str]) -> None:
 
 
 @handles("VariableDeclaration")
-def understand_declare(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_declare(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     node = piece.node
     value: rel.Expression = LITERAL
     kind, issues = b"", ()
@@ -202,7 +211,7 @@ def _declare(state: ScriptState, names: list[str], kind: bytes, value: rel.Expre
 
 
 @handles("SingleAssignment")
-def understand_set(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_set(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     name = piece.node.variable.id_string
     try:
         value, _, issues = value_of(state, piece.node.expression, piece, setting)
@@ -214,7 +223,7 @@ def understand_set(state: ScriptState, piece: Piece, setting: Setting) -> Lowere
 
 
 @handles("AssignmentFromStruct")
-def understand_set_several(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_set_several(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """`SET (a, b) = (SELECT AS STRUCT …)`: each variable gets the field in its place."""
     names = [identifier.id_string for identifier in piece.node.variables.identifier_list]
     try:
@@ -232,7 +241,7 @@ def understand_set_several(state: ScriptState, piece: Piece, setting: Setting) -
 
 
 @handles("IfStatement", "WhileStatement")
-def understand_condition(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_condition(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """The condition of a block: it writes nothing, but it may read tables."""
     kind = piece.kind.removesuffix("Statement").upper()
     value, _, issues = _resolved_value(state, piece.start, piece.end, setting)
@@ -240,7 +249,7 @@ def understand_condition(state: ScriptState, piece: Piece, setting: Setting) -> 
 
 
 @handles("ForInStatement")
-def understand_for(state: ScriptState, piece: Piece, setting: Setting) -> Lowered:
+def understand_for(state: ScriptState, piece: ScriptPiece, setting: Setting) -> Lowered:
     """`FOR row IN (query)`: the variable is a struct of the query's columns."""
     place = place_of(piece.node.query, piece, piece.node)
     inner = dataclasses.replace(setting, inner=True)  # the tables of a script that ZetaSQL lists do not include these
@@ -273,11 +282,13 @@ def assign(state: ScriptState, name: str, value: rel.Expression, *, conditional:
 def named_value(name: str, value: rel.Expression) -> rel.Expression:
     if value == LITERAL or isinstance(value, rel.Let):
         return value
-    id = Lowering(Place(Source("")), Surroundings()).new_id()
+    id = ResolvedLowering(Place(Source("")), Surroundings()).new_id()
     return rel.Let((rel.Computed(rel.Attribute(id, name), value),), rel.Ref(id))
 
 
-def value_of(state: ScriptState, node: Any, piece: Piece, setting: Setting) -> tuple[rel.Expression, bytes, Any]:
+def value_of(
+    state: ScriptState, node: Any, piece: ScriptPiece, setting: Setting
+) -> tuple[rel.Expression, bytes, Any]:
     """The lowered expression of a syntax node inside a piece, its type, and what was found on the way."""
     start, end = place_of(node, piece, piece.node)
     return _resolved_value(state, start, end, setting)
@@ -287,12 +298,12 @@ def _resolved_value(state: ScriptState, start: int, end: int, setting: Setting) 
     place = setting.place(start)
     text = setting.text(start, end)
     resolved = _resolve(lambda: state.reader.expression(text, place, setting.resolver), text, state, setting)
-    low = Lowering(place, setting.around(state))
+    low = ResolvedLowering(place, setting.around(state))
     kind = type_of(unwrap(resolved)).SerializeToString()
     return low.expression(resolved), kind, tuple(low.issues)
 
 
-def place_of(node: Any, piece: Piece, whole: Any) -> tuple[int, int]:
+def place_of(node: Any, piece: ScriptPiece, whole: Any) -> tuple[int, int]:
     """The byte range of a part of a piece in the source: syntax nodes count from where the parse began."""
     offset = piece.start - location(whole).start
     inner = location(node)

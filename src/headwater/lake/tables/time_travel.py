@@ -1,4 +1,4 @@
-"""Which snapshot somebody means: by id, tag, time, or distance from now.
+"""Time travel: finds the snapshot that a text means, by id, tag, time, or distance from now.
 
 5, "5"                       the snapshot with that id
 "release-1"                  the snapshot of a tag
@@ -66,7 +66,7 @@ Wanted: TypeAlias = ById | Back | ByTime | ByTag
 
 
 def parse_at(at: At, *, now: float, tags: Collection[str] = ()) -> Wanted:
-    """What `at` means, where `tags` are the names that are in use.
+    """Return what `at` means, where `tags` are the names that are in use.
     RAISES: UsageError when it cannot be understood."""
     if isinstance(at, bool):
         raise UsageError(f"{at!r} is not a moment of a table")

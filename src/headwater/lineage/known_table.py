@@ -9,12 +9,12 @@ from headwater.lineage.effects import AlterColumns, ColumnDefinition
 from headwater.lineage.schema import (
     ConstraintType,
     ForeignKey,
-    Origin,
     ResolvedColumnSchema,
     ResolvedSchemaTable,
     TableConstraintInfo,
+    TableOrigin,
 )
-from headwater.model.names import Case, TableName, fold
+from headwater.model.names import CaseFolding, TableName, fold
 from headwater.model.relation import Resolution
 from headwater.model.types import parse_type
 
@@ -35,13 +35,13 @@ class KnownTable:
     constraints: tuple[TableConstraintInfo, ...] = ()
     statement_index: int | None = None
     updated_at: str = ""
-    _index: dict[Case, dict[str, ColumnDefinition]] = field(
+    _index: dict[CaseFolding, dict[str, ColumnDefinition]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
     @property
-    def origin(self) -> Origin:
-        return Origin.IMPORTED if self.resolution is Resolution.IMPORTED else Origin.IMPLIED
+    def origin(self) -> TableOrigin:
+        return TableOrigin.IMPORTED if self.resolution is Resolution.IMPORTED else TableOrigin.IMPLIED
 
     @property
     def approximate(self) -> str | None:
@@ -51,11 +51,11 @@ class KnownTable:
         what = "some columns" if self.columns else "the columns"
         return f"{what} of `{self.name}` are not known"
 
-    def column(self, name: str, case: Case, *, quoted: bool = False) -> ColumnDefinition | None:
+    def column(self, name: str, case: CaseFolding, *, quoted: bool = False) -> ColumnDefinition | None:
         """The column that a name in the text means."""
         return self.index(case).get(fold(name, case, quoted=quoted))
 
-    def index(self, case: Case) -> dict[str, ColumnDefinition]:
+    def index(self, case: CaseFolding) -> dict[str, ColumnDefinition]:
         """The columns by folded name; a name in a schema stands for itself and for what the dialect makes of it."""
         index = self._index.get(case)
         if index is None:
@@ -68,15 +68,15 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the given schema and the DDL disagree: the sentence to show, and the reason by column."""
+    """A disagreement between the given schema and the DDL: the sentence to show, and the reason by column."""
 
     message: str
     doubts: dict[str, str]
     disputed: tuple[ColumnDefinition, ...]
 
 
-def compare(given: KnownTable, defined: Iterable[ColumnDefinition], case: Case) -> Difference | None:
-    """How DDL differs from the given columns of a table, by name and type; None when it does not."""
+def compare(given: KnownTable, defined: Iterable[ColumnDefinition], case: CaseFolding) -> Difference | None:
+    """Return how DDL differs from the given columns of a table, by name and type; None when it does not."""
     ours = {fold(column.name, case): column for column in given.columns}
     theirs = {fold(column.name, case): column for column in defined}
     missing = [column for key, column in ours.items() if key not in theirs]
@@ -99,7 +99,7 @@ def compare(given: KnownTable, defined: Iterable[ColumnDefinition], case: Case) 
 
 
 def alter_columns(
-    columns: tuple[ColumnDefinition, ...], effect: AlterColumns, case: Case
+    columns: tuple[ColumnDefinition, ...], effect: AlterColumns, case: CaseFolding
 ) -> tuple[ColumnDefinition, ...]:
     """The columns after an ALTER TABLE; adding one that is there changes nothing."""
     result = {fold(column.name, case): column for column in columns}

@@ -36,7 +36,7 @@ def class_options(java: Java) -> str:
 
 
 def archive_path(java: Java) -> Path | None:
-    """Where the archive is kept; None if it has not been made."""
+    """Return where the archive is kept; None if it has not been made."""
     return _kept(_needed(java)[-1])
 
 
@@ -80,7 +80,7 @@ def _write_base(java: Java, progress: Progress, target: Path) -> None:
 
 
 def _write_top(java: Java, base: list[Path], progress: Progress, target: Path) -> None:
-    command = [sys.executable, "-m", "headwater.spark.training", str(target), *map(str, base)]
+    command = [sys.executable, "-m", "headwater.spark.class_archive_training", str(target), *map(str, base)]
     _run(java, command, progress, target)
 
 

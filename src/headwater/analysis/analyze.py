@@ -25,7 +25,7 @@ from headwater.zetasql.provider import TableProvider
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How to analyse: everything but the text."""
+    """The settings of an analysis: everything but the text."""
 
     dialect: str | None = None
     schema: SchemaLike = None

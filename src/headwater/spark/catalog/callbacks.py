@@ -1,4 +1,4 @@
-"""What the catalog in Spark's JVM asks, and the answers: one function for each question, JSON in and out.
+"""The questions of the catalog in Spark's JVM, and the answers: one function for each question, JSON in and out.
 
 Runs in the driver's Python, called back by the JVM. An error of ours is an answer too; anything else is one with the
 code `engine-failed`, so that no question is left without an answer.
@@ -16,15 +16,15 @@ from pyspark.sql.types import StructType
 from headwater.errors import EngineError, HeadwaterError, NotFoundError
 from headwater.lake.metadata.entries import read_database_entry
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.at import At
 from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.time_travel import At
 from headwater.model.schema import Schema
 from headwater.spark.catalog.ddl import Partitioning, schema_changes, table_schema
 from headwater.spark.catalog.reads import plan_read
 from headwater.spark.source.commits import WritePlan, Written, finish_query, undo
-from headwater.spark.source.options import Options, Place
+from headwater.spark.source.options import Options, TablePlace
 from headwater.spark.source.planning import plan_write
 from headwater.spark.source.types import spark_schema
 
@@ -145,7 +145,7 @@ _QUESTIONS: dict[str, Callable[[Request], Answer | None]] = {
 }
 
 
-def _place(request: Request, table: str) -> Place:
+def _place(request: Request, table: str) -> TablePlace:
     given = {name: value for name, value in request["options"].items() if name.startswith(("warehouse", "storage."))}
     return Options({**given, "table": table}).place()
 
@@ -174,7 +174,7 @@ def _messages(request: Request) -> list[Written]:
 
 
 def _facts(request: Request, table: Table, at: At | None = None) -> Answer:
-    """What Spark needs to know of a table: it is read at this snapshot, whatever is committed later."""
+    """Return what Spark needs to know of a table: it is read at this snapshot, whatever is committed later."""
     snapshot = table.snapshot(at)
     shape = table.store.shape(snapshot.schema_id if snapshot is not None and at is not None else None)
     schema, id = shape.schema, snapshot.snapshot_id if snapshot is not None else 0

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.lake.engine.arrays import mask_array
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.keys import NativeKey
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.predicates import Predicate, columns_of, mask_batch
 
 Bounds: TypeAlias = tuple[NativeKey | None, NativeKey | None]
@@ -29,7 +29,7 @@ class Section:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is nothing to merge."""
+        """Return whether there is nothing to merge."""
         return len(self.runs) == 1
 
 

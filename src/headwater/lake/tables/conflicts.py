@@ -1,11 +1,11 @@
-"""Whether rows that a statement read are still what it read when it writes them back.
+"""Conflict checks: rows that a statement read must be unchanged when it writes them back.
 A commit that was made from a state (an UPDATE, a MERGE) must not hide what others wrote to the same keys in between.
 Key ranges of files decide most cases; where they overlap, the keys themselves are compared."""
 
 from collections.abc import Sequence
 
 from headwater.errors import CommitConflictError
-from headwater.lake.engine.opened import OpenFile, Shelf
+from headwater.lake.engine.data_files import OpenFile, Shelf
 from headwater.lake.metadata.commit import Guard, PlacedFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry
 from headwater.lake.metadata.snapshot import Operation, Snapshot

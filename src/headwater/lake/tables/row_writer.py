@@ -24,7 +24,7 @@ from headwater.lake.engine.recovery import list_logs
 from headwater.lake.engine.row import Row
 from headwater.lake.engine.version import Place, Version, VersionEdit
 from headwater.lake.engine.write import FileWriter
-from headwater.lake.metadata.commit import Change, PlacedFile
+from headwater.lake.metadata.commit import PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables.maintenance import ROWS, commit_compaction
 from headwater.lake.tables.read import require_key
@@ -68,7 +68,7 @@ class SnapshotVersions:
             return self.latest()
         if flushed is None:
             return self._version(self._compacted(added, removed, base))
-        change = Change(Operation.INSERT, ROWS, str(flushed), self._shape.schema.id, added)
+        change = TableChange(Operation.INSERT, ROWS, str(flushed), self._shape.schema.id, added)
         change = replace(change, replayed=flushed in self._tried)
         self._tried.add(flushed)
         self.last = commit(self._store, change)
@@ -77,7 +77,7 @@ class SnapshotVersions:
     def _compacted(self, added: tuple[PlacedFile, ...], removed: tuple[PlacedFile, ...], base: int) -> Snapshot:
         facts = (Operation.COMPACT, "compactor", uuid.uuid4().hex, self._shape.schema.id)
         try:
-            return commit_compaction(self._store, Change(*facts, added=added, removed=removed, base=base))
+            return commit_compaction(self._store, TableChange(*facts, added=added, removed=removed, base=base))
         except CommitConflictError:
             self._store.given_up += 1
             raise

@@ -21,7 +21,6 @@ from pyspark.sql import SparkSession
 from headwater.analysis.engines import open_front_end
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
-from headwater.jobs.harvest.analysis import FACTS, Setting, Task, analyse_tasks
 from headwater.jobs.harvest.batches import (
     Batch,
     Wanted,
@@ -31,6 +30,7 @@ from headwater.jobs.harvest.batches import (
     write_table,
 )
 from headwater.jobs.harvest.records import REPLACED, gone
+from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Task, analyse_tasks
 from headwater.jobs.session import DAEMON, LOCAL, spark_context, spark_failures
 from headwater.jobs.upkeep import compact
 from headwater.jobs.written import place_of, plan_files, write_files
@@ -53,7 +53,7 @@ _TURN = 0.0005  # seconds
 class SparkCrew:
     """Analyses batches on the Spark that is running, or on one of its own."""
 
-    def __init__(self, setting: Setting, master: str | None = None) -> None:
+    def __init__(self, setting: HarvestSetting, master: str | None = None) -> None:
         self._group = f"headwater-{uuid.uuid4().hex}"
         self._open = ExitStack()
         self._kept: list[RDD[bytes]] = []  # what tasks have found, one batch a partition
@@ -62,8 +62,8 @@ class SparkCrew:
         self._started = self._threads.submit(self._start, setting, master or LOCAL, running)
 
     def _start(
-        self, setting: Setting, master: str, running: SparkSession | None
-    ) -> tuple[SparkContext, Broadcast[Setting]]:
+        self, setting: HarvestSetting, master: str, running: SparkSession | None
+    ) -> tuple[SparkContext, Broadcast[HarvestSetting]]:
         with spark_failures(), _in_turn():
             opened = spark_context(master, name="headwater harvest", settings=SETTINGS)
             context = running.sparkContext if running is not None else self._open.enter_context(opened)
@@ -74,28 +74,28 @@ class SparkCrew:
 
     @property
     def is_up(self) -> bool:
-        """Whether Spark has been started, and its workers are ready."""
+        """Return whether Spark has been started, and its workers are ready."""
         return self._started.done()
 
     @property
     def cores(self) -> int:
-        """How many batches run at a time. Waits for Spark."""
+        """Return how many batches run at a time. Waits for Spark."""
         context, _ = self._started.result()
         return int(context.defaultParallelism)
 
     @property
     def width(self) -> int:
-        """How many batches make a job."""
+        """Return how many batches make a job."""
         return max(_LEAST_BATCHES, -(-self.cores // _MOST_JOBS))
 
     @property
     def running(self) -> int:
-        """How many jobs run at a time, if there are enough."""
+        """Return how many jobs run at a time, if there are enough."""
         return -(-self.cores // self.width)
 
     @property
     def jobs(self) -> int:
-        """How many jobs there should be at a time."""
+        """Return how many jobs there should be at a time."""
         return self.running + _AHEAD
 
     def submit(self, batches: Sequence[list[Task]]) -> Future[list[Batch]]:
@@ -161,13 +161,13 @@ def _in_turn() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def make_ready(setting: Broadcast[Setting], number: int) -> None:
+def make_ready(setting: Broadcast[HarvestSetting], number: int) -> None:
     """Import and open what the analysis needs: in a worker, while whoever started Spark is at work itself."""
     for dialect in setting.value.schemas:
         open_front_end(dialect, setting.value.engine)
 
 
-def analyse_bytes(setting: Broadcast[Setting], data: bytes) -> bytes:
+def analyse_bytes(setting: Broadcast[HarvestSetting], data: bytes) -> bytes:
     """Analyse a batch: what a task of Spark's does."""
     batch = analyse_tasks(decode_tasks(data), setting.value)
     _settle_in()

@@ -20,8 +20,8 @@ from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.catalog import visitor_classes
 from headwater.spark.plan import generators, leaves, relations, writes
 from headwater.spark.plan.dump import dump_plan, read_dump
-from headwater.spark.plan.lowering import Lowering
-from headwater.spark.plan.node import Node, Plan
+from headwater.spark.plan.lowering import PlanLowering
+from headwater.spark.plan.node import Plan, PlanNode
 from headwater.text import without_secrets
 
 D = TypeVar("D", PlanDataset, PlanOutput)
@@ -30,7 +30,7 @@ OPERATORS = (relations, generators, leaves)  # their import registers how each o
 
 @dataclass(frozen=True)
 class PlanLineage:
-    """What was found in one plan.
+    """The findings in one plan.
 
     `statements` has one entry per output that takes part in column lineage, or a single one without a target for a
     plan that only reads. `issues` concern datasets and `notes` columns; `degraded` says why those are missing.
@@ -77,7 +77,7 @@ class PlanReader:
         )
 
     def read(self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = ()) -> PlanLineage:
-        """What a plan reads and writes. `earlier` are plans whose rows it may take up."""
+        """Return what a plan reads and writes. `earlier` are plans whose rows it may take up."""
         if plan.root.name in _LETS_GO:
             return PlanLineage(plan)
         found = _Found(self.input_visitors)
@@ -93,7 +93,7 @@ class PlanReader:
         return self._with_columns(lineage, found, earlier)
 
     def outputs(self, plan: Plan, execution: Any, issues: list[Issue] | None = None) -> list[PlanOutput]:
-        """What a plan writes; asked again after the fact, versions are the new ones."""
+        """Return what a plan writes; asked again after the fact, versions are the new ones."""
         noted = [] if issues is None else issues
         found = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
         return found + _build(self.output_builders, plan.root, execution, noted)
@@ -102,7 +102,7 @@ class PlanReader:
         options = self.context.options
         deadline = monotonic() + options.seconds
         try:
-            lowering = Lowering(lineage.plan, found.tables, earlier=earlier, redacted=not options.literals)
+            lowering = PlanLowering(lineage.plan, found.tables, earlier=earlier, redacted=not options.literals)
             made = _writes(lowering, lineage)
             statements = [trace(each, source=lowering.places, deadline=deadline, places=True) for each in made]
         except RecursionError:
@@ -122,14 +122,15 @@ class PlanReader:
         return dataclasses.replace(lineage, statements=tuple(statements))
 
     def rows_of(self, lineage: PlanLineage) -> Behind:
-        """What is behind the rows of a plan, its columns by their places: for a plan that takes them up later."""
+        """Return what is behind the rows of a plan, its columns by their places: for a plan that takes them up
+        later."""
         root, found = lineage.plan.root, _Found(self.input_visitors)
         inputs = tuple(found.at_every_node(root, [], []))
         traced = []
         if lineage.degraded is None:
             places = [str(at) for at in range(len(root.output))]
             write = writes.lower_insert(
-                Lowering(lineage.plan, found.tables), root, places, target=None, statement="SELECT"
+                PlanLowering(lineage.plan, found.tables), root, places, target=None, statement="SELECT"
             )
             traced = [trace(write, deadline=monotonic() + self.context.options.seconds)]
         inputs, traced, _ = _behind_queries(inputs, traced)
@@ -141,7 +142,7 @@ class PlanReader:
 _UNKNOWN_FORM = (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError)
 
 
-def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:
+def _writes(lowering: PlanLowering, lineage: PlanLineage) -> list[Write]:
     if not lineage.outputs:
         root = lineage.plan.root
         names_tables = any(child.name.startswith("Resolved") for child in root.children)
@@ -150,7 +151,7 @@ def _writes(lowering: Lowering, lineage: PlanLineage) -> list[Write]:
     return [write for output in lineage.outputs if (write := _write(lowering, output)) is not None]
 
 
-def _write(lowering: Lowering, output: PlanOutput) -> Write | None:
+def _write(lowering: PlanLowering, output: PlanOutput) -> Write | None:
     target, node = output.dataset.table, output.node
     row_level = _ROW_LEVEL.get(node.name)
     if row_level is not None:
@@ -167,7 +168,7 @@ def _write(lowering: Lowering, output: PlanOutput) -> Write | None:
     return dataclasses.replace(write, assignments=tuple(each for each in write.assignments if each.column))
 
 
-_ROW_LEVEL: dict[str, Callable[[Lowering, Node, TableName], Write]] = {
+_ROW_LEVEL: dict[str, Callable[[PlanLowering, PlanNode, TableName], Write]] = {
     "MergeIntoTable": writes.lower_merge,
     "UpdateTable": writes.lower_update,
     "DeleteFromTable": writes.lower_delete,
@@ -230,8 +231,8 @@ def _without_columns(lineage: PlanLineage, why: str) -> PlanLineage:
     return dataclasses.replace(lineage, inputs=inputs, issues=(*lineage.issues, *doubts), degraded=why)
 
 
-def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues: list[Issue]) -> list[D]:
-    """What visitors make of a node; one that raises costs its own datasets only."""
+def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: PlanNode, issues: list[Issue]) -> list[D]:
+    """Return what visitors make of a node; one that raises costs its own datasets only."""
     try:
         return visitor.PlanUtils.visit_node(visitors, node)
     except Exception as err:  # visitors reach into Spark's internals, and some are not ours
@@ -239,7 +240,7 @@ def _visit(visitors: list[visitor.QueryPlanVisitor[Any, D]], node: Node, issues:
         return []
 
 
-def _build(builders: list[visitor.DatasetBuilder[D]], plan: Node, execution: Any, issues: list[Issue]) -> list[D]:
+def _build(builders: list[visitor.DatasetBuilder[D]], plan: PlanNode, execution: Any, issues: list[Issue]) -> list[D]:
     """Ask builders for the datasets of an execution, except those that are asked node by node.
 
     A builder that raises costs its own datasets only.
@@ -270,13 +271,13 @@ class _Found:
     issues: list[Issue] = field(default_factory=list)
     _by_node: dict[int, list[PlanDataset]] = field(default_factory=dict)
 
-    def at(self, node: Node) -> list[PlanDataset]:
+    def at(self, node: PlanNode) -> list[PlanDataset]:
         """The datasets of one node; visited once."""
         if id(node) not in self._by_node:
             self._by_node[id(node)] = _visit(self.visitors, node, self.issues)
         return self._by_node[id(node)]
 
-    def at_every_node(self, plan: Node, outputs: list[PlanOutput], writes: list[Node]) -> list[PlanDataset]:
+    def at_every_node(self, plan: PlanNode, outputs: list[PlanOutput], writes: list[PlanNode]) -> list[PlanDataset]:
         """The datasets that a plan reads: all that are found, but for the tables that `writes` only write to."""
         commands = [*writes, *(output.node for output in outputs)]
         named = {id(command): {id(each) for each in _targets(command)} for command in commands}
@@ -285,7 +286,7 @@ class _Found:
         found = [dataset for node in nodes if not node.name.startswith("Resolved") for dataset in self.at(node)]
         return [dataset for dataset in found if dataset.name not in rewritten]
 
-    def tables(self, node: Node) -> tuple[TableName, ...]:
+    def tables(self, node: PlanNode) -> tuple[TableName, ...]:
         """The same as the tables that lineage knows."""
         return tuple(dataset.table for dataset in self.at(node))
 
@@ -295,11 +296,11 @@ _CHANGES = _REWRITTEN | {"MergeIntoTable", "MergeIntoCommand"}
 _LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 
 
-def _targets(command: Node) -> Iterator[Node]:
+def _targets(command: PlanNode) -> Iterator[PlanNode]:
     """The nodes directly below a command by which it names what it writes to."""
     fields = map(command.get, ("table", "originalTable", "relation", "logicalRelation", "name"))
-    yield from (value for value in fields if isinstance(value, Node))
+    yield from (value for value in fields if isinstance(value, PlanNode))
     if command.name in _ROW_LEVEL:
         target = command.get("target")
-        yield target if isinstance(target, Node) else command.children[0]
+        yield target if isinstance(target, PlanNode) else command.children[0]
     yield from (child for child in command.children if child.name.startswith("Resolved"))

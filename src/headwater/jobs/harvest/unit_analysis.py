@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from headwater.analysis.door import moved_to_template, rendered
+from headwater.analysis.analyze import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.template import Rendered, TemplateOptions
 from headwater.errors import CorruptFileError, Severity
@@ -49,8 +49,8 @@ _FINDINGS = (Severity.ERROR, Severity.WARNING)
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all units of a harvest share. Picklable."""
+class HarvestSetting:
+    """The settings that all units of a harvest share. Picklable."""
 
     schemas: dict[str | None, SchemaMetadata]  # by dialect
     engine: Engine = "auto"
@@ -77,7 +77,7 @@ class Task:
         return replace(self, unit=replace(self.unit, script=replace(self.unit.script, text="")))
 
 
-def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
+def analyse_tasks(tasks: Iterable[Task], setting: HarvestSetting) -> pa.RecordBatch:
     """Analyse units, each on its own: one that makes Headwater fail is one issue, and the others are as without it.
 
     RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
@@ -96,7 +96,7 @@ def analyse_tasks(tasks: Iterable[Task], setting: Setting) -> pa.RecordBatch:
 Shared: TypeAlias = dict[str | None, "SharedFunctions | None"]  # by dialect
 
 
-def _foresee(tasks: list[Task], setting: Setting) -> Shared:
+def _foresee(tasks: list[Task], setting: HarvestSetting) -> Shared:
     """Let each front end know what it is going to read, and take in the functions that several units call."""
     shared: Shared = {}
     for dialect in dict.fromkeys(task.unit.script.dialect for task in tasks):
@@ -118,14 +118,14 @@ def _preludes() -> Any:
     return import_module("headwater.jobs.harvest.preludes")
 
 
-def _analyse_or_fail(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Row:
+def _analyse_or_fail(task: Task, setting: HarvestSetting, hashes: Hashes, shared: Shared) -> Row:
     try:
         return _analyse(task, setting, hashes, shared)
     except Exception as err:
         return _failed(task, setting, err)
 
 
-def _fitting(task: Task, row: Row, setting: Setting) -> Row:
+def _fitting(task: Task, row: Row, setting: HarvestSetting) -> Row:
     """A row as it is, or, when the columns of a batch cannot hold it, that its unit has failed."""
     try:
         pa.RecordBatch.from_pylist([row], OUTCOMES)
@@ -134,7 +134,7 @@ def _fitting(task: Task, row: Row, setting: Setting) -> Row:
     return row
 
 
-def _analyse(task: Task, setting: Setting, hashes: Hashes, shared: Shared) -> Row:
+def _analyse(task: Task, setting: HarvestSetting, hashes: Hashes, shared: Shared) -> Row:
     unit = task.unit
     front_end, dialect = open_front_end(unit.script.dialect, setting.engine)  # new, so that it knows no script
     resolver = WatchedResolver(setting.schemas[unit.script.dialect], dialect, task.part)
@@ -170,7 +170,7 @@ def _doubted(lineage: StatementLineage, unit: Unit, text: Rendered) -> Statement
     return lineage
 
 
-def _failed(task: Task, setting: Setting, err: Exception) -> Row:
+def _failed(task: Task, setting: HarvestSetting, err: Exception) -> Row:
     """A unit that made Headwater fail, as one statement with one issue at its place. It saw and did nothing."""
     unit = task.unit
     source = Source(unit.text, unit.script.name)
@@ -214,7 +214,8 @@ def _shifted(row: Row, shift: Shift) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the analysis of a unit says about the schema; its rows for the graph are kept elsewhere."""
+    """The result of a unit's analysis, as far as it concerns the schema; its rows for the graph are kept
+    elsewhere."""
 
     fingerprint: str
     sight: bytes

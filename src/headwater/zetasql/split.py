@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.text import Source, Span
-from headwater.zetasql.engine import Engine
+from headwater.zetasql.engine import ZetaSqlEngine
 from headwater.zetasql.failures import CannotResolve, Reason, read_error
 from headwater.zetasql.instance import ServiceError
 from headwater.zetasql.options import language_bytes
@@ -22,7 +22,7 @@ _NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ScriptPiece:
     """One statement of a script, or a control statement's own part of it (an IF's condition, a FOR's query).
     `start` and `end` are byte offsets; `kind` is the name of the syntax node; `conditional` says that it may not run,
     or run more than once. A piece that could not be parsed has no node but a `problem`."""
@@ -38,14 +38,14 @@ class Piece:
     problem_span: Span | None = None
 
 
-def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> list[Piece]:
+def split_script(source: Source, engine: ZetaSqlEngine, dialect: str = "bigquery") -> list[ScriptPiece]:
     """The pieces of a script, in order."""
     data = source.text.encode()
     plain = _split_plain(source, data)
     if plain is not None:
         return plain
 
-    def parse(part: bytes, start: int) -> list[Piece]:
+    def parse(part: bytes, start: int) -> list[ScriptPiece]:
         script = engine.parse(part.decode(), language_bytes(dialect))
         return list(pieces_of(source, script.statement_list_node.statement_list, start))
 
@@ -55,7 +55,7 @@ def split_script(source: Source, engine: Engine, dialect: str = "bigquery") -> l
         return list(_split_roughly(source, data, parse))
 
 
-def _split_plain(source: Source, data: bytes) -> list[Piece] | None:
+def _split_plain(source: Source, data: bytes) -> list[ScriptPiece] | None:
     """The statements of a script without blocks, variables or routines: no parse is needed to cut it at semicolons.
     None when there is anything that does not begin as a plain statement does."""
     pieces = []
@@ -63,11 +63,11 @@ def _split_plain(source: Source, data: bytes) -> list[Piece] | None:
         if not _PLAIN.match(data, start, end):
             return None
         end = start + len(data[start:end].rstrip())
-        pieces.append(Piece(source.span_of_bytes(start, end), start, end, "Statement"))
+        pieces.append(ScriptPiece(source.span_of_bytes(start, end), start, end, "Statement"))
     return pieces
 
 
-def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> Piece:
+def parse_piece(source: Source, piece: ScriptPiece, engine: ZetaSqlEngine, dialect: str) -> ScriptPiece:
     """A plain piece with its syntax node; as it is when it cannot be parsed."""
     if piece.node is not None or piece.kind == "Broken":
         return piece
@@ -81,7 +81,7 @@ def parse_piece(source: Source, piece: Piece, engine: Engine, dialect: str) -> P
 
 def pieces_of(
     source: Source, statements: Iterable[Any], offset: int, *, branches: tuple[Branch, ...] = ()
-) -> Iterator[Piece]:
+) -> Iterator[ScriptPiece]:
     """The pieces of a list of statements whose text begins at byte `offset` of the source."""
     for wrapped in statements:
         node = unwrap(wrapped)
@@ -127,10 +127,10 @@ def _bodies(node: Any, kind: str) -> tuple[Any, list[tuple[Any, bool]]] | None:
             return None
 
 
-def _piece(source: Source, node: Any, *, kind: str, offset: int, branches: tuple[Branch, ...]) -> Piece:
+def _piece(source: Source, node: Any, *, kind: str, offset: int, branches: tuple[Branch, ...]) -> ScriptPiece:
     place = location(node)
     start, end = offset + place.start, offset + place.end
-    return Piece(source.span_of_bytes(start, end), start, end, kind, unwrap(node), bool(branches), branches)
+    return ScriptPiece(source.span_of_bytes(start, end), start, end, kind, unwrap(node), bool(branches), branches)
 
 
 # ------------------------------------------------------------------------------------------- syntax nodes
@@ -183,10 +183,10 @@ _BLANK = re.compile(rb"(?:\s|--[^\n]*(?:\n|$)|\#[^\n]*(?:\n|$)|/\*.*?\*/)*", re.
 _MAX_PARTS = 100
 
 
-_Parse: TypeAlias = Callable[[bytes, int], list[Piece]]  # bytes that begin at an offset → pieces
+_Parse: TypeAlias = Callable[[bytes, int], list[ScriptPiece]]  # bytes that begin at an offset → pieces
 
 
-def _split_roughly(source: Source, data: bytes, parse: _Parse) -> Iterator[Piece]:
+def _split_roughly(source: Source, data: bytes, parse: _Parse) -> Iterator[ScriptPiece]:
     ranges = list(_rough_ranges(data))
     at = 0
     while at < len(ranges):
@@ -208,7 +208,9 @@ def _rough_ranges(data: bytes) -> Iterator[tuple[int, int]]:
         begin = end + 1
 
 
-def _longest(source: Source, data: bytes, *, start: int, ends: list[int], parse: _Parse) -> tuple[int, list[Piece]]:
+def _longest(
+    source: Source, data: bytes, *, start: int, ends: list[int], parse: _Parse
+) -> tuple[int, list[ScriptPiece]]:
     """Parse up to the first semicolon, or, for a block, to the first one at which it is whole."""
     tries = _MAX_PARTS if _BLOCK.match(data, start) else 1
     problem: CannotResolve | None = None
@@ -223,4 +225,4 @@ def _longest(source: Source, data: bytes, *, start: int, ends: list[int], parse:
     end = ends[0]
     said, place = (problem.message, problem.span) if problem is not None else ("", None)
     span = source.span_of_bytes(start, end)
-    return 1, [Piece(span, start, end, "Broken", problem=said, problem_span=place)]
+    return 1, [ScriptPiece(span, start, end, "Broken", problem=said, problem_span=place)]

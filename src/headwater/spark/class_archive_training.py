@@ -1,6 +1,6 @@
 """A Spark that does a little of all that we do with it, so that Java can write down its classes as it ends.
 
-python -m headwater.spark.training ARCHIVE [THE ARCHIVE IT IS BASED ON]
+python -m headwater.spark.class_archive_training ARCHIVE [THE ARCHIVE IT IS BASED ON]
 """
 
 import os

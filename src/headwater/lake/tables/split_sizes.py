@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from headwater.lake.engine.bounds import Bounds
+from headwater.lake.engine.bounds import KeyBounds
+from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import NativeKey, concat_keys
-from headwater.lake.engine.opened import OpenFile
 from headwater.lake.engine.options import FileFormat
 from headwater.lake.engine.version import DataFile
 from headwater.lake.tables.plan import Split, key_sections
@@ -70,7 +70,7 @@ def _by_key(store: TableStore, shape: Shape, split: Split, size: int) -> Iterato
     lower = split.bounds.lower
     for end in (*dict.fromkeys(ends), None):
         upper = split.bounds.upper if end is None else _least(end, split.bounds.upper)
-        bounds = Bounds(lower, upper)
+        bounds = KeyBounds(lower, upper)
         files = tuple(file for file in split.files if not bounds.excludes(file, shape.codec.is_number))
         if files and not _is_empty(bounds):
             yield replace(split, files=files, bounds=bounds)
@@ -87,5 +87,5 @@ def _most(key: NativeKey, bound: NativeKey | None) -> NativeKey:
     return key if bound is None else max(key, bound)
 
 
-def _is_empty(bounds: Bounds) -> bool:
+def _is_empty(bounds: KeyBounds) -> bool:
     return bounds.lower is not None and bounds.upper is not None and bounds.lower > bounds.upper  # type: ignore[operator]
