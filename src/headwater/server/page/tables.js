@@ -84,6 +84,7 @@ async function showTable(detail, name, tab) {
       role: "tab", "aria-selected": String(each === tab), onclick: () => change({ tab: each === "schema" ? null : each }),
     }, each[0].toUpperCase() + each.slice(1)))),
     h("div.tab", { role: "tabpanel" }, content));
+  detail.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** @type {Record<typeof TABS[number], (table: any) => Promise<import("./dom.js").Child>>} */
