@@ -63,7 +63,9 @@ def take(browser: Browser, url: str, name: str) -> None:
     context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
     page = context.new_page()
     page.goto(url + address, wait_until="load")
-    page.wait_for_timeout(3_000)
+    page.wait_for_timeout(2_000)
+    page.wait_for_function("() => !document.querySelector('.loading, .cost:empty')")
+    page.wait_for_timeout(1_000)
     page.screenshot(path=DOCS / "images" / f"page-{name}.png")
     context.close()
 

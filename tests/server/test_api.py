@@ -13,6 +13,7 @@ from headwater.graph import GraphChange, GraphStore
 from headwater.graph.check_data import check_tables, declare
 from headwater.graph.facts import Facts, TableWords, add_words
 from headwater.graph.observed import ingest
+from headwater.graph.regions import regions
 from headwater.graph.tables import DATASETS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
@@ -302,11 +303,20 @@ def test_a_query_ends_when_its_time_is_over(estate):
 
 def test_the_map_has_every_dataset_in_its_region(ask):
     found = ask("/map")
-    regions = {name: found["regions"][region] for name, region in zip(found["tables"], found["region"])}
-    assert regions["stg.orders"] == "stg"
+    named = {name: found["regions"][region] for name, region in zip(found["tables"], found["region"])}
+    assert named["stg.orders"] == "stg"
     assert not any(name.startswith("lineage.") for name in found["tables"])
     pairs = {(found["tables"][source], found["tables"][target]) for source, target in found["pairs"]}
     assert ("raw.orders", "stg.orders") in pairs
+
+
+def test_small_databases_of_a_large_estate_are_one_region():
+    large = [f"shop.sales{number}.t{table}" for number in range(40) for table in range(3)]
+    small = [f"shop.team{number}.t" for number in range(60)]
+    found = regions([*large, *small, "alone.t", "data/x/a.csv"])
+    assert {found[name] for name in large} == {f"shop.sales{number}" for number in range(40)}
+    assert {found[name] for name in small} == {"shop.*"}
+    assert (found["alone.t"], found["data/x/a.csv"]) == ("*", "*"), "alone in their folder, and small"
 
 
 def test_the_overview_counts_and_names_the_busiest(ask):

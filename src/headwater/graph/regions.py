@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from headwater.graph.tables import DATABASE
 
 _ELSEWHERE = 12  # folders of files above which their parents are the regions
+_MOST = 40  # regions: of more, the largest, and the others of each project together
 _VARIES = re.compile(
     r"^(?:[^=/]+=[^=/]+|\d{4}-?\d{2}(?:-?\d{2})?(?:[T_-]?\d{2,6})?Z?|\d+|part-\d+.*)(?P<ending>\.\w+)?$"
 )
@@ -49,7 +50,8 @@ def region_of(dataset: str) -> str:
 
 
 def regions(names: Iterable[str]) -> dict[str, str]:
-    """The region of each dataset; where there are many folders, those within one parent are one region."""
+    """The region of each dataset; where there are many folders, those within one parent are one region, and where
+    there are many regions, the small ones of a project are one: `project.*`, and all that are small still `*`."""
     found = {name: region_of(name) for name in names}
     folders = {region for region in found.values() if "/" in region}
     while len(folders) > _ELSEWHERE:
@@ -61,4 +63,15 @@ def regions(names: Iterable[str]) -> dict[str, str]:
         folders = {shorter.get(folder, folder) for folder in folders}
         if deepest == 1:
             break
-    return found
+    large = sorted(Counter(found.values()).items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+    kept = {region for region, _ in large}
+    found = {name: region if region in kept else _others(region) for name, region in found.items()}
+    sizes = Counter(found.values())
+    return {
+        name: region if region in kept or sizes[region] >= large[-1][1] else "*" for name, region in found.items()
+    }
+
+
+def _others(region: str) -> str:
+    """The region of the small regions beside one: those of its project or parent folder."""
+    return region[: max(region.rfind("."), region.rfind("/")) + 1] + "*"

@@ -236,5 +236,6 @@ def checks(service: Service, question: ChecksQuestion) -> Checks:
     found = read_checks(graph.state)
     rows = [row for row in found if is_wanted(Node(row["dataset"], row["column"]))]
     rows = [row for row in rows if question.outcome in ("", row["outcome"])]
-    marks = [node_json(node, marks=found) for node, found in graph.all_marks().items() if is_wanted(node)]
+    marked = graph.all_marks() if found else {}  # who is marked takes a look at every column
+    marks = [node_json(node, marks=each) for node, each in marked.items() if is_wanted(node)]
     return {"checks": cast(list[CheckRow], rows), "marks": marks}

@@ -94,6 +94,14 @@ export function calmed(work, milliseconds) {
 }
 
 /**
+ * A name that may be broken behind its dots, slashes and underscores, and is not broken inside of words.
+ * @param {string} name
+ */
+export function breakable(name) {
+  return name.split(/(?<=[._/])/).flatMap((part, at) => (at ? [h("wbr"), part] : [part]));
+}
+
+/**
  * The failed checks that a column descends from: the first, and in the title all of them.
  * @param {any[] | undefined} marks
  */

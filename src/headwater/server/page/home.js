@@ -1,7 +1,7 @@
 // Where people arrive: the map of what there is, what changed, and what needs somebody.
 
 import { get } from "./api.js";
-import { fill, h, notice, problem } from "./dom.js";
+import { breakable, fill, h, notice, problem } from "./dom.js";
 import { ago, count, counted } from "./format.js";
 import { openPlace } from "./map.js";
 import { MapCanvas } from "./mapcanvas.js";
@@ -68,7 +68,7 @@ function cockpit(overview, states, canvas) {
 /** @param {{name: string, kind: string, upstream: number, downstream: number}} each */
 function tableLink(each) {
   return h("li", {}, h("a", { href: `/graph?select=${encodeURIComponent(around(each.name))}`, "data-link": "" },
-    h(`span.dot.${/^[a-z]+$/.test(each.kind) ? each.kind : "other"}`), h("span.name", {}, each.name),
+    h(`span.dot.${/^[a-z]+$/.test(each.kind) ? each.kind : "other"}`), h("span.name", {}, breakable(each.name)),
     h("span.faint", { title: "made of → used by" }, `${count(each.upstream)} → ${count(each.downstream)}`)));
 }
 

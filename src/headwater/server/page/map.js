@@ -1,7 +1,7 @@
 // The map of everything: the picture, and beside it the same as a list that keyboards and screen readers can walk.
 
 import { get } from "./api.js";
-import { add, calmed, fill, h, notice, problem } from "./dom.js";
+import { add, breakable, calmed, fill, h, notice, problem } from "./dom.js";
 import { count, counted } from "./format.js";
 import { welcome } from "./home.js";
 import { MapCanvas } from "./mapcanvas.js";
@@ -103,7 +103,7 @@ class MapView {
     return [h("h1", {}, "Map"),
       h("p.faint", {}, `${counted(ground.tables.length, "table")} in ${counted(ground.regions.length, "region")}, ${counted(ground.flows.length, "flow")} between them`),
       h("ul", {}, order.map(({ each }) => h("li", {},
-        h("a", { href: `/map?region=${encodeURIComponent(each.name)}`, "data-link": "" }, h("span.name", {}, each.name), h("span.faint", {}, count(each.tables.length))))))];
+        h("a", { href: `/map?region=${encodeURIComponent(each.name)}`, "data-link": "" }, h("span.name", { title: each.name }, breakable(each.title)), h("span.faint", {}, count(each.tables.length))))))];
   }
 
   /**
@@ -116,12 +116,12 @@ class MapView {
       const flows = ground.flows.filter((each) => each[near] === number);
       return flows.length > 0 && h("div", {}, h("h2.minor", {}, title), h("ul", {}, flows.slice(0, 12).map((flow) => h("li", {},
         h("a", { href: `/map?region=${encodeURIComponent(ground.regions[flow[far]].name)}`, "data-link": "" },
-          h("span.name", {}, ground.regions[flow[far]].name), h("span.faint", {}, count(flow.many)))))));
+          h("span.name", { title: ground.regions[flow[far]].name }, breakable(ground.regions[flow[far]].title)), h("span.faint", {}, count(flow.many)))))));
     };
     const list = h("ul", {}, region.tables.slice(0, 400).map((at) => h("li", {},
       h("a", { href: `/graph?select=${encodeURIComponent(around(ground.tables[at].name))}`, "data-link": "" },
-        h("span.name", {}, ground.tables[at].title), h("span.faint", {}, `${ground.tables[at].up.length} → ${ground.tables[at].down.length}`)))));
-    const panel = h("div", {}, h("a.up", { href: "/map", "data-link": "" }, "‹ All regions"), h("h1", {}, region.name),
+        h("span.name", {}, breakable(ground.tables[at].title)), h("span.faint", {}, `${ground.tables[at].up.length} → ${ground.tables[at].down.length}`)))));
+    const panel = h("div", {}, h("a.up", { href: "/map", "data-link": "" }, "‹ All regions"), h("h1", {}, breakable(region.name)),
       h("p.faint", {}, `${counted(region.tables.length, "table")}, ${counted(region.columns, "column")}`));
     add(panel, side("to", "from", "Comes from"), side("from", "to", "Flows to"), h("h2.minor", {}, "Tables, sources first"), list);
     if (region.tables.length > 400) add(panel, h("p.faint", {}, `${count(region.tables.length - 400)} more: the search finds them`));

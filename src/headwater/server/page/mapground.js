@@ -3,11 +3,11 @@
 
 const GUTTER = 12;
 const MARGIN = 24; // on the right, for lines between regions of the last strip
-const NARROWEST = 104; // strip
+const NARROWEST = 150; // strip: most names of databases can be read then
 const TITLE = 25; // room above the tables of a region
 
 /**
- * @typedef {{name: string, x: number, y: number, width: number, height: number, tables: number[], columns: number, depth: number}} Region
+ * @typedef {{name: string, title: string, x: number, y: number, width: number, height: number, tables: number[], columns: number, depth: number}} Region
  * @typedef {{name: string, title: string, kind: string, columns: number, region: number, x: number, y: number, width: number, height: number, up: number[], down: number[]}} Table
  * @typedef {{from: number, to: number, many: number}} Flow
  * @typedef {{state: number, regions: string[], tables: string[], region: number[], kind: string[], columns: number[], pairs: [number, number][]}} Answer
@@ -30,8 +30,9 @@ export class Ground {
       this.tables[to].up.push(from);
     }
     const depths = depthOf(this.tables);
+    const titles = shortest(answer.regions);
     /** @type {Region[]} */
-    this.regions = answer.regions.map((name) => ({ name: name || "without a database", x: 0, y: 0, width: 0, height: 0, tables: [], columns: 0, depth: 0 }));
+    this.regions = answer.regions.map((name, at) => ({ name: name || "without a database", title: titles[at] || "without a database", x: 0, y: 0, width: 0, height: 0, tables: [], columns: 0, depth: 0 }));
     this.tables.forEach((table, at) => {
       const region = this.regions[table.region];
       region.tables.push(at);
@@ -134,11 +135,28 @@ function shares(weights, length, least) {
 }
 
 /**
+ * Names without what all that end alike begin with: as many of their last parts as tell them apart.
+ * @param {string[]} names
+ */
+function shortest(names) {
+  const ends = (/** @type {string} */ name) => {
+    const cuts = [...name.matchAll(/[./]/g)].map((each) => each.index + 1).reverse().filter((at) => name.slice(at) !== "*");
+    return [...cuts, 0].map((at) => name.slice(at));
+  };
+  /** @type {Map<string, number>} */
+  const many = new Map();
+  for (const name of names) for (const end of ends(name)) many.set(end, (many.get(end) ?? 0) + 1);
+  const titles = names.map((name) => ends(name).find((end) => many.get(end) === 1) ?? name);
+  return titles.map((title) => title === "*" ? "others" : title.replace(/[./]\*$/, ", others"));
+}
+
+/**
  * A name without its region.
  * @param {string} name
  * @param {string} region
  */
 function titleOf(name, region) {
+  if (region.endsWith("*")) return name.slice(region.length - 1);
   return region && name.startsWith(region) ? name.slice(region.length + 1).replace(/^\*\//, "") : name;
 }
 

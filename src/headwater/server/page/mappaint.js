@@ -101,7 +101,7 @@ export class MapPainter {
     context.fillStyle = colours.ink;
     context.font = `600 13px ${FONT}`;
     const top = Math.max(box.y, 0) + 13;
-    const name = cut(region.name, room, 7.9);
+    const name = fitted(context, region.title, room);
     context.fillText(name, left, top);
     const used = context.measureText(name).width;
     const many = counted(region.tables.length, "table");
@@ -272,6 +272,19 @@ function wrapped(text, room, most) {
     rest = rest.slice(end);
   }
   return [...lines, cut(rest, room, 6.9)];
+}
+
+/**
+ * A text that fits, cut in the middle; measured as it is drawn.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} room in pixels
+ */
+function fitted(context, text, room) {
+  const width = context.measureText(text).width;
+  let shown = text;
+  for (let letter = width / text.length; context.measureText(shown).width > room && letter < room; letter *= 1.04) shown = cut(text, room, letter);
+  return shown;
 }
 
 /**

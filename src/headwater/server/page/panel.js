@@ -206,7 +206,7 @@ function edgeItem(edges, named) {
     edge.expression && h("code.expression", {}, edge.expression),
     edge.file && h("p.place", {}, placeOf(edge)),
     lit && lit.role !== "statement" && h("p.faint", {}, `The ${lit.role} of the run`),
-    lit && sqlBlock(lit.text, lit.start, lit.end),
+    lit && sqlBlock(lit.text, lit.start, lit.end, lit.role === "program"),
     lit?.cut && h("p.faint", {}, `A part of the ${lit.role}.`),
     edge.run && runLine(edge.run, edge.target));
 }

@@ -127,7 +127,7 @@ async function showRun(panel, id) {
           ["run", h("code", {}, run.run)], ["reported by", run.producer],
           ["part of", run.parent && h("a", { href: `/runs?run=${encodeURIComponent(run.parent)}`, "data-link": "" }, run.parent)]]),
         ends("input", "Read"), ends("output", "Wrote"), run.sql && h("section", {}, h("h3", {}, "SQL"), sqlBlock(run.sql)),
-        run.code && h("section", {}, h("h3", {}, "Program"), sqlBlock(run.code))));
+        run.code && h("section", {}, h("h3", {}, "Program"), sqlBlock(run.code, null, null, true))));
   } catch (error) {
     fill(panel, problem(error));
   }

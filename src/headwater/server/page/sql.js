@@ -87,7 +87,7 @@ function planned(answer) {
       { title: "reads", show: (row) => h("b", {}, row.table) }, { title: "snapshot", number: true, show: (row) => row.snapshot },
       part("files", count), part("rows", count), part("bytes", bytes),
     ], answer.scans),
-    h("pre.sql", { tabindex: "0" }, answer.rows.map(([line]) => line).join("\n")));
+    h("pre.sql.program", { tabindex: "0" }, answer.rows.map(([line]) => line).join("\n")));
 }
 
 /**

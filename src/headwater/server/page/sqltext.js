@@ -1,4 +1,4 @@
-// SQL, coloured, with one part of it lit.
+// SQL, coloured, with one part of it lit; programs as they are.
 
 import { h } from "./dom.js";
 
@@ -15,14 +15,16 @@ const TOKENS = /(--[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^']|'')*')|(\b\d+(?:\.\d+)?\b)
  * @param {string} text
  * @param {number | null} [start] of what is lit
  * @param {number | null} [end]
+ * @param {boolean} [program] not SQL: lines are not broken, and words have no colours
  */
-export function sqlBlock(text, start = null, end = null) {
+export function sqlBlock(text, start = null, end = null, program = false) {
   const code = h("code");
-  const block = h("pre.sql", { tabindex: "0" }, code);
+  const block = h(program ? "pre.sql.program" : "pre.sql", { tabindex: "0" }, code);
   const cuts = start === null || end === null ? [text] : [text.slice(0, start), text.slice(start, end), text.slice(end)];
   cuts.forEach((part, number) => {
     const into = number === 1 ? h("mark") : code;
-    paint(into, part);
+    if (program) into.append(part);
+    else paint(into, part);
     if (number === 1) code.append(into);
   });
   return block;

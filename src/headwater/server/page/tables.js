@@ -1,7 +1,7 @@
 // The warehouse: its tables, and of one its schema, snapshots, levels, files and rows.
 
 import { get } from "./api.js";
-import { failed, fill, h, notice, problem } from "./dom.js";
+import { breakable, failed, fill, h, notice, problem } from "./dom.js";
 import { ago, bytes, count, counted, moment } from "./format.js";
 import { facts, grid, valueGrid } from "./grid.js";
 import { checkGrid, outcomes } from "./checks.js";
@@ -48,7 +48,7 @@ function tableList(tables) {
   const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, title && h("h2.minor", {}, title),
     h("ul", {}, members.map((each) => h("li", {},
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
-        h("span.name", {}, each.table), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
+        h("span.name", {}, breakable(each.table)), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
   const own = (/** @type {any[]} */ members) => members.length > 0 && h("details.own", {}, h("summary", {}, "The graph itself"), group("", members));
   return [group("Tables", tables.filter((each) => !each.own)), own(tables.filter((each) => each.own))];
 }
@@ -69,7 +69,7 @@ async function showTable(detail, name, tab) {
   fill(detail,
     h("header", {},
       h("a.back", { href: "/tables", "data-link": "" }, "‹ Tables"),
-      h("h1", {}, name),
+      h("h1", {}, breakable(name)),
       h("a.button", { href: `/graph?select=${encodeURIComponent(around(name))}`, "data-link": "" }, "Lineage")),
     (known?.description || table.comment) && h("p.faint", {}, known?.description || table.comment),
     facts([
@@ -84,6 +84,7 @@ async function showTable(detail, name, tab) {
       role: "tab", "aria-selected": String(each === tab), onclick: () => change({ tab: each === "schema" ? null : each }),
     }, each[0].toUpperCase() + each.slice(1)))),
     h("div.tab", { role: "tabpanel" }, content));
+  detail.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** @type {Record<typeof TABS[number], (table: any) => Promise<import("./dom.js").Child>>} */
