@@ -59,14 +59,14 @@ GRAPH = (
     breaks(
         "tests/jobs/test_kills.py::test_killed_at_random_points",
         "graph/store.py",
-        "return self.store.table(spec).to_arrow(columns, where=where, at=pin)",
-        "return self.store.table(spec).to_arrow(columns, where=where)",
+        "found = table.to_arrow(columns, where=where, at=pin)",
+        "found = table.to_arrow(columns, where=where)",
     ),
     breaks(
         "tests/graph/test_store.py::test_dying_at_every_table_leaves_the_old_state_and_a_rerun_completes",
         "graph/store.py",
-        "return self.store.table(spec).to_arrow(columns, where=where, at=pin)",
-        "return self.store.table(spec).to_arrow(columns, where=where)",
+        "found = table.to_arrow(columns, where=where, at=pin)",
+        "found = table.to_arrow(columns, where=where)",
     ),
     breaks(
         "tests/graph/test_observed.py::test_any_order_and_any_number_of_times",

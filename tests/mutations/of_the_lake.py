@@ -204,8 +204,8 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_machine.py::test_a_table_is_one_dictionary_per_snapshot",
         "lake/engine/merge/merge.py",
-        "np.where(kinds != Kind.PUT, positions, -1)",
-        "np.where(kinds == Kind.REPLACE, positions, -1)",
+        "np.where(kinds != RowKind.PUT, positions, -1)",
+        "np.where(kinds == RowKind.REPLACE, positions, -1)",
     ),
     breaks(
         "tests/lake/tables/test_machine.py::test_a_table_is_one_dictionary_per_snapshot",
