@@ -1,7 +1,7 @@
 """The engine: ZetaSQL's requests, safe with threads, forks and crashes.
 A `ZetaSqlSession` is one backend with the catalogs registered in it. Sessions are lent to one thread at a time and
-reused; a second thread at the same moment gets a second session. When a backend crashes it is thrown away, the request
-is made once more in a new one, and only then is the crash reported."""
+reused; a second thread at the same moment gets a second session. When a backend crashes it is thrown away, the
+request is made once more in a new one, and only then is the crash reported."""
 
 import os
 import threading
