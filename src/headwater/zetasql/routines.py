@@ -62,7 +62,7 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
     resolved_late = templated and node.language.upper() in ("", "SQL")
     for path in spellings(tuple(create.name_path), resolver):
         proto = function.FunctionProto(
-            name_path=path, group="Templated_SQL_Function" if resolved_late else "ResolvedRoutine"
+            name_path=path, group="Templated_SQL_Function" if resolved_late else "Routine"
         )
         proto.mode = _ENUMS.AGGREGATE if node.is_aggregate else _ENUMS.SCALAR
         proto.signature.add().CopyFrom(node.signature)
@@ -88,7 +88,7 @@ def declare_function(reader: Reader, path: Path, kind: str, resolver: SchemaReso
     argument = signature.argument.add(kind=function_enums.ARG_TYPE_ARBITRARY)
     argument.options.cardinality = _ENUMS.REPEATED
     for each in spellings(path, resolver):
-        proto = function.FunctionProto(name_path=each, group="ResolvedRoutine", mode=_ENUMS.SCALAR)
+        proto = function.FunctionProto(name_path=each, group="Routine", mode=_ENUMS.SCALAR)
         proto.signature.add().CopyFrom(signature)
         reader.catalog.functions[each] = proto.SerializeToString()
     return ResolvedRoutine(".".join(split_path(path)), (), None, Place(Source("")), {}, opaque="nothing defines it")

@@ -302,7 +302,7 @@ def scope_of(renderer: "Renderer") -> dict[str, Any]:
             **_functions(renderer),
             "var": _Variables(renderer),
             "adapter": _Adapter(renderer),
-            "api": SimpleNamespace(Relation=SimpleNamespace(create=create), DbtColumn=column),
+            "api": SimpleNamespace(Relation=SimpleNamespace(create=create), Column=column),
             "target": project.target.as_dict(),
             "project_name": project.root.name,
         },
