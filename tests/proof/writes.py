@@ -58,7 +58,8 @@ class Writes(Shapes):
         if not taken:
             return self.insert()
         names, values = (", ".join(each) for each in zip(*taken, strict=True))
-        return f"INSERT INTO t ({names}) SELECT {values} FROM ({made.sql}) AS q"
+        # Materialized: DuckDB lets the second part of a UNION ALL see the rows that the first has inserted.
+        return f"INSERT INTO t ({names}) WITH q AS MATERIALIZED ({made.sql}) SELECT {values} FROM q"
 
     def update(self) -> str:
         scope = columns_of("t", "t")
