@@ -60,7 +60,7 @@ def test_a_greedy_query_is_refused_and_the_server_goes_on(bounded, sql):
     assert (status, answer["error"]["code"]) in ((422, "memory-limit"), (408, "time-limit")), answer
     assert run(bounded, "SELECT 1 AS n") == (
         200,
-        {"columns": ["n"], "types": ["int32"], "rows": [[1]], "cut": False, "message": None},
+        {"columns": ["n"], "types": ["int32"], "rows": [[1]], "cut": False, "message": None, "scans": []},
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10, "the server itself takes no more"
 
@@ -68,7 +68,7 @@ def test_a_greedy_query_is_refused_and_the_server_goes_on(bounded, sql):
 ASKED = """
 import resource, sys
 from headwater.errors import MemoryLimitError
-from headwater.query.sandbox import Bounds
+from headwater.query.sandbox import ReadLimits
 from headwater.server.sql_pool import SqlPool
 from headwater.server.sql_worker import Question
 
@@ -76,7 +76,7 @@ pool = SqlPool()
 pool.start()
 for sql in sys.argv[3:]:
     try:
-        pool.ask(Question(sys.argv[1], "default", sql, Bounds(rows=1_000, seconds=10, memory=int(sys.argv[2]))))
+        pool.ask(Question(sys.argv[1], "default", sql, ReadLimits(rows=1_000, seconds=10, memory=int(sys.argv[2]))))
     except MemoryLimitError:
         print("refused")
 pool.stop()

@@ -80,12 +80,12 @@ def _names_in_child(sql: str) -> list[str]:
 
 _POOL_SCRIPT = """
 import multiprocessing, sys
-from headwater.zetasql.engine import Catalog, default_engine
+from headwater.zetasql.engine import RegisteredCatalog, default_engine
 from headwater.zetasql.options import analyzer_bytes
 
 def name(number):
     sql = f"SELECT 1 AS a{number}"
-    statement = default_engine().analyze(sql, analyzer_bytes(), Catalog("", b""))
+    statement = default_engine().analyze(sql, analyzer_bytes(), RegisteredCatalog("", b""))
     return statement.resolved_query_stmt_node.output_column_list[0].name
 
 if __name__ == "__main__":
