@@ -121,7 +121,8 @@ FOLDS: dict[CaseFolding, tuple[Callable[[str], str], Callable[[str], str]]] = {
 def fold(name: str, case: CaseFolding, *, quoted: bool = False) -> str:
     """The form of an identifier under which two spellings of one thing are equal.
 
-    >>> fold("Id", Case.UPPER), fold("Id", Case.UPPER, quoted=True), fold("Id", Case.INSENSITIVE, quoted=True)
+    >>> upper = CaseFolding.UPPER
+    >>> fold("Id", upper), fold("Id", upper, quoted=True), fold("Id", CaseFolding.INSENSITIVE, quoted=True)
     ('ID', 'Id', 'id')
     """
     return FOLDS[case][quoted](name)

@@ -24,7 +24,7 @@ def parse_name(name: "str | TableIdentifier") -> TableIdentifier:
     """Read `database.table`; a table without a database is in `default`.
 
     >>> parse_name("sales.orders")
-    TableName(database='sales', table='orders')
+    TableIdentifier(database='sales', table='orders')
 
     RAISES: UsageError when it is no such name.
     """
