@@ -61,9 +61,7 @@ def define_function(reader: Reader, node: Any, place: Place, resolver: SchemaRes
     templated = any(argument.kind in _ARBITRARY for argument in node.signature.argument)
     resolved_late = templated and node.language.upper() in ("", "SQL")
     for path in spellings(tuple(create.name_path), resolver):
-        proto = function.FunctionProto(
-            name_path=path, group="Templated_SQL_Function" if resolved_late else "Routine"
-        )
+        proto = function.FunctionProto(name_path=path, group="Templated_SQL_Function" if resolved_late else "Routine")
         proto.mode = _ENUMS.AGGREGATE if node.is_aggregate else _ENUMS.SCALAR
         proto.signature.add().CopyFrom(node.signature)
         if resolved_late:
