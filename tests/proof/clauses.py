@@ -109,7 +109,7 @@ CLAUSES: dict[str, str] = {
 WRITES: dict[str, str] = {
     "insert": r"^INSERT INTO t \(a, s, id\) SELECT",
     "insert by name": r"^INSERT INTO t BY NAME",
-    "insert of a query": r"^INSERT INTO t .* FROM \(.*\) AS q$",
+    "insert of a query": r"^INSERT INTO t .* WITH q AS MATERIALIZED ",
     "insert of a row": r"^INSERT INTO t .*VALUES",
     "update": r"^UPDATE t SET .*",
     "update by a subquery": r"^UPDATE t SET .* b = \(SELECT",
