@@ -10,7 +10,7 @@ from headwater.graph.formats import render_answer
 from headwater.graph.selector import parse_selector
 from headwater.graph.tables import ALL_TABLES, COLUMNS, DATASETS, ISSUES, STATEMENTS
 from headwater.model.edges import InfluenceClass
-from headwater.view.pictures import ANSWER_FORMATS
+from headwater.view.formats import ANSWER_FORMATS
 
 from .conftest import harvested
 

@@ -15,7 +15,7 @@ from headwater.cli.render import print_json, print_table
 from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 from headwater.text import counted
-from headwater.view.pictures import ANSWER_FORMATS
+from headwater.view.formats import ANSWER_FORMATS
 
 if TYPE_CHECKING:
     from headwater.graph import Answer, GraphStore, LineageGraph, Node

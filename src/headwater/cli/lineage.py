@@ -9,7 +9,7 @@ from headwater.cli.inputs import complete_dialect, parse_variables, sources_of
 from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
-from headwater.view.pictures import RESULT_FORMATS
+from headwater.view.formats import RESULT_FORMATS
 
 if TYPE_CHECKING:
     from headwater.analysis.analyze import Request

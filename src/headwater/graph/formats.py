@@ -14,7 +14,7 @@ from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
-from headwater.view.pictures import PICTURES, make_picture
+from headwater.view.formats import PICTURES, make_picture
 
 DiffFormat = Literal["text", "json", "markdown", "github", "csv"]
 DIFF_FORMATS: tuple[str, ...] = get_args(DiffFormat)

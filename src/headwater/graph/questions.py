@@ -26,7 +26,7 @@ from headwater.lake.tables.time_travel import At
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
 from headwater.model.names import TableName
 from headwater.text import Span
-from headwater.view.pictures import make_picture
+from headwater.view.formats import make_picture
 
 if TYPE_CHECKING:
     from headwater.view.diagram import Diagram

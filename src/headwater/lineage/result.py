@@ -18,7 +18,7 @@ from headwater.model.edges import ColumnRef, Edge
 from headwater.model.graph import Graph, Link
 from headwater.model.names import TableName
 from headwater.text import Source
-from headwater.view.pictures import PICTURES, make_picture
+from headwater.view.formats import PICTURES, make_picture
 
 if TYPE_CHECKING:
     from headwater.view.diagram import Diagram

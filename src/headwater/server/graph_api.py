@@ -43,8 +43,8 @@ from headwater.server.drawing import Look, Picture, draw, exported
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import VALUES, KnownGraph, Service
 from headwater.view.diagram import Box
+from headwater.view.formats import PICTURES, make_picture
 from headwater.view.layout import BoxPlace
-from headwater.view.pictures import PICTURES, make_picture
 from headwater.view.svg import to_svg
 
 Moment = Annotated[str, Meta(max_length=100)]

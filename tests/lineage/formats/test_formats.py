@@ -17,7 +17,7 @@ from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
 from headwater.model.relation import Resolution
 from headwater.text import Source, Span
-from headwater.view.pictures import RESULT_FORMATS
+from headwater.view.formats import RESULT_FORMATS
 
 SQL = "INSERT INTO d SELECT sum(o.x * 2) AS total, c.name FROM o JOIN c ON o.cid = c.id"
 DAILY, ORDERS, CUSTOMERS = TableName.of("d"), TableName.of("o"), TableName.of("c")
