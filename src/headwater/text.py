@@ -15,7 +15,7 @@ import msgspec
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-class Span(msgspec.Struct, frozen=True, order=True):
+class Span(msgspec.Struct, frozen=True, order=True, gc=False):
     """A piece of one text: characters `start` to `end`, beginning at `line`:`column`."""
 
     start: int

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Literal
 
+from msgspec import structs
+
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.schemas import SchemaLike, import_schema
 from headwater.analysis.substitution import substitute
@@ -145,12 +147,10 @@ def moved_to_template(lineage: StatementLineage, text: Rendered, first: int, nam
         lineage,
         span=place(lineage.span),
         target_span=place(lineage.target_span),
-        sources=tuple(
-            dataclasses.replace(table, spans=tuple(map(text.span, table.spans))) for table in lineage.sources
-        ),
-        columns=tuple(dataclasses.replace(column, span=place(column.span)) for column in lineage.columns),
+        sources=tuple(structs.replace(table, spans=tuple(map(text.span, table.spans))) for table in lineage.sources),
+        columns=tuple(structs.replace(column, span=place(column.span)) for column in lineage.columns),
         edges=tuple(
-            dataclasses.replace(edge, source_span=place(edge.source_span), target_span=place(edge.target_span))
+            structs.replace(edge, source_span=place(edge.source_span), target_span=place(edge.target_span))
             for edge in lineage.edges
         ),
     )

@@ -27,6 +27,9 @@ _USES = {
 }
 """How a variable is used, by dialect, beside `${x}`."""
 
+_SIGNS = {**dict.fromkeys(_POSTGRES, "$:"), "oracle": "$&", "snowflake": "$&"}
+"""The characters that a use of a variable begins with: most texts have none, and need no search."""
+
 _DEFINITIONS = {
     **dict.fromkeys(_HIVE, r"^[ \t]*SET[ \t]+(?:hivevar:|hiveconf:|var\.)?(\w[\w.]*)\s*=\s*([^;]*)"),
     **dict.fromkeys(MICROSOFT, r"^[ \t]*:setvar[ \t]+(\w+)[ \t]+([^\n]*)"),
@@ -47,6 +50,8 @@ def substitute(source: Source, dialect: str, variables: Mapping[str, Any]) -> Re
     >>> made.text.splitlines()[1], [issue.code.name for issue in made.issues]
     ('SELECT a FROM db.t', ['APPROXIMATE_LINEAGE'])
     """
+    if not any(sign in source.text for sign in _SIGNS.get(dialect, "$")):
+        return None
     pattern, definition = _patterns(dialect)
     if pattern.search(source.text) is None:
         return None

@@ -33,7 +33,7 @@ from headwater.model.relation import (
 from headwater.text import Span
 
 
-class Stored(msgspec.Struct, frozen=True):
+class Stored(msgspec.Struct, frozen=True, gc=False):
     """A column that a scan reads: where lineage ends. `name` is None for all columns not known by name."""
 
     scan: Scan

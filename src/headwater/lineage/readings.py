@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from msgspec import structs
+
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import ColumnRef, Edge, InfluenceClass
 
@@ -81,7 +83,7 @@ def collapse_paths(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     for edge in edges:
         is_whole = not edge.source.path and not edge.target.path
         if not is_whole:
-            edge = dataclasses.replace(edge, source=edge.source.collapse(), target=edge.target.collapse())
+            edge = structs.replace(edge, source=edge.source.collapse(), target=edge.target.collapse())
         same = seen.setdefault((edge.source, edge.target, edge.kind.value), [])
         if not same or (is_whole and edge.expression not in [each.expression for each in same]):
             same.append(edge)

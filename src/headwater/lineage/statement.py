@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+from msgspec import structs
+
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.model.edges import ColumnRef, Edge
 from headwater.model.names import TableName
@@ -24,8 +27,7 @@ class Status(Enum):
     ERROR = "error"  # the statement could not be read
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTable:
+class SourceTable(msgspec.Struct, frozen=True, gc=False):
     """A table that the statement reads: every place where it does so, and how we know its columns."""
 
     name: TableName
@@ -34,8 +36,7 @@ class SourceTable:
     approximate: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutputColumn:
+class OutputColumn(msgspec.Struct, frozen=True, gc=False):
     """A column that the statement writes, whether or not anything flows into it (COUNT(*), a constant)."""
 
     name: str
@@ -76,7 +77,7 @@ class StatementLineage:
 def renamed(lineage: StatementLineage, target: TableName) -> StatementLineage:
     """The lineage of a bare SELECT whose result has a name."""
     edges = tuple(
-        dataclasses.replace(edge, target=ColumnRef(target, edge.target.column, edge.target.path))
+        structs.replace(edge, target=ColumnRef(target, edge.target.column, edge.target.path))
         for edge in lineage.edges
     )
     return dataclasses.replace(lineage, target=target, edges=edges)
@@ -92,11 +93,9 @@ def with_tables(lineage: StatementLineage, names: Mapping[TableName, TableName])
     return dataclasses.replace(
         lineage,
         target=names.get(lineage.target, lineage.target) if lineage.target is not None else None,
-        sources=tuple(
-            dataclasses.replace(table, name=names.get(table.name, table.name)) for table in lineage.sources
-        ),
+        sources=tuple(structs.replace(table, name=names.get(table.name, table.name)) for table in lineage.sources),
         edges=tuple(
-            dataclasses.replace(edge, source=ref(edge.source), target=ref(edge.target)) for edge in lineage.edges
+            structs.replace(edge, source=ref(edge.source), target=ref(edge.target)) for edge in lineage.edges
         ),
     )
 

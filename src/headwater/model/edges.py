@@ -8,7 +8,6 @@ Three kinds of influence are kept apart, because users ask for them apart:
   such an edge may have a whole table as target (`ColumnRef.column` is None).
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
@@ -66,7 +65,7 @@ _INFLUENCE = {
 }
 
 
-class ColumnRef(msgspec.Struct, frozen=True):
+class ColumnRef(msgspec.Struct, frozen=True, gc=False):
     """A column of a table, or a field inside it, or (column None) the table as a whole.
 
     >>> str(ColumnRef(TableName.of("shop", "orders"), "items", (ELEMENT, "sku")))
@@ -93,8 +92,7 @@ class ColumnRef(msgspec.Struct, frozen=True):
         return f"{self.table}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True, gc=False):
     """One dependency. The expression lives on the edge, never on a node.
 
     `approximate` is the reason for doubt, None when the edge is certain; `masking` says that every way from source

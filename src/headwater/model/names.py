@@ -10,7 +10,7 @@ import msgspec
 from headwater.errors import InputError
 
 
-class TableName(msgspec.Struct, frozen=True):
+class TableName(msgspec.Struct, frozen=True, gc=False):
     """A table's name as its parts, outermost first: (catalog, schema, table), fewer, or more.
 
     A path or URI that stands for a table (`s3://bucket/x`) is a name of one part.

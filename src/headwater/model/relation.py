@@ -36,18 +36,18 @@ WILDCARD = "*"
 # ---------------------------------------------------------------------------------------------- expressions
 
 
-class Ref(msgspec.Struct, frozen=True):
+class Ref(msgspec.Struct, frozen=True, gc=False):
     """A column of this statement."""
 
     column: int
     span: Span | None = None
 
 
-class Literal(msgspec.Struct, frozen=True):
+class Literal(msgspec.Struct, frozen=True, gc=False):
     """A constant, a parameter, or anything else that comes from no column."""
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A function or operator over its arguments. `order` and `condition` are those inside an aggregate's
     parentheses or FILTER clause. `opaque` says why the body could not be seen through, when there is one."""
 
@@ -59,7 +59,7 @@ class Call(msgspec.Struct, frozen=True):
     opaque: str | None = None
 
 
-class Case(msgspec.Struct, frozen=True):
+class Case(msgspec.Struct, frozen=True, gc=False):
     """CASE: pairs of (condition, value), then the default. `operand` is that of `CASE x WHEN …`."""
 
     branches: tuple[tuple["Expression", "Expression"], ...]
@@ -67,33 +67,33 @@ class Case(msgspec.Struct, frozen=True):
     operand: "Expression | None" = None
 
 
-class Window(msgspec.Struct, frozen=True):
+class Window(msgspec.Struct, frozen=True, gc=False):
     """A function computed over a window; `keys` are PARTITION BY, ORDER BY and frame expressions."""
 
     function: "Expression"
     keys: tuple["Expression", ...]
 
 
-class MakeStruct(msgspec.Struct, frozen=True):
+class MakeStruct(msgspec.Struct, frozen=True, gc=False):
     """A struct built from named fields."""
 
     fields: tuple[tuple[str, "Expression"], ...]
 
 
-class GetField(msgspec.Struct, frozen=True):
+class GetField(msgspec.Struct, frozen=True, gc=False):
     """One field of a struct (or of a JSON-like value addressed by a constant name)."""
 
     operand: "Expression"
     name: str
 
 
-class MakeArray(msgspec.Struct, frozen=True):
+class MakeArray(msgspec.Struct, frozen=True, gc=False):
     """An array (or the values of a map) built from items."""
 
     items: tuple["Expression", ...]
 
 
-class Element(msgspec.Struct, frozen=True):
+class Element(msgspec.Struct, frozen=True, gc=False):
     """Some element of an array or map; `index` is the expression that chose it.
     `position` is the place of the element in an array, from 0, where that is a constant."""
 
@@ -102,7 +102,7 @@ class Element(msgspec.Struct, frozen=True):
     position: int | None = None
 
 
-class OneOf(msgspec.Struct, frozen=True):
+class OneOf(msgspec.Struct, frozen=True, gc=False):
     """The value of one of several expressions: UNPIVOT, COALESCE-like merges, an ambiguous name.
     `uncertain` holds the reason when we could not tell which; lineage through it is then approximate."""
 
@@ -110,7 +110,7 @@ class OneOf(msgspec.Struct, frozen=True):
     uncertain: str | None = None
 
 
-class Let(msgspec.Struct, frozen=True):
+class Let(msgspec.Struct, frozen=True, gc=False):
     """Local columns visible in `body`: WITH() expressions, lambda parameters, UDF arguments."""
 
     bindings: tuple["Computed", ...]
@@ -126,7 +126,7 @@ class SubqueryKind(Enum):
     IN = "in"  # also `= ANY`, `LIKE ANY`, …: compares `operand` with `column`
 
 
-class Subquery(msgspec.Struct, frozen=True):
+class Subquery(msgspec.Struct, frozen=True, gc=False):
     """A query used as a value. `column` is its output; None when only the existence of rows counts."""
 
     kind: SubqueryKind
@@ -142,7 +142,7 @@ Expression: TypeAlias = (
 # ------------------------------------------------------------------------------------------------ relations
 
 
-class Attribute(msgspec.Struct, frozen=True):
+class Attribute(msgspec.Struct, frozen=True, gc=False):
     """A column as it comes into being: its id and the name it is given there."""
 
     id: int
@@ -150,7 +150,7 @@ class Attribute(msgspec.Struct, frozen=True):
     span: Span | None = None
 
 
-class Computed(msgspec.Struct, frozen=True):
+class Computed(msgspec.Struct, frozen=True, gc=False):
     """A new column and the expression that makes it."""
 
     attribute: Attribute
@@ -166,7 +166,7 @@ class Resolution(Enum):
     UNKNOWN = "unknown"
 
 
-class Scan(msgspec.Struct, frozen=True):
+class Scan(msgspec.Struct, frozen=True, gc=False):
     """A read of a stored table: the leaf where lineage ends.
     `approximate` gives the reason when the column list is partial, guessed or in conflict; attributes named in
     `doubtful` are those it concerns (all, when empty and `approximate` is set)."""
@@ -179,21 +179,21 @@ class Scan(msgspec.Struct, frozen=True):
     doubtful: frozenset[int] = frozenset()
 
 
-class Values(msgspec.Struct, frozen=True):
+class Values(msgspec.Struct, frozen=True, gc=False):
     """Rows written in the text; column i of each row belongs to attribute i."""
 
     attributes: tuple[Attribute, ...]
     rows: tuple[tuple[Expression, ...], ...]
 
 
-class Project(msgspec.Struct, frozen=True):
+class Project(msgspec.Struct, frozen=True, gc=False):
     """New columns beside those of the input."""
 
     input: "Relation"
     columns: tuple[Computed, ...]
 
 
-class Filter(msgspec.Struct, frozen=True):
+class Filter(msgspec.Struct, frozen=True, gc=False):
     """Rows kept by a condition: WHERE, HAVING, QUALIFY, ON of a semi-join."""
 
     input: "Relation"
@@ -201,7 +201,7 @@ class Filter(msgspec.Struct, frozen=True):
     span: Span | None = None  # of the condition
 
 
-class Join(msgspec.Struct, frozen=True):
+class Join(msgspec.Struct, frozen=True, gc=False):
     """Two inputs side by side (the right one may refer to the left one's columns: LATERAL).
     `merged` are the columns USING or NATURAL make of two; `condition` then compares the two sides."""
 
@@ -212,7 +212,7 @@ class Join(msgspec.Struct, frozen=True):
     span: Span | None = None  # of the condition
 
 
-class Aggregate(msgspec.Struct, frozen=True):
+class Aggregate(msgspec.Struct, frozen=True, gc=False):
     """Groups: `keys` decide the rows, `columns` are computed per group."""
 
     input: "Relation"
@@ -220,7 +220,7 @@ class Aggregate(msgspec.Struct, frozen=True):
     columns: tuple[Computed, ...]
 
 
-class Sort(msgspec.Struct, frozen=True):
+class Sort(msgspec.Struct, frozen=True, gc=False):
     """An order, with or without a limit."""
 
     input: "Relation"
@@ -228,14 +228,14 @@ class Sort(msgspec.Struct, frozen=True):
     span: Span | None = None  # of the keys
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(msgspec.Struct, frozen=True, gc=False):
     """One input of a set operation and its columns, by position."""
 
     relation: "Relation"
     columns: tuple[int | None, ...]  # None: this branch gives NULL (BY NAME)
 
 
-class SetOp(msgspec.Struct, frozen=True):
+class SetOp(msgspec.Struct, frozen=True, gc=False):
     """UNION, INTERSECT, EXCEPT: attribute i is made of column i of each branch, of EXCEPT of the first branch only.
     `compares` says that whole rows are compared, so that each column decides which rows there are: not UNION ALL."""
 
@@ -245,7 +245,7 @@ class SetOp(msgspec.Struct, frozen=True):
     compares: bool = False
 
 
-class Generate(msgspec.Struct, frozen=True):
+class Generate(msgspec.Struct, frozen=True, gc=False):
     """Rows made per input row: UNNEST, explode, FLATTEN, JSON_TABLE. `input` is None when it stands alone.
     `expanded` are the arrays, maps, documents and bounds whose value decides how many rows there are."""
 
@@ -254,7 +254,7 @@ class Generate(msgspec.Struct, frozen=True):
     expanded: tuple[Expression, ...] = ()
 
 
-class TableFunction(msgspec.Struct, frozen=True):
+class TableFunction(msgspec.Struct, frozen=True, gc=False):
     """A table-valued function whose body is not known: each output depends on all arguments and inputs."""
 
     function: str
@@ -263,7 +263,7 @@ class TableFunction(msgspec.Struct, frozen=True):
     inputs: tuple[Branch, ...] = ()
 
 
-class Cte(msgspec.Struct, frozen=True):
+class Cte(msgspec.Struct, frozen=True, gc=False):
     """A named query of a WITH clause. `id` is unique in the statement; a recursive one refers to itself."""
 
     id: int
@@ -272,14 +272,14 @@ class Cte(msgspec.Struct, frozen=True):
     columns: tuple[int, ...]
 
 
-class With(msgspec.Struct, frozen=True):
+class With(msgspec.Struct, frozen=True, gc=False):
     """Named queries visible in `body` and in the CTEs after them."""
 
     ctes: tuple[Cte, ...]
     body: "Relation"
 
 
-class CteRef(msgspec.Struct, frozen=True):
+class CteRef(msgspec.Struct, frozen=True, gc=False):
     """A use of a CTE: attribute i is its column i, under a new id.
     A front end that refers to the columns of the CTE by their own ids leaves `attributes` empty; the node is still
     needed, because what decides the rows of the CTE decides the rows here."""
@@ -295,8 +295,7 @@ Relation: TypeAlias = (
 # ----------------------------------------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(msgspec.Struct, frozen=True, gc=False):
     """A value that goes into a column of the target, or, by `path`, into a field inside it."""
 
     column: str
@@ -306,8 +305,7 @@ class Assignment:
     target_span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Influence:
+class Influence(msgspec.Struct, frozen=True, gc=False):
     """A condition that decides which rows are written: ON and WHEN of MERGE, WHERE of UPDATE and DELETE."""
 
     kind: Kind

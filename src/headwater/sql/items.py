@@ -17,7 +17,7 @@ from headwater.model.relation import WILDCARD, Attribute, Expression, GetField, 
 from headwater.text import Span
 
 
-class ItemColumn(msgspec.Struct, frozen=True):
+class ItemColumn(msgspec.Struct, frozen=True, gc=False):
     """A column of an item or of a query's result: the name it is shown by, and what it is."""
 
     name: str

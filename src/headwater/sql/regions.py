@@ -72,8 +72,12 @@ class Regions:
         """One pass. The stack holds, per bracket or CASE around a place, the region open there and what began it."""
         stack: list[tuple[int, Any]] = []
         region, begun_by = _NONE, None
+        role_of = _ROLES.get
         for at, token in enumerate(tokens):
             kind = token.token_type
+            role = role_of(kind)
+            if role is None and region != _NEXT:
+                continue
             if kind is _L_PAREN and begun_by is TokenType.VALUES and region < 0:
                 stack.append((_NONE, begun_by))
                 region, begun_by = _NEXT, _ROW
@@ -82,7 +86,6 @@ class Regions:
                 region = self._begin(token.start, stack)
                 if kind is _STAR:
                     self._stars.append(region)
-            role = _ROLES.get(kind)
             if role is None:
                 continue
             if role == _OPENS:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from msgspec import structs
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
@@ -179,7 +180,7 @@ def as_condition(lowered: Lowered, tree: Node, statement_type: str) -> Lowered:
         dataclasses.replace(
             write,
             statement_type=statement_type,
-            assignments=tuple(dataclasses.replace(each, column="condition") for each in write.assignments),
+            assignments=tuple(structs.replace(each, column="condition") for each in write.assignments),
         )
         for write in lowered.writes
     )

@@ -96,10 +96,14 @@ class GoogleSqlFrontEnd:
 
     def split(self, source: Source) -> list[ScriptPiece]:
         """Cut a script into statements, also those inside its blocks."""
+        return split_script(self.begin(source), self.engine, self.dialect)
+
+    def begin(self, source: Source) -> Source:
+        """Begin a script, and return it as ZetaSQL reads it; for who has its statements already."""
         source = self._spelled(source)
         self.state.begin()
         self.state.reader.begin(source.text)
-        return split_script(source, self.state.reader.engine, self.dialect)
+        return source
 
     def _spelled(self, source: Source) -> Source:
         """The script as ZetaSQL reads it, with the same places."""

@@ -8,7 +8,7 @@ unit shares them if it cannot tell the difference: it calls none of them but tho
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +20,7 @@ from headwater.sql.frontend import SqlFrontEnd
 from headwater.text import Source
 from headwater.zetasql.engine import ZetaSqlEngine
 from headwater.zetasql.frontend import Functions, GoogleSqlFrontEnd
+from headwater.zetasql.split import ScriptPiece, split_script
 
 _ROUTINES = ("CreateFunctionStatement", "CreateProcedureStatement", "CreateTableFunctionStatement")
 
@@ -83,17 +84,25 @@ def tell_functions(
     """Let a front end know the functions that a unit may call."""
     if isinstance(front_end, SqlFrontEnd):
         front_end.know(each.text for each in unit.prelude)
-    elif isinstance(front_end, GoogleSqlFrontEnd) and shared is not None and shared.fit(unit):
-        front_end.know(shared.functions, {each.text for each in unit.prelude})
-    else:
-        _define(unit.prelude, front_end, resolver)
+    elif isinstance(front_end, GoogleSqlFrontEnd):
+        if shared is not None and shared.fit(unit):
+            front_end.know(shared.functions, {each.text for each in unit.prelude})
+        else:
+            _define(unit.prelude, front_end, resolver)
 
 
-def _define(preludes: Iterable[Prelude], front_end: FrontEnd[Any], resolver: SchemaResolver) -> None:
+def _define(preludes: Iterable[Prelude], front_end: GoogleSqlFrontEnd, resolver: SchemaResolver) -> None:
     for each in preludes:
         source = Source(each.text)
         apart = resolver.fork()
         apart.apply(UseNamespace(each.namespace[1], each.namespace[0]))
-        for piece in front_end.split(source):
-            if piece.kind in _ROUTINES:
-                front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))
+        read = front_end.begin(source)
+        for piece in _routines(read.text, front_end.engine, front_end.dialect):
+            front_end.lower(piece, source=source, resolver=apart, deadline=float("inf"))
+
+
+@lru_cache(maxsize=1024)
+def _routines(text: str, engine: ZetaSqlEngine, dialect: str) -> list[ScriptPiece]:
+    """The functions and procedures of a text, which is cut once for all units that it is before.
+    A text that ZetaSQL does not parse as a whole is parsed piece by piece: that takes seconds."""
+    return [piece for piece in split_script(Source(text), engine, dialect) if piece.kind in _ROUTINES]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WORTH_SPARK = 2_500_000
 """Less work, in characters of SQL, stays in this process, unless a master was named: it takes about 17 s."""
-SMALLEST = 48
-"""So few stay here even then, once Spark has had others: a job would cost more than it saves."""
+SMALLEST = 45_000
+"""So little stays here even then, once Spark has had others: a job would cost more than it saves."""
 Place: TypeAlias = tuple[int, int]
 """A batch by its number, and a unit in it."""
 _EXPECTED = 20  # rows of a unit, for the number of buckets
@@ -88,8 +88,8 @@ class Runner:
             return self._here(_ALONE)
         if self._waiting and self._helps and not crew.is_up:
             return self._here(_HELP)
-        if not self._jobs and len(self._waiting) < SMALLEST and self.batches:
-            return self._here(_MOST)
+        if not self._jobs and self.batches and sum(map(_cost, self._waiting)) < SMALLEST:
+            return self._here(SMALLEST)
         while self._waiting and len(self._jobs) < crew.jobs:
             self._jobs.add(crew.submit([self._batch(crew.cores) for _ in range(crew.width) if self._waiting]))
         done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)

@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import partial
+from itertools import count
 
 import msgspec
 import pyarrow as pa
@@ -48,6 +49,9 @@ _LEAST_BATCHES = 2  # in a job: it takes Java 30 ms of CPU to begin one, whateve
 _AHEAD = 2  # jobs more than can run, so that no core waits for the next
 _WRITTEN_BATCHES = 32  # whose rows one task writes, where there are many
 _TURN = 0.0005  # seconds
+_COLLECTED = 32  # batches after which a worker collects all garbage
+_batches = count()  # that this worker has done
+_settings: dict[str, HarvestSetting] = {}  # of the run that this worker works for
 
 
 class SparkCrew:
@@ -107,7 +111,7 @@ class SparkCrew:
         with spark_failures():
             context.setJobGroup(self._group, "headwater harvest")
             parts = context.parallelize([encode_tasks(batch) for batch in batches], len(batches))
-            kept = parts.map(partial(analyse_bytes, setting)).persist(StorageLevel.DISK_ONLY)
+            kept = parts.map(partial(analyse_bytes, self._group, setting)).persist(StorageLevel.DISK_ONLY)
             self._kept.append(kept)
             told = [read_table(data) for data in kept.map(without_rows).collect()]
             return [Batch(table, (kept, number)) for number, table in enumerate(told)]
@@ -167,16 +171,30 @@ def make_ready(setting: Broadcast[HarvestSetting], number: int) -> None:
         open_front_end(dialect, setting.value.engine)
 
 
-def analyse_bytes(setting: Broadcast[HarvestSetting], data: bytes) -> bytes:
+def analyse_bytes(run: str, setting: Broadcast[HarvestSetting], data: bytes) -> bytes:
     """Analyse a batch: what a task of Spark's does."""
-    batch = analyse_tasks(decode_tasks(data), setting.value)
-    _settle_in()
+    batch = analyse_tasks(decode_tasks(data), _kept_setting(run, setting))
+    _hide_from_collector()
     return write_table(pa.Table.from_batches([batch]))
 
 
-@cache
-def _settle_in() -> None:
-    """Spark's workers collect garbage after every task: let them not look through what is there to stay."""
+def _kept_setting(run: str, setting: Broadcast[HarvestSetting]) -> HarvestSetting:
+    """The setting of a run, kept here: Spark drops it from a worker that does a task without it in between."""
+    if run not in _settings:
+        _settings.clear()
+        _settings[run] = setting.value
+    return _settings[run]
+
+
+def _hide_from_collector() -> None:
+    """Hide what is in memory from the collection of garbage that Spark's workers make after every task.
+
+    That collection walks all that an analyzer keeps: on a large estate it took as long as the analysis. One batch in
+    some collects everything, so that garbage in cycles does not pile up.
+    """
+    if next(_batches) % _COLLECTED == 0:
+        gc.unfreeze()
+        gc.collect()
     gc.freeze()
 
 

@@ -4,6 +4,8 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from headwater.analysis.analyze import analyze
 from headwater.errors import HeadwaterError
 from headwater.lineage.statement import StatementLineage
@@ -36,7 +38,7 @@ def tables_of_query(query: JdbcQuery) -> Behind | None:
     for edge in last.edges:
         table = found[edge.source.table].table if edge.source.table in found else edge.source.table
         source = ColumnRef(table, edge.source.column, edge.source.path)
-        edges.append(dataclasses.replace(edge, source=source, source_span=None, target_span=None))
+        edges.append(structs.replace(edge, source=source, source_span=None, target_span=None))
     return Behind({each.table: each for each in found.values()}, tuple(edges))
 
 
@@ -54,7 +56,7 @@ def join_edges(lineage: StatementLineage, query: TableName, inner: tuple[Edge, .
         for made in _joined(edge, query, columns):
             edges.setdefault((made.source, made.target, made.kind), made)
     for edge in columns.get("", ()):  # what decides about the rows of the query decides about rows here
-        made = dataclasses.replace(edge, target=ColumnRef(lineage.output, None))
+        made = structs.replace(edge, target=ColumnRef(lineage.output, None))
         if made.kind.influence is InfluenceClass.ROW:
             edges.setdefault((made.source, made.target, made.kind), made)
     return dataclasses.replace(lineage, edges=tuple(edges.values()))
@@ -68,7 +70,7 @@ def _joined(edge: Edge, query: TableName, columns: dict[str, list[Edge]]) -> Ite
     for below in columns.get((column or "").lower()) or _behind_star(column, columns.get("", ())):
         if column is None and below.kind.influence is not InfluenceClass.VALUE:
             continue
-        yield dataclasses.replace(
+        yield structs.replace(
             edge,
             source=below.source,
             kind=_stronger(below.kind, edge.kind),
@@ -86,10 +88,10 @@ def _behind_star(column: str | None, whole: Iterable[Edge]) -> Iterator[Edge]:
     tables = dict.fromkeys(edge.source.table for edge in stars)
     for edge in stars:
         if len(tables) == 1:
-            yield dataclasses.replace(edge, source=ColumnRef(edge.source.table, column), approximate=None)
+            yield structs.replace(edge, source=ColumnRef(edge.source.table, column), approximate=None)
         else:
             listed = ", ".join(f"`{table.name}`" for table in tables)
-            yield dataclasses.replace(edge, approximate=f"{UNTOLD} {listed} the query's `*` takes `{column}`")
+            yield structs.replace(edge, approximate=f"{UNTOLD} {listed} the query's `*` takes `{column}`")
 
 
 def _stronger(inner: Kind, outer: Kind) -> Kind:

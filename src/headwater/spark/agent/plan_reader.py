@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage.statement import StatementLineage, Status, settle_status
 from headwater.lineage.trace import trace
@@ -180,7 +182,7 @@ _ROW_LEVEL: dict[str, Callable[[PlanLowering, PlanNode, TableName], Write]] = {
 
 def _without_spans(lineage: StatementLineage, issues: tuple[Issue, ...]) -> StatementLineage:
     """The spans of a plan are its own affair; the text and the place that they stood for stay."""
-    edges = tuple(dataclasses.replace(edge, source_span=None, target_span=None) for edge in lineage.edges)
+    edges = tuple(structs.replace(edge, source_span=None, target_span=None) for edge in lineage.edges)
     return dataclasses.replace(lineage, edges=edges, issues=(*lineage.issues, *issues))
 
 
@@ -192,7 +194,7 @@ def _as_change(lineage: StatementLineage) -> StatementLineage:
         if edge.kind is Kind.IDENTITY and edge.source == edge.target:
             continue
         if edge.kind.influence is InfluenceClass.ROW:
-            edge = dataclasses.replace(edge, kind=decides)
+            edge = structs.replace(edge, kind=decides)
         if edge not in edges:
             edges.append(edge)
     return dataclasses.replace(lineage, edges=tuple(edges))

@@ -1,9 +1,10 @@
 """The columns a statement writes."""
 
-import dataclasses
 import re
 from collections.abc import Iterable
 from typing import Any
+
+from msgspec import structs
 
 from headwater.lineage.effects import ColumnDefinition
 from headwater.model.relation import Assignment, GetField, Ref
@@ -42,7 +43,7 @@ def expand(low: ResolvedLowering, assignments: list[Assignment], kinds: list[Any
             result.append(each)
             continue
         inside = [
-            (dataclasses.replace(each, expression=GetField(each.expression, name), path=(*each.path, name)), field)
+            (structs.replace(each, expression=GetField(each.expression, name), path=(*each.path, name)), field)
             for name, field in zip(field_names(kind), (field.field_type for field in kind.struct_type.field))
         ]
         pending.extend(reversed(inside))

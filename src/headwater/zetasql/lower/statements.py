@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
 from headwater.events.naming import file_table
 from headwater.lineage.effects import ColumnDefinition, CopyTable, CreateTable
 from headwater.lineage.schema import ConstraintType, TableConstraintInfo
@@ -57,7 +59,7 @@ def lower_create_as(low: ResolvedLowering, node: Any) -> Lowered:
     columns = output_definitions(node.output_column_list, value_table=node.parent.is_value_table)
     names = [definition.name for definition in node.parent.column_definition_list]
     if len(names) == len(assignments):  # CREATE TABLE t (a, b) AS …
-        assignments = [dataclasses.replace(each, column=name) for each, name in zip(assignments, names)]
+        assignments = [structs.replace(each, column=name) for each, name in zip(assignments, names)]
         columns = tuple(dataclasses.replace(each, name=name) for each, name in zip(columns, names))
     write = Write("CREATE_TABLE_AS_SELECT", None, tuple(assignments), (low.scan(node.query),))
     return created(low, node.parent.parent, write, columns)
