@@ -17,6 +17,18 @@ def test_the_home_page_lists_what_there_is(page):
     drawn(page, "staging.lines", "raw.orders")
 
 
+def test_names_that_are_cut_stay_different(page):
+    """`accounts_db_external` and `accounts_db_nonprod_external` were both `accounts…external`."""
+    cut = """() => import('/assets/mappaint.js').then(({cut}) => {
+        const names = ['accounts_db_external', 'accounts_db_nonprod_external', 'accounts_db_stage_external', 'short'];
+        return [12, 14, 16, 19].map((most) => names.map((name) => cut(name, most, 1, names)));
+    })"""
+    page.goto(f"{page.base}map")
+    for shown in page.evaluate(cut):
+        assert len(set(shown)) == 4, shown
+        assert "short" in shown
+
+
 def test_the_map_opens_regions_then_tables_then_columns(page):
     page.goto(f"{page.base}map")
     page.wait_for_selector(".mapstage canvas")

@@ -27,6 +27,7 @@ export class MapPainter {
     /** @type {Map<number, {name: string, type: string | null}[] | null>} */
     this.columns = new Map();
     this.frame = 0;
+    this.titles = ground.regions.map((region) => region.title);
     this.colours = this.readColours();
   }
 
@@ -101,7 +102,7 @@ export class MapPainter {
     context.fillStyle = colours.ink;
     context.font = `600 13px ${FONT}`;
     const top = Math.max(box.y, 0) + 13;
-    const name = fitted(context, region.title, room);
+    const name = fitted(context, region.title, room, this.titles);
     context.fillText(name, left, top);
     const used = context.measureText(name).width;
     const many = counted(region.tables.length, "table");
@@ -275,28 +276,37 @@ function wrapped(text, room, most) {
 }
 
 /**
- * A text that fits, cut in the middle; measured as it is drawn.
+ * A text that fits, cut where it stays different from others; measured as it is drawn.
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
  * @param {number} room in pixels
+ * @param {string[]} others
  */
-function fitted(context, text, room) {
+function fitted(context, text, room, others) {
   const width = context.measureText(text).width;
   let shown = text;
-  for (let letter = width / text.length; context.measureText(shown).width > room && letter < room; letter *= 1.04) shown = cut(text, room, letter);
+  for (let letter = width / text.length; context.measureText(shown).width > room && letter < room; letter *= 1.04) shown = cut(text, room, letter, others);
   return shown;
 }
 
 /**
- * A text that fits, cut in the middle; measured by its letters, which is quick.
+ * A text that fits, cut near the middle, at a place where no other text looks the same; measured by its letters.
  * @param {string} text
  * @param {number} room in pixels
  * @param {number} letter pixels of one letter
+ * @param {string[]} [others]
  */
-function cut(text, room, letter) {
+export function cut(text, room, letter, others = []) {
   const most = Math.floor(room / letter);
   if (text.length <= most) return text;
   if (most < 4) return text.slice(0, Math.max(0, most));
-  const tail = Math.floor((most - 1) / 2);
-  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
+  const middle = Math.floor((most - 1) / 2);
+  const parts = (/** @type {number} */ tail) => ({ head: text.slice(0, most - 1 - tail), tail: text.slice(text.length - tail) });
+  const alike = (/** @type {{head: string, tail: string}} */ { head, tail }) => others.some((other) => other !== text && other.startsWith(head) && other.endsWith(tail));
+  let best = parts(middle);
+  for (let away = 1; alike(best) && away <= most - 1; away++) {
+    const tail = middle + (away % 2 ? -1 : 1) * Math.ceil(away / 2);
+    if (tail >= 0 && tail < most && !alike(parts(tail))) best = parts(tail);
+  }
+  return `${best.head}…${best.tail}`;
 }
