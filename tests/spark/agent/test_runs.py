@@ -1,10 +1,18 @@
 """What a run says of itself: one per action, with its parent, its numbers, its failures."""
 
+import sys
 import threading
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.agent.conftest import columns, shown
+
+from headwater.events import EventType
+from headwater.spark.agent.application import Application
+from headwater.spark.agent.bridge import Happening
+from headwater.spark.agent.events import OpenLineageRunEventBuilder
+from headwater.spark.agent.execution import SparkSQLExecutionContext
+from headwater.spark.agent.options import AgentOptions
 
 pytestmark = pytest.mark.spark
 
@@ -115,6 +123,18 @@ def test_python_lines_are_on_edges(watch):
     (way,) = event["outputs"][0]["facets"]["columnLineage"]["fields"]["p"]["inputFields"][0]["transformations"]
     assert way["description"].startswith("(a + b) -- at ")
     assert "test_runs.py:" in way["description"]
+
+
+def test_the_program_is_told_only_where_literals_may_be(watch, tmp_path, monkeypatch):
+    script = tmp_path / "nightly.py"
+    script.write_text("spark.range(3).write.saveAsTable('numbers')\n")
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    made = [Application.of(watch.spark.sparkContext, AgentOptions(literals=literals)) for literals in (False, True)]
+    assert made[0].program is None
+    assert made[1].program.source_code == script.read_text()
+    context = SparkSQLExecutionContext(1)
+    events = [OpenLineageRunEventBuilder(each).build(EventType.START, context, Happening("start")) for each in made]
+    assert [each.job.facets.get("sourceCode") for each in events] == [None, made[1].program]
 
 
 def test_a_failure_fails_the_run_once(watch, tmp_path):

@@ -21,6 +21,7 @@ from headwater.spark.agent.options import AgentOptions
 from headwater.text import without_secrets
 
 _VERSION = version("headwater")
+_LONGEST_PROGRAM = 100_000
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Application:
     facets: Facets = field(default_factory=dict)  # of every run
     around: dict[str, Any] | None = None  # for the facet `debug`
     script: openlineage.SourceCodeLocationFacet | None = None
+    program: openlineage.SourceCodeFacet | None = None
 
     @classmethod
     def of(cls, context: SparkContext, options: AgentOptions) -> "Application":
@@ -47,7 +49,10 @@ class Application:
         }
         made = cls.made(about, conf, options)
         around = surroundings(context, _VERSION) if options.debug else None
-        return replace(made, facets=made.facets | _environment(options.environment), around=around, script=_script())
+        facets = made.facets | _environment(options.environment)
+        script = _script()
+        program = _program(script.path) if script is not None and script.path and options.literals else None
+        return replace(made, facets=facets, around=around, script=script, program=program)
 
     @classmethod
     def made(cls, about: Mapping[str, Any], conf: Mapping[str, str], options: AgentOptions) -> "Application":
@@ -166,6 +171,15 @@ def _script() -> openlineage.SourceCodeLocationFacet | None:
     if path is None or path.suffix != ".py" or not path.is_file():
         return None
     return openlineage.SourceCodeLocationFacet(type="file", url=path.resolve().as_uri(), path=str(path))
+
+
+def _program(path: str) -> openlineage.SourceCodeFacet | None:
+    """The text of the program: its literals are in it, so it is told only where they may be."""
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return openlineage.SourceCodeFacet(language="PYTHON", source_code=text) if len(text) <= _LONGEST_PROGRAM else None
 
 
 def snake_case(text: str) -> str:

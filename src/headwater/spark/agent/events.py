@@ -42,7 +42,7 @@ class OpenLineageRunEventBuilder:
             stream if stream is not None else context.job,
             kind="SQL_JOB",
             streaming=context.stream is not None,
-            facets=by_key(self._sql(context)),
+            facets=by_key(self._sql(context) or self.application.program),
         )
         more = debug_facet(self.application.around, self.application.options, type, context)
         if happening.job is not None:

@@ -28,7 +28,7 @@ class AgentOptions:
     trimmers: str = ""  # that leave off folders of dates at the end of paths: `all`, or OpenLineage's by name
     dataset_in_job: bool = True  # names of jobs end with the dataset that is written
     columns: bool = True  # column lineage; False: datasets only
-    literals: bool = False  # show literal values in expressions and SQL
+    literals: bool = False  # show literal values in expressions and SQL, and the text of the program
     sql: bool = True  # the SQL text on jobs
     reads: bool = True  # report queries that only read (collect, show)
     commands: bool = True  # report commands that change a dataset but write no rows (DDL)
