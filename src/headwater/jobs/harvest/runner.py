@@ -27,7 +27,7 @@ SMALLEST = 45_000
 Place: TypeAlias = tuple[int, int]
 """A batch by its number, and a unit in it."""
 _EXPECTED = 20  # rows of a unit, for the number of buckets
-_LEAST, _MOST = 50_000, 250_000  # the cost of a batch on Spark: from about 0.3 s to 1.7 s
+_LEAST, _MOST = 150_000, 1_000_000  # the cost of a batch on Spark: from about 1 s to 7 s
 _HELP, _ALONE = 45_000, 1_500_000  # of one analysed here: while Spark starts, and without it
 
 
