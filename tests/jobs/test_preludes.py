@@ -1,10 +1,12 @@
 """Functions across files: each unit knows those that were defined before it, in whatever batch it is."""
 
+from collections import Counter
+
 import pytest
 
 from headwater.graph import GraphStore
 from headwater.graph.tables import EDGES
-from headwater.jobs.harvest import runner
+from headwater.jobs.harvest import preludes, runner
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
 from headwater.lake.tables import Warehouse
 from tests.jobs.test_harvest import estate_of
@@ -47,6 +49,21 @@ def test_functions_of_an_earlier_estate_are_not_known_to_the_next(tmp_path):
         store = GraphStore(Warehouse(tmp_path / name))
         harvest(store, estate_of(texts, dialect="bigquery"), HarvestOptions(schema=SCHEMA))
         assert [each[2] for each in pairs(store)] == [doubt]
+
+
+def test_functions_before_many_units_are_cut_once(tmp_path, monkeypatch):
+    """Two files define one name, so that the units cannot share it; one of them ZetaSQL does not parse as a whole."""
+    broken = "CREATE FUNCTION d.f(x INT64) AS (x + 1); SELECT FROM WHERE; CREATE FUNCTION d.g(x INT64) AS (x);"
+    texts = [("1.sql", broken), ("2.sql", "CREATE FUNCTION d.f(x INT64) AS (x + 2);")]
+    texts += [(f"t{at}.sql", f"CREATE TABLE d.t{at} AS SELECT d.f(a) AS c, d.g(b) AS e FROM d.s;") for at in range(9)]
+    cut, real = Counter(), preludes.split_script
+    monkeypatch.setattr(
+        preludes, "split_script", lambda source, *more: cut.update([source.text]) or real(source, *more)
+    )
+    store = GraphStore(Warehouse(tmp_path / "lake"))
+    harvest(store, estate_of(texts, dialect="bigquery"), HarvestOptions(schema=SCHEMA))
+    assert {each[0] for each in pairs(store)} == {f"d.t{at}" for at in range(9)}
+    assert cut[broken] == 1
 
 
 TSQL = """CREATE OR ALTER FUNCTION app.kind_of (@name NVARCHAR(50)) RETURNS INT AS
