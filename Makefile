@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Tests and Spark start many Pythons, and each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup demo test test-all lint fmt golden bench soak fuzz proof mutations latest constraints audit docs serve build clean
+.PHONY: help setup demo test test-all coverage lint fmt golden bench soak fuzz proof mutations latest constraints audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -52,19 +52,28 @@ demo: setup ## Show what Headwater does, end to end
 # Two halves side by side, one for each core: what runs Spark or a browser, and the rest. Neither leaves a file in the tree.
 BESIDE := tests/spark tests/jobs tests/server
 MARK ?= not slow
+PYTEST ?= $(PY) -m pytest
 test: setup .venv-paimon/.installed ## Run the tests, but the slow ones; ONLY=lake: those of one package
 ifdef ONLY
-	@$(PY) -m pytest -m "$(MARK)" tests/$(ONLY)
+	@$(PYTEST) -m "$(MARK)" tests/$(ONLY)
 else
 	@echo "tests of Spark and of the page run beside the others; their report comes at the end" >&2
 	@$(PY) tests/tree.py note .venv/tree.before; \
-	$(PY) -m pytest -m "$(MARK)" $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
-	$(PY) -m pytest -m "$(MARK)" $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; \
+	$(PYTEST) -m "$(MARK)" $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
+	$(PYTEST) -m "$(MARK)" $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; \
 	$(PY) tests/tree.py compare .venv/tree.before; left=$$?; exit $$((rest | spark | left))
 endif
 
 test-all: ## Run all tests, with all the examples of every property
 	@THOROUGH=1 $(MAKE) --no-print-directory test MARK="slow or not slow"
+
+coverage: setup ## Measure the part of the code that the tests reach, and write docs/coverage.md
+	@rm -rf .venv/coverage && mkdir .venv/coverage
+	@COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/.venv/coverage/data \
+	  $(MAKE) --no-print-directory test PYTEST="$(CURDIR)/$(PY) -m coverage run -m pytest"
+	@cd .venv/coverage && COVERAGE_FILE=data ../bin/coverage combine --quiet --keep --rcfile=../../pyproject.toml; \
+	  COVERAGE_FILE=data ../bin/coverage json --quiet --rcfile=../../pyproject.toml -o report.json
+	@$(PY) docs/coverage.py .venv/coverage/report.json && cat docs/coverage.md
 
 lint: setup ## Check style, types and the import rule
 	@$(BIN)/ruff format --check --quiet .

@@ -14,6 +14,13 @@ def examples(number: int) -> int:
     return number if THOROUGH else max(5, number // 10)
 
 
+def one_in(step: int, values: Iterable[Any]) -> list[Any]:
+    """Parameters of a test of which only every so-manieth is not slow: for grids of many cases of one kind."""
+    return [
+        value if at % step == 0 else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)
+    ]
+
+
 def first_then_slow(values: Iterable[Any], quick: int = 1) -> list[Any]:
     """Parameters of a test of which only the first few are not slow."""
     return [value if at < quick else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)]

@@ -51,6 +51,7 @@ def test_a_watched_job_says_where_its_columns_come_from(tmp_path):
     assert "  cents <- eur  AGGREGATION  sum((eur * ?)) -- at " in run.stdout
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(tmp_path):
     """Cell by cell, in a kernel of its own; what is kept in the repository stays small."""
     notebook = ROOT / "examples" / "lineage.ipynb"

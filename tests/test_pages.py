@@ -22,7 +22,13 @@ def runs(name):
     return any(block.language in ("console", "python") and not block.skipped for block in blocks)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if runs(name) and name not in {*SPARK, "README.md"}])
+HERE = [name for name in NAMES if runs(name) and name not in {*SPARK, "README.md"}]
+LONG = {"docs/tour.md"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in HERE]
+)
 def test_a_page_shows_what_happens(name, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     if name.endswith("object-stores.md"):

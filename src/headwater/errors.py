@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from headwater.text import Source, Span, nearest
+from headwater.text import Source, Span, suggest
 
 
 class HeadwaterError(Exception):
@@ -293,11 +293,8 @@ def explain(code: str) -> str:
     known = explanations()
     wanted = {name.casefold(): name for name in known}.get(code.casefold())
     if wanted is None:
-        close = nearest(code, known)
-        raise NotFoundError(
-            f"there is no code `{code}`",
-            hint=f"did you mean `{close}`?" if close else "`headwater explain` lists all codes",
-        )
+        hint = suggest(code, known, "`headwater explain` lists all codes")
+        raise NotFoundError(f"there is no code `{code}`", hint=hint)
     return known[wanted]
 
 

@@ -155,6 +155,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return by_folded[close[0]] if close else None
 
 
+def suggest(word: str, known: Iterable[str], otherwise: str, form: str = "`{}`") -> str:
+    """A hint for a mistyped word: the known one that was most likely meant, or `otherwise`.
+
+    >>> suggest("amonut", ["id", "amount"], "columns: id, amount")
+    'did you mean `amount`?'
+    """
+    close = nearest(word, known)
+    return f"did you mean {form.format(close)}?" if close else otherwise
+
+
 _FEW = 12
 
 

@@ -1,14 +1,12 @@
 import json
-import os
 import subprocess
 import sys
 
+from tests.program import headwater
+
 
 def doctor(tmp_path, *args, **env):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HEADWATER_")} | env
-    return subprocess.run(
-        [sys.executable, "-m", "headwater", "doctor", *args], cwd=tmp_path, env=clean, capture_output=True, text=True
-    )
+    return headwater("doctor", *args, cwd=tmp_path, env=env)
 
 
 def test_all_is_well_here(tmp_path):

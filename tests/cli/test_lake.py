@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.program import headwater
 
 from headwater import Warehouse
 from headwater.lake import LSMTree
@@ -13,8 +13,7 @@ from headwater.lake.tools.torture import SCHEMA
 
 
 def lake(*args: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headwater", "lake", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return headwater("lake", *args)
 
 
 @pytest.fixture

@@ -1,22 +1,15 @@
 """The shell around the commands, run as a person runs it: as a program of its own."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from tests.program import headwater
 
 from headwater.cli.main import COMMANDS
-
-
-def headwater(*args, cwd=None, env=None, **kwargs):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HEADWATER_")} | (env or {})
-    return subprocess.run(
-        [sys.executable, "-m", "headwater", *args], cwd=cwd, env=clean, capture_output=True, text=True, **kwargs
-    )
 
 
 def test_version():

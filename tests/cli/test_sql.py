@@ -2,17 +2,16 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.program import headwater
 
 
 @pytest.fixture
 def sql(tmp_path: Path):
     def run(*args: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "headwater", "sql", "--warehouse", str(tmp_path / "w"), *map(str, args)]
-        return subprocess.run(command, capture_output=True, text=True, input=stdin, cwd=tmp_path)
+        return headwater("sql", "--warehouse", tmp_path / "w", *args, input=stdin, cwd=tmp_path)
 
     made = run("-e", "CREATE TABLE t (a INT PRIMARY KEY, b STRING); INSERT INTO t VALUES (1, 'x'), (2, NULL)")
     assert (made.returncode, made.stdout) == (0, "")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.effort import first_then_slow
 from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater.errors import CorruptFileError, HeadwaterError, StorageError
@@ -128,7 +129,7 @@ def test_the_whole_story_has_a_happy_end(door: Any) -> None:
 
 @both_doors
 @pytest.mark.parametrize("fault", [Fault.DIE, Fault.DIE_AFTER])
-@pytest.mark.parametrize("kept", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("kept", first_then_slow([0.5, 0.0, 1.0]))
 def test_death_at_every_call(fault: Fault, kept: float, door: Any) -> None:
     happy = FaultyFiles(MemoryFiles())
     tell(happy, door)
@@ -162,7 +163,7 @@ def test_death_during_recovery(fault: Fault, door: Any) -> None:
 
 
 @both_doors
-@pytest.mark.parametrize("fault", [Fault.DIE, Fault.DIE_AFTER])
+@pytest.mark.parametrize("fault", first_then_slow([Fault.DIE_AFTER, Fault.DIE]))
 def test_nothing_is_counted_twice(fault: Fault, door: Any) -> None:
     """A sum would show a log that is replayed after its rows are in a data file."""
 
@@ -192,7 +193,7 @@ def test_nothing_is_counted_twice(fault: Fault, door: Any) -> None:
 
 
 @both_doors
-@pytest.mark.parametrize("fault", [Fault.FAIL, Fault.LOSE_REPLY])
+@pytest.mark.parametrize("fault", first_then_slow([Fault.LOSE_REPLY, Fault.FAIL]))
 def test_a_failed_call_fails_one_step_and_writing_goes_on(fault: Fault, door: Any) -> None:
     happy = FaultyFiles(MemoryFiles())
     tell(happy, door)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples, one_in
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.keys import BytesKeys, KeyCodec, NumberKeys, RowKey, as_bytes, concat_keys
@@ -52,7 +53,7 @@ def order(value: object) -> object:
 
 @pytest.mark.parametrize("type", VALUES)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_order_and_round_trip_of_one_column(type: str, data: st.DataObject) -> None:
     codec = codec_of(type)
     values = data.draw(st.lists(VALUES[type], min_size=2, max_size=8))
@@ -65,9 +66,9 @@ def test_order_and_round_trip_of_one_column(type: str, data: st.DataObject) -> N
         assert codec.native(RowKey(as_bytes(native))) == native
 
 
-@pytest.mark.parametrize("type", VALUES)
+@pytest.mark.parametrize("type", one_in(3, VALUES))
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_columns_and_single_keys_agree(type: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.tuples(VALUES[type], VALUES["STRING"], VALUES["INT"]), min_size=1, max_size=8))
     for types, width in (((type,), 1), ((type, "STRING", "INT"), 3)):

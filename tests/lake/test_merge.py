@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
@@ -71,7 +72,7 @@ def apply(tree: LSMTree, kind: str, what: Any) -> None:
 
 @pytest.mark.parametrize("engine", MergeEngine)
 @given(operations=st.lists(operation, max_size=25))
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_engines_against_a_model(engine: MergeEngine, operations: list[tuple[str, Any]]) -> None:
     options = {
         "merge-engine": engine.value,

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from headwater.errors import SchemaError
 from headwater.files import MemoryFiles
@@ -76,7 +77,7 @@ def meets(values: dict[str, Any], predicate: Predicate) -> bool:
 @pytest.mark.property
 @pytest.mark.parametrize("engine", ["deduplicate", "partial-update", "first-row"])
 @given(batches=st.lists(st.lists(row, min_size=1, max_size=5), max_size=5), where=st.lists(predicates(), max_size=2))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_condition_keeps_what_it_would_of_all_rows(
     engine: str, batches: list[list[tuple[Any, ...]]], where: list[Predicate]
 ) -> None:

@@ -192,8 +192,8 @@ SECRETS = (
     breaks(
         "tests/test_secrets.py::test_an_address_with_a_password_is_refused_without_repeating_it",
         "files/open.py",
-        ' and ":" in rest.partition("/")[0].rpartition("@")[0]:',
-        ' and ":" in "":',
+        'if ":" in rest.partition("/")[0].rpartition("@")[0]:',
+        'if ":" in "":',
     ),
     breaks(
         "tests/test_secrets.py::test_errors_of_transports_are_told_without_what_they_let_slip",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.effort import one_in
 from tests.query.test_select import QUERIES, ROWS
 
 import headwater
@@ -86,7 +87,7 @@ def test_every_primitive_type_is_tried():
     assert {each.name for each in PRIMITIVES} <= set(VALUES)
 
 
-@pytest.mark.parametrize("text", VALUES)
+@pytest.mark.parametrize("text", one_in(3, VALUES))
 def test_every_type_reads_alike(tmp_path, text):
     type = parse_type(text)
     table = headwater.Warehouse(tmp_path).create_table("t", {"n": "INT", "v": text})
@@ -275,7 +276,7 @@ def test_what_a_query_left_behind_is_not_seen_by_the_next(tmp_path):
         assert session.sql("SELECT * FROM t").columns == ["b"]
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", one_in(3, QUERIES))
 def test_no_column_is_read_that_is_not_mentioned(tmp_path_factory, query, monkeypatch):
     with headwater.connect(tmp_path_factory.mktemp("w")) as session:
         session._cache.capacity = 0

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import headwater
 from headwater import Warehouse
@@ -142,7 +143,7 @@ def shown(schema):
 
 
 @pytest.mark.property
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(schemas(), st.sampled_from(["t", "order", "a-b", "1st", "Ünï"]), st.sampled_from(["default", "select", "d-1"]))
 def test_what_show_create_prints_makes_the_same_table(schema, table, database):
     warehouse = Warehouse(MemoryFiles())

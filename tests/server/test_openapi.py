@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.server.conftest import client_of
 
 from headwater.server.app import endpoints
@@ -63,7 +64,7 @@ def questions(draw, path):
 @pytest.mark.property
 @pytest.mark.parametrize("path", GETS)
 def test_no_question_breaks_the_server(client, path):
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
     @given(questions(path))
     def ask(question):
         response = client.get(path, params=question)
@@ -76,7 +77,7 @@ def test_no_question_breaks_the_server(client, path):
 
 
 @pytest.mark.property
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(QUERIES) | st.text(max_size=60) | st.sampled_from(QUERIES).flatmap(lambda q: st.just(q[::2] + q))
 )
@@ -91,7 +92,7 @@ bodies = st.recursive(leaves, lambda some: st.lists(some, max_size=4) | st.dicti
 
 
 @pytest.mark.property
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(bodies)
 def test_no_body_breaks_the_receiver(client, body):
     headers = {"Content-Type": "application/json"}

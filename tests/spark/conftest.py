@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.spark.environment import spark_environment
+from headwater.spark.environment import JAVA_OPTIONS, spark_environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +23,8 @@ def spark(spark_folder):
     """The shared Spark session. A test that changes its settings sets them back."""
     from pyspark.sql import SparkSession
 
+    # Tests run each thing once: Java's optimising compiler costs more than it saves, here and in the jobs they start.
+    os.environ[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1"
     os.environ |= spark_environment()
     metastore = f"jdbc:derby:;databaseName={spark_folder}/metastore;create=true"
     builder = SparkSession.builder.master("local[2]").appName("headwater tests").enableHiveSupport()

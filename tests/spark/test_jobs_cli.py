@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from headwater.cli.jobs import _MOVED
 from headwater.cli.main import run
 from headwater.lake.tables import Warehouse
 
@@ -81,9 +80,3 @@ def test_files_are_loaded_alike_with_and_without_a_master(spark, warehouse, tmp_
     here, there = (warehouse.table(name).to_arrow().sort_by("n").to_pylist() for name in ("db.here", "db.there"))
     assert here == there
     assert here[0]["code"] == "007"
-
-
-def test_commands_that_moved_say_where(capsys):
-    for name, command in _MOVED.items():
-        assert run(["jobs", name, "db.t"]) == 2
-        assert command in capsys.readouterr().err

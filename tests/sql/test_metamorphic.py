@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.sql.queries import ALIASES, SCHEMA, WORDS, Select, selects
 
 from headwater.lineage import SchemaResolver, StatementLineage
@@ -34,7 +35,7 @@ def facts(sql: str, dialect: str = "duckdb") -> set[tuple[str, str, str, bool]]:
 
 
 @given(selects())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_renaming_aliases_changes_nothing(select: Select):
     sql = select.sql()
     renamed = sql
@@ -44,20 +45,20 @@ def test_renaming_aliases_changes_nothing(select: Select):
 
 
 @given(selects())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_wrapping_in_a_cte_changes_nothing(select: Select):
     names = ", ".join(alias for _, alias in select.outputs)
     assert facts(f"WITH w AS ({select.sql()}) SELECT {names} FROM w") == facts(select.sql())
 
 
 @given(selects())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_subquery_that_does_nothing_changes_nothing(select: Select):
     assert facts(f"SELECT * FROM ({select.sql()}) AS q") == facts(select.sql())
 
 
 @given(selects())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_tables_behind_ctes_of_their_own_change_nothing(select: Select):
     """Each table is replaced by a query that selects all of it."""
     tables = tuple((f"w_{table}", alias) for table, alias in select.tables)
@@ -67,7 +68,7 @@ def test_tables_behind_ctes_of_their_own_change_nothing(select: Select):
 
 
 @given(selects(), st.randoms(use_true_random=False))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_order_of_columns_does_not_matter(select: Select, random):
     outputs = list(select.outputs)
     random.shuffle(outputs)
@@ -76,14 +77,14 @@ def test_the_order_of_columns_does_not_matter(select: Select, random):
 
 
 @given(selects())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_union_has_the_edges_of_both_branches(select: Select):
     once = facts(select.sql())
     assert facts(f"{select.sql()} UNION ALL {select.sql()}") == once
 
 
 @given(selects())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_inserting_a_query_renames_its_targets(select: Select):
     listed = ", ".join(f"n{at}" for at, _ in enumerate(select.outputs))
     inserted = {(target, *rest) for target, *rest in facts(f"INSERT INTO d ({listed}) {select.sql()}")}
@@ -91,7 +92,7 @@ def test_inserting_a_query_renames_its_targets(select: Select):
 
 
 @given(selects(), st.sampled_from(DIALECTS))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_dialects_agree_on_what_they_share(select: Select, dialect: str):
     assert {tuple(str(each).lower() for each in edge) for edge in facts(select.sql(), dialect)} == {
         tuple(str(each).lower() for each in edge) for edge in facts(select.sql())
@@ -99,7 +100,7 @@ def test_dialects_agree_on_what_they_share(select: Select, dialect: str):
 
 
 @given(selects())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_spans_point_at_what_they_name(select: Select):
     sql = select.sql()
     source = Source(sql)
@@ -115,7 +116,7 @@ _WORDS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
 
 
 @given(_SIGNS | _WORDS)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_any_text_gives_a_result(text: str):
     for dialect in ("duckdb", "snowflake", "bigquery"):
         for lineage in analyze_script(Source(text), SqlFrontEnd(dialect), SchemaResolver(_SCHEMA, dialect=dialect)):

@@ -69,7 +69,13 @@ def front_ends() -> tuple[GoogleSqlFrontEnd, SqlFrontEnd]:
     return GoogleSqlFrontEnd(), SqlFrontEnd("bigquery")
 
 
-@pytest.mark.parametrize(("name", "sql"), [pytest.param(*query, id=query[0]) for query in queries()])
+QUERIES = [
+    pytest.param(*query, id=query[0], marks=() if at % 4 == 0 else pytest.mark.slow)
+    for at, query in enumerate(queries())
+]
+
+
+@pytest.mark.parametrize(("name", "sql"), QUERIES)
 def test_both_front_ends_agree(name: str, sql: str) -> None:
     text = BY_HAND.get(name) or sqlglot.transpile(sql, read="duckdb", write="bigquery")[0]
     ours, theirs = (lineage(front_end, text) for front_end in front_ends())

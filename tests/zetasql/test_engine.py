@@ -148,8 +148,8 @@ def test_a_backend_that_crashes_once_is_replaced_unnoticed() -> None:
 
 
 def test_a_statement_that_takes_too_long_is_stopped() -> None:
-    engine = wasm_engine(seconds=0.3)
-    with pytest.raises(TimeLimitError, match=r"0\.3 s"):
+    engine = wasm_engine(seconds=1.0)
+    with pytest.raises(TimeLimitError, match="1 s"):
         engine.analyze("SELECT " + "+".join(["c1"] * 500) + " FROM t", analyzer_bytes(), catalog_of())
     assert output_names(engine, "SELECT c1 FROM t", catalog_of()) == ["c1"]
 

@@ -110,6 +110,7 @@ def test_without_a_fallback_unresolved_statements_keep_their_tables() -> None:
     assert [str(table.name) for table in found.sources] == ["missing"]
 
 
+@pytest.mark.slow
 def test_a_script_with_more_tables_than_one_catalog_holds() -> None:
     tables = {f"t{number}": {"a": "INT64"} for number in range(60)}
     sql = "\n".join(f"SELECT a FROM t{number};" for number in range(60))

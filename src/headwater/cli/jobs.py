@@ -7,33 +7,10 @@ import click
 
 from headwater.cli.lake_time import say
 from headwater.cli.on_spark import MASTERS, pairs, place_of, session, settings, spark_bar
-from headwater.cli.options import Command, Flags, command, global_options, split_options
-from headwater.errors import UsageError
-
-_MOVED = {
-    "compact": "headwater lake compact TABLE --master URL",
-    "expire": "headwater lake expire TABLE --master URL",
-    "orphans": "headwater lake orphans TABLE --remove --master URL",
-    "import": "headwater lake load TABLE PATH --create --master URL",
-}
+from headwater.cli.options import Command, Flags, SubGroup, command, global_options
 
 
-class JobsGroup(click.Group):
-    """The group, with the global options last; commands that were here once say where they are."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in _MOVED:
-            raise UsageError(f"`headwater jobs {args[0]}` is a command of tables now", hint=f"`{_MOVED[args[0]]}`")
-        return super().resolve_command(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        split_options(self, ctx, formatter)
-        self.format_commands(ctx, formatter)
-
-
-@click.group("jobs", cls=JobsGroup, params=global_options())
+@click.group("jobs", cls=SubGroup, params=global_options())
 def jobs() -> None:
     """Write tables anew, or out, on Spark."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headwater.cli import lake_paimon, lake_tables, lake_time
-from headwater.cli.options import Flags, command, global_options, split_options
+from headwater.cli.options import Flags, SubGroup, command, global_options
 from headwater.cli.render import print_json, print_table
 from headwater.errors import InputError
 
@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from headwater.lake.tables.store import TableStore
 
 
-class LakeGroup(click.Group):
-    """The group, with the global options last."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        split_options(self, ctx, formatter)
-        self.format_commands(ctx, formatter)
-
-
-@click.group("lake", cls=LakeGroup, params=global_options())
+@click.group("lake", cls=SubGroup, params=global_options())
 def lake() -> None:
     """Work with lake tables: make, load, read, travel in time, and look into their storage."""
 
@@ -37,10 +29,6 @@ def _target(flags: Flags, name: str) -> "TableStore | Files":
     if Path(name).exists() or "/" in name:
         return open_folder(name)
     return lake_tables.open_table(flags, name).store
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB"
 
 
 @command("levels", examples=("headwater lake levels sales.orders", "headwater lake levels sales.orders --json"))
@@ -63,7 +51,10 @@ def levels(flags: Flags, target: str) -> None:
             print_json(stats)
             return
         headers = ("level", "runs", "files", "rows", "deletes", "size")
-        rows = [(s.level, s.runs, s.files, f"{s.rows:,}", f"{s.deletes:,}", _size(s.bytes)) for s in stats.levels]
+        rows = [
+            (s.level, s.runs, s.files, f"{s.rows:,}", f"{s.deletes:,}", lake_tables.size_text(s.bytes))
+            for s in stats.levels
+        ]
         print_table(headers, rows)
         click.echo(
             f"in memory: {stats.memory_rows:,} rows\n"

@@ -14,7 +14,7 @@ from headwater import errors
 from headwater.cli.options import Flags, command, global_options, split_options
 from headwater.cli.render import print_json, print_table, render_error
 from headwater.errors import HeadwaterError, MemoryLimitError, UsageError
-from headwater.text import nearest
+from headwater.text import suggest
 
 SECTIONS = {
     "Begin": {
@@ -83,11 +83,8 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            close = nearest(args[0], COMMANDS)
-            raise UsageError(
-                f"there is no command `{args[0]}`",
-                hint=f"did you mean `headwater {close}`?" if close else "`headwater --help` lists the commands",
-            )
+            hint = suggest(args[0], COMMANDS, "`headwater --help` lists the commands", "`headwater {}`")
+            raise UsageError(f"there is no command `{args[0]}`", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

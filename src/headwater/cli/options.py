@@ -117,6 +117,14 @@ class Command(click.Command):
                     formatter.write(f"  {example}\n")
 
 
+class SubGroup(click.Group):
+    """A group of commands below `headwater`, with the global options last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        split_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
 def command(
     name: str, *, examples: tuple[str, ...] = (), configured: bool = True
 ) -> Callable[[Callable[..., Any]], Command]:

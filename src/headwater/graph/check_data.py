@@ -21,7 +21,7 @@ from headwater.lake.tables.time_travel import At, ByTime, parse_at
 from headwater.query import Session, connect
 from headwater.query.parse import quoted
 from headwater.safe_yaml import read_yaml
-from headwater.text import nearest
+from headwater.text import suggest
 
 _JOB = "check-data"
 
@@ -226,8 +226,7 @@ def _stored_name(table: Table, snapshot: Snapshot | None, column: str) -> str:
             stored = next((field.name for field in then.fields if field.id == each.id), None)
             if each.name == column and stored is not None:
                 return stored
-    close = nearest(column, then.names)
-    hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(then.names)}"
+    hint = suggest(column, then.names, f"columns: {', '.join(then.names)}")
     raise NotFoundError(f"`{column}` is not a column of {table.name}", hint=hint)
 
 

@@ -15,7 +15,7 @@ from fnmatch import translate
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph.index import EdgeIndex
 from headwater.graph.tables import WHOLE
-from headwater.text import nearest
+from headwater.text import suggest
 
 _FORM = re.compile(r"(?:(?P<up>\d*)\+)?(?P<name>.+?)(?:\+(?P<down>\d*))?")
 
@@ -49,11 +49,9 @@ def matching(index: EdgeIndex, pattern: str) -> list[int]:
     for found in _ways(index, pattern):
         if found:
             return sorted(found)
-    close = nearest(pattern, [*index.datasets, *(f"{a}.{b}" for a, b in index.nodes if b != WHOLE)])
-    raise NotFoundError(
-        f"nothing in the graph is called `{pattern}`",
-        hint=f"did you mean `{close}`?" if close else "`headwater search TEXT` looks for names",
-    )
+    known = [*index.datasets, *(f"{a}.{b}" for a, b in index.nodes if b != WHOLE)]
+    hint = suggest(pattern, known, "`headwater search TEXT` looks for names")
+    raise NotFoundError(f"nothing in the graph is called `{pattern}`", hint=hint)
 
 
 def _ways(index: EdgeIndex, pattern: str) -> Iterable[list[int]]:

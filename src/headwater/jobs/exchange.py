@@ -16,7 +16,7 @@ from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.time_travel import At
 from headwater.spark.source.options import STORAGE, TablePlace
 from headwater.spark.source.types import spark_schema
-from headwater.text import nearest
+from headwater.text import suggest
 
 LOADS = "load"
 """The user of the commits of loads; one whose id is known lands once."""
@@ -37,8 +37,7 @@ class Outside:
         """The format: as said, or by the ending of the path. RAISES: UsageError."""
         if self.format is not None:
             if self.format not in FORMATS:
-                close = nearest(self.format, FORMATS)
-                hint = f"did you mean `{close}`?" if close else f"formats: {', '.join(FORMATS)}"
+                hint = suggest(self.format, FORMATS, f"formats: {', '.join(FORMATS)}")
                 raise UsageError(f"`{self.format}` is not a format that is known here", hint=hint)
             return self.format
         first = self.paths[0] if self.paths else ""

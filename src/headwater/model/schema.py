@@ -3,12 +3,13 @@ A field keeps its id for life: renaming changes the name only, a dropped id is n
 to ids. The names of the attributes are those of the schema files (`docs/spec`)."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from headwater.errors import SchemaError
 from headwater.model.types import DataType
-from headwater.text import nearest
+from headwater.text import suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,7 @@ class Schema:
         found = self._by_name.get(name)
         if found is not None:
             return found
-        close = nearest(name, self.names)
-        raise SchemaError(
-            f"there is no column `{name}`",
-            hint=f"did you mean `{close}`?" if close else f"columns: {', '.join(self.names)}",
-        )
+        raise no_column(name, self.names)
 
 
 def check_schema(schema: Schema) -> Schema:
@@ -86,3 +83,8 @@ def _refuse_twice(what: str, names: list[str]) -> None:
         if name in seen:
             raise SchemaError(f"{what} `{name}` is there twice")
         seen.add(name)
+
+
+def no_column(name: str, known: Sequence[str]) -> SchemaError:
+    """The error for a column that a table does not have."""
+    return SchemaError(f"there is no column `{name}`", hint=suggest(name, known, f"columns: {', '.join(known)}"))

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from headwater.errors import SchemaError
-from headwater.text import nearest
+from headwater.text import suggest
 
 _WORD = re.compile(r"[^\W\d]\w*")  # a name that `parse_type` reads without quotes
 
@@ -272,8 +272,8 @@ class _Parser:
             return known
         if self.foreign:
             return Foreign(name + (f"({', '.join(parameters)})" if parameters else ""))
-        close = nearest(name, [*PRIMITIVES, *_ALIASES, "DECIMAL", "ARRAY", "MAP", "STRUCT"])
-        raise self.error("no such type", f"did you mean {close}?" if close else f"types: {', '.join(PRIMITIVES)}")
+        names = [*PRIMITIVES, *_ALIASES, "DECIMAL", "ARRAY", "MAP", "STRUCT"]
+        raise self.error("no such type", suggest(name, names, f"types: {', '.join(PRIMITIVES)}", "{}"))
 
     def decimal(self, parameters: list[str]) -> Decimal:
         if not all(value.isdigit() for value in parameters) or len(parameters) > 2:

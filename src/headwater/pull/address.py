@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
 
 from headwater.errors import InputError, UsageError
-from headwater.text import nearest
+from headwater.text import suggest
 
 SCHEMES = {
     "postgresql": "postgres",
@@ -81,8 +81,7 @@ def parse_address(text: str) -> Address:
     if kind is None and "://" not in text and Path(text).is_file():
         return Address(_kind_of_file(Path(text)), text)
     if kind is None:
-        close = nearest(scheme, SCHEMES)
-        hint = f"did you mean `{close}:`?" if close else f"addresses look like {', '.join(_EXAMPLES)}"
+        hint = suggest(scheme, SCHEMES, f"addresses look like {', '.join(_EXAMPLES)}", "`{}:`")
         if scheme.lower() in _EXPORTED:
             hint = "docs/guides/query-logs.md tells how to export its log; `headwater harvest PATH` reads the file"
         raise UsageError(f"`{scheme}` is no database that can be pulled from, and no file", hint=hint)

@@ -17,7 +17,7 @@ from headwater.query.edits import Edited
 from headwater.query.handed import MOST_OPEN, ParquetView
 from headwater.query.parse import DIALECT, Node, SqlStatement, quoted
 from headwater.query.sandbox import ReadLimits
-from headwater.text import Span, nearest
+from headwater.text import Span, suggest
 
 _EXPLAIN = "EXPLAIN "
 _DESCRIBE = "DESCRIBE "
@@ -194,8 +194,7 @@ def _suggesting(err: HeadwaterError, tables: Mapping[str, Any]) -> HeadwaterErro
     if match is None or err.hint is not None:
         return err
     known = dict.fromkeys(name for table in tables.values() for name in table.schema.names)
-    close = nearest(match[2], known)
-    hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(known)}"
+    hint = suggest(match[2], known, f"columns: {', '.join(known)}")
     return SqlError(f"`{match[2]}` is not a column of `{match[1]}`", hint=hint, span=err.span, source=err.source)
 
 

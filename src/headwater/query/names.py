@@ -16,7 +16,7 @@ from headwater.lake.tables.state import TableState
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.model.schema import Schema
 from headwater.query.parse import Node, SqlStatement, TimeTravel
-from headwater.text import Span, nearest
+from headwater.text import Span, nearest, suggest
 
 SYSTEM_MARK = "$"
 
@@ -163,10 +163,9 @@ class Names:
         same = [each for each in known if each.casefold() == name.casefold()]
         if same:
             return same[0]
-        close = nearest(name, known)
         raise NotFoundError(
             f"there is no database `{name}`",
-            hint=f"did you mean `{close}`?" if close else f"databases: {', '.join(dict.fromkeys(known))}",
+            hint=suggest(name, known, f"databases: {', '.join(dict.fromkeys(known))}"),
             span=self.statement.place(node),
             source=self.statement.source,
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headwater.errors import SqlError
-from headwater.text import Source, nearest
+from headwater.text import Source, suggest
 
 _QUERIES = (
     "SELECT",
@@ -45,16 +45,14 @@ def unknown_statement(tokens: Sequence[Any], source: Source) -> SqlError | None:
         return None
     first = words[0]
     if first not in _SECOND:
-        close = nearest(first, list(_SECOND))
-        hint = f"did you mean `{close}`?" if close else f"statements begin with {', '.join(_SECOND)}"
+        hint = suggest(first, _SECOND, f"statements begin with {', '.join(_SECOND)}")
         return _error(f"{first} is not a statement of this SQL", hint, tokens[0], source)
     known = _SECOND[first]
     if not known or (len(words) > 1 and words[1] in known):
         return None
     if len(words) < 2:
         return _error(f"{first} alone is not a statement", f"{first} {', '.join(known)}", tokens[0], source)
-    close = nearest(words[1], known)
-    hint = f"did you mean `{first} {close}`?" if close else f"{first} {', '.join(known)}"
+    hint = suggest(words[1], known, f"{first} {', '.join(known)}", f"`{first} {{}}`")
     return _error(f"{first} {words[1]} is not a statement of this SQL", hint, said[1], source)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import SqlStatement
-from headwater.text import nearest
+from headwater.text import suggest
 
 _TIME = pa.timestamp("ms", tz="UTC")
 _TEXTS = pa.list_(pa.string())
@@ -204,11 +204,10 @@ def system_table(ref: TableRef, statement: SqlStatement) -> pa.Table:
     """The rows of a system table. RAISES: SqlError with the nearest name."""
     make = SYSTEM_TABLES.get(ref.system or "")
     if make is None:
-        close = nearest(ref.system or "", SYSTEM_TABLES)
         known = f"system tables: {', '.join(SYSTEM_TABLES)}"
         raise statement.error(
             f"there is no system table `{ref.node.name}`",
             ref.span,
-            hint=f"did you mean `{ref.pinned.name.table}${close}`?" if close else known,
+            hint=suggest(ref.system or "", SYSTEM_TABLES, known, f"`{ref.pinned.name.table}${{}}`"),
         )
     return make(ref.pinned)

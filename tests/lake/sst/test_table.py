@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples, first_then_slow
 from tests.faulty_files import FaultyFiles
 
 from headwater.errors import CorruptFileError
@@ -79,7 +80,7 @@ def read_everything(files: Files) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("schema", [NUMBERS, TEXTS], ids=["numbers", "bytes"])
 @pytest.mark.parametrize("compression", Compression)
-@pytest.mark.parametrize("block_size", [64, 4096, 32 << 10])
+@pytest.mark.parametrize("block_size", first_then_slow([4096, 64, 32 << 10]))
 def test_round_trip(schema: Schema, compression: Compression, block_size: int) -> None:
     batch = sample(schema, 700)
     files = store(batch, schema, compression=compression, block_size=block_size)
@@ -167,7 +168,7 @@ def test_blocks_between_bounds() -> None:
 
 
 @given(st.binary(min_size=1, max_size=12), st.binary(min_size=1, max_size=12))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_separator_separates(a: bytes, b: bytes) -> None:
     if a != b:
         last, following = min(a, b), max(a, b)
@@ -212,7 +213,7 @@ def test_every_type_survives() -> None:
 
 
 @given(st.lists(st.binary(max_size=300), min_size=1, max_size=60, unique=True))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_any_byte_keys(raw: list[bytes]) -> None:
     schema = schema_of(pa.schema([("k", pa.binary())]), ("k",))
     codec = KeyCodec(schema)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from tests.effort import examples
 
 from headwater import Warehouse
 from headwater.files import MemoryFiles
@@ -124,5 +125,5 @@ class BagMachine(RuleBasedStateMachine):
 
 @pytest.mark.slow
 def test_a_table_without_a_key_is_one_bag_per_snapshot():
-    quiet = settings(max_examples=60, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+    quiet = settings(max_examples=examples(60), stateful_step_count=25, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(BagMachine, settings=quiet)

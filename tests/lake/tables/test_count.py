@@ -4,6 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
+from tests.effort import one_in
 
 from headwater.errors import NotFoundError, SchemaError
 from headwater.files import MemoryFiles
@@ -38,11 +39,12 @@ def same(table, at=None):
         assert table.to_arrow([], where=where, at=at).num_rows == table.count(where=where, at=at)
 
 
-@pytest.mark.parametrize(
-    ("engine", "buckets", "file_format"),
-    [*((engine, buckets, "sst") for engine in ENGINES for buckets in ("1", "3")), ("deduplicate", "1", "parquet")],
-)
-def test_keyed_tables(engine, buckets, file_format):
+KEYED = [*((engine, buckets, "sst") for buckets in "13" for engine in ENGINES), ("deduplicate", "1", "parquet")]
+
+
+@pytest.mark.parametrize("case", one_in(3, KEYED), ids="-".join)
+def test_keyed_tables(case):
+    engine, buckets, file_format = case
     options = {"bucket": buckets, "compaction.auto": "false", "file.format": file_format} | ENGINES[engine]
     table = Warehouse(MemoryFiles()).create_table(
         "t",

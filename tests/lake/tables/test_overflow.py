@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import headwater
 from headwater import Warehouse
@@ -252,7 +253,7 @@ def folded(function, state, rows):
 @pytest.mark.slow
 @pytest.mark.parametrize("function", ["sum", "product"])
 @given(operations=st.lists(operation, max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @pytest.mark.property
 def test_overflow_against_a_model(function, operations):
     files = MemoryFiles()

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from headwater.errors import UsageError
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
-from headwater.text import nearest
+from headwater.text import suggest
 
 _CATALOGS = ("catalog", "project", "database")
 _SCHEMAS = ("schema", "dataset")
@@ -92,8 +92,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _place(pattern: str, name: str, seen: set[str]) -> str:
     if name not in _PLACES:
-        close = nearest(name, _PLACES)
-        hint = f"did you mean {{{close}}}?" if close else f"placeholders: {', '.join(_PLACES)}"
+        hint = suggest(name, _PLACES, f"placeholders: {', '.join(_PLACES)}", "{{{}}}")
         raise _refused(pattern, f"there is no placeholder {{{name}}}", hint)
     if name in seen:
         raise _refused(pattern, f"{{{name}}} is there twice", "name each part once, and use * for the other")

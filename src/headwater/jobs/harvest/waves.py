@@ -3,8 +3,8 @@
 Each round replays what is known of all units, in order, on an empty schema. A unit whose analysis saw the schema that
 is there at its place is settled for now. One that did not, or was not analysed yet, is analysed in this round with
 the schema at its place, unless it seems to wait for a table that a unit before it is yet to define. What a unit not
-yet analysed will do is guessed from its text, or from its last analysis; a wrong guess costs another round for whom
-it misled, and nothing else. When a round has nothing to analyse, every unit has seen what it must see.
+yet analysed will do is guessed from its text, or from its last analysis; units that a wrong guess misled are analysed
+again in the next round. When a round has nothing to analyse, every unit has seen what it must see.
 
 In each round the first unit that is not settled has only settled ones before it, so it is settled after that: there
 are never more rounds than units, and usually as many as the longest chain of tables. A round need not wait for all of
@@ -96,14 +96,14 @@ class Waves:
             self._enter(schema, index)
             trace = self._trace(index)
             if trace is not None and index not in self._away and schema.fits(trace.sight):
-                unsettled.remove(unit.creates)
+                unsettled.remove(unit.creates)  # it makes them anew: what an unsettled unit did to them is gone
             else:
                 if index not in self._away and not unsettled.may_have(unit.reads):
                     ready.append(self._task(index, unit, schema, trace))
-                    if index == self._settled:
+                    if index == self._settled:  # none but settled units before it: what it sees is true
                         self._tries[index] = self._tries.get(index, 0) + 1
                 unsettled.add(unit.creates)
-            if trace is not None:
+            if trace is not None:  # the last known effects are the guess, whether they hold or not
                 schema.replay(trace)
         self.schema_now = schema
         return ready

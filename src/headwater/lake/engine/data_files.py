@@ -4,9 +4,9 @@ import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,8 @@ from headwater.lake.engine.sst.reader import SSTableReader
 from headwater.lake.engine.version import DataFile, SortedRun
 from headwater.model.schema import Schema
 
-
-@dataclass(slots=True)
-class ReadTrace:
-    """The steps of a read, for `explain`."""
-
-    steps: list[dict[str, Any]] = field(default_factory=list)
-
-    def note(self, **step: Any) -> None:
-        self.steps.append(step)
+ReadTrace: TypeAlias = list[dict[str, Any]]
+"""The steps of a read, for `explain`."""
 
 
 class Readers:
@@ -105,7 +98,7 @@ class OpenFile:
             if block is None:
                 return None
         elif trace is not None:
-            trace.note(file=self.name, level=self.file.level, block=number, cached=True)
+            trace.append({"file": self.name, "level": self.file.level, "block": number, "cached": True})
         at = block.find(key)
         if at < 0:
             return None
@@ -171,18 +164,16 @@ class OpenFile:
         if block is not None:
             self._cache.put((self.name, number), block)
         if trace is not None:
-            probe = (
-                {"bloom": "maybe", "bytes": block.nbytes, "cached": False} if block is not None else {"bloom": "no"}
-            )
-            trace.note(file=self.name, level=self.file.level, block=number, **probe)
+            step = {"file": self.name, "level": self.file.level, "block": number}
+            found = {"bloom": "no"} if block is None else {"bloom": "maybe", "bytes": block.nbytes, "cached": False}
+            trace.append(step | found)
         return block
 
     def _block(self, number: int) -> DataBlock:
-        name = (self.file.name, number)
-        block: DataBlock | None = self._shelf.cache.get(name)  # type: ignore[assignment]
+        block: DataBlock | None = self._cache.get((self.name, number))  # type: ignore[assignment]
         if block is None:
             block = self.reader.load(number)
-            self._shelf.cache.put(name, block)
+            self._cache.put((self.name, number), block)
         return block
 
     def _adapted(self, batch: SortedBatch) -> SortedBatch:

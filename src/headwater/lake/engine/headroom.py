@@ -12,8 +12,8 @@ import pyarrow as pa
 from headwater.errors import ValueOverflowError
 from headwater.lake.engine.batch import SortedBatch
 from headwater.lake.engine.home import TreeHome
-from headwater.lake.engine.keys import NativeKey
-from headwater.lake.engine.memtable import MemTable, native_keys
+from headwater.lake.engine.keys import NativeKey, keys_of
+from headwater.lake.engine.memtable import MemTable
 from headwater.lake.engine.merge import MergeRule, merge_batches, sort_batch
 from headwater.lake.engine.merge.aggregates import largest, magnitude
 from headwater.lake.engine.reads import Reads
@@ -147,7 +147,7 @@ class OverflowCheck:
         return takes_them
 
     def _batch(self, rows: Sequence[tuple[NativeKey, tuple[Any, ...]]]) -> SortedBatch:
-        keys = native_keys([key for key, _ in rows], self._codec)
+        keys = keys_of([key for key, _ in rows], number_keys=self._codec.is_number)
         return self.merged(SortedBatch(keys, None, rows_to_arrow([values for _, values in rows], self._codec.stored)))
 
     def _bound(self, place: Place) -> Sizes:

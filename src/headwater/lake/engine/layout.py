@@ -23,72 +23,31 @@ class PathFactory:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self.data_folder = self._under("data")
+        self.wal_folder = self._under("wal")
+        self.version_folder = self._under("version")
+        self.schema_folder = self._under("schema")
+        self.latest_schema = self._under("schema", "latest-schema")
+        self.snapshot_folder = self._under("snapshot")
+        self.latest_snapshot = self._under("snapshot", "LATEST")
+        self.earliest_snapshot = self._under("snapshot", "EARLIEST")
+        self.manifest_folder = self._under("manifest")
+        self.tag_folder = self._under("tag")
+        self.removed_tag = self._under("tag", "REMOVED")
+        self.rows_folder = self._under("rows")
+        self.lease_folder = self._under("lease")
+        self.metadata = self._under("metadata")
+        self.lock = self._under("LOCK")
 
     def _under(self, *parts: str) -> str:
         return "/".join(part for part in (self.folder, *parts) if part)
 
-    @property
-    def data_folder(self) -> str:
-        return self._under("data")
-
-    @property
-    def wal_folder(self) -> str:
-        return self._under("wal")
-
-    @property
-    def version_folder(self) -> str:
-        return self._under("version")
-
-    @property
-    def schema_folder(self) -> str:
-        return self._under("schema")
-
-    @property
-    def latest_schema(self) -> str:
-        return self._under("schema", "latest-schema")
-
-    @property
-    def snapshot_folder(self) -> str:
-        return self._under("snapshot")
-
-    @property
-    def latest_snapshot(self) -> str:
-        return self._under("snapshot", "LATEST")
-
-    @property
-    def earliest_snapshot(self) -> str:
-        return self._under("snapshot", "EARLIEST")
-
-    @property
-    def manifest_folder(self) -> str:
-        return self._under("manifest")
-
-    @property
-    def tag_folder(self) -> str:
-        return self._under("tag")
-
     def damaged_tag(self, name: str) -> str:
         return self._under("tag", f"damaged-{name}")
-
-    @property
-    def removed_tag(self) -> str:
-        return self._under("tag", "REMOVED")
-
-    @property
-    def rows_folder(self) -> str:
-        return self._under("rows")
 
     def rows(self, schema_id: int) -> "PathFactory":
         """Return where rows wait that were put one by one under a schema and are in no snapshot yet."""
         return PathFactory(self._under("rows", f"schema-{schema_id}"))
-
-    @property
-    def lease_folder(self) -> str:
-        return self._under("lease")
-
-    @property
-    def metadata(self) -> str:
-        return self._under("metadata")
 
     def schema(self, id: int) -> str:
         return self._under("schema", f"schema-{id}")
@@ -104,10 +63,6 @@ class PathFactory:
 
     def lease(self, id: str) -> str:
         return self._under("lease", f"lease-{id}")
-
-    @property
-    def lock(self) -> str:
-        return self._under("LOCK")
 
     def data_file(self, name: str) -> str:
         return self._under("data", name)
@@ -153,14 +108,12 @@ def new_manifest_list() -> str:
 
 def schema_id(name: str) -> int | None:
     """The id in the name of a schema file, None if it is not one."""
-    match = _SCHEMA.fullmatch(name)
-    return int(match[1]) if match else None
+    return _number(_SCHEMA, name)
 
 
 def snapshot_id(name: str) -> int | None:
     """The id in the name of a snapshot, None if it is not one."""
-    match = _SNAPSHOT.fullmatch(name)
-    return int(match[1]) if match else None
+    return _number(_SNAPSHOT, name)
 
 
 def data_file_facts(name: str) -> tuple[int, int]:
@@ -171,11 +124,14 @@ def data_file_facts(name: str) -> tuple[int, int]:
 
 def wal_sequence(name: str) -> int | None:
     """The sequence in the name of a log, None if it is not one."""
-    match = _WAL.fullmatch(name)
-    return int(match[1]) if match else None
+    return _number(_WAL, name)
 
 
 def version_number(name: str) -> int | None:
     """The number in the name of a version file, None if it is not one."""
-    match = _VERSION.fullmatch(name)
+    return _number(_VERSION, name)
+
+
+def _number(pattern: re.Pattern[str], name: str) -> int | None:
+    match = pattern.fullmatch(name)
     return int(match[1]) if match else None

@@ -4,17 +4,15 @@ two alternate in segments, oldest first, so that the newest write of a key is fo
 
 import threading
 import time
-from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from headwater.errors import StorageError
 from headwater.lake.engine.arrays import cell_of
 from headwater.lake.engine.batch import RowKind, SortedBatch, concat
-from headwater.lake.engine.keys import BytesKeys, KeyCodec, Keys, NativeKey, NumberKeys
+from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, keys_of
 from headwater.lake.engine.merge import MergeRule, merge_batches, sort_batch
 from headwater.lake.engine.row import rows_to_arrow
 from headwater.lake.engine.wal import WAL
@@ -185,13 +183,6 @@ class MemTable:
             raise StorageError(f"memtable {self.sequence} takes no writes: it {self.state.value}")
 
 
-def native_keys(keys: Sequence[NativeKey], codec: KeyCodec) -> Keys:
-    """Single keys as a column."""
-    if codec.is_number:
-        return NumberKeys(np.array(keys, np.uint64))
-    return BytesKeys(pa.array(keys, pa.binary()))
-
-
 def _rows_to_batch(rows: dict[NativeKey, Entry], codec: KeyCodec, rule: MergeRule) -> SortedBatch:
     keys: list[NativeKey] = []
     entries: list[Entry] = []
@@ -203,4 +194,6 @@ def _rows_to_batch(rows: dict[NativeKey, Entry], codec: KeyCodec, rule: MergeRul
         keys.extend([key] * len(versions))
     kinds = np.array([entry.kind for entry in entries], np.uint8)
     columns = rows_to_arrow([entry.values for entry in entries], codec.stored)
-    return sort_batch(SortedBatch(native_keys(keys, codec), kinds if kinds.any() else None, columns), rule)
+    return sort_batch(
+        SortedBatch(keys_of(keys, number_keys=codec.is_number), kinds if kinds.any() else None, columns), rule
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.sst.format import Compression
-from headwater.text import nearest
+from headwater.text import suggest
 
 
 class Fsync(Enum):
@@ -34,8 +34,8 @@ class CompactionStyle(Enum):
     LEVELED = "leveled"
 
 
-def _said(name: str, doc: str, used_by: str) -> dict[str, str]:
-    return {"name": name, "doc": doc, "used_by": used_by}
+def _option(default: Any, name: str, doc: str, used_by: str) -> Any:
+    return field(default=default, metadata={"name": name, "doc": doc, "used_by": used_by})
 
 
 _ROWS = "rows put one by one"
@@ -48,116 +48,71 @@ _READS = "reads by key"
 class StorageOptions:
     """The storage options of one tree. Sizes are in bytes."""
 
-    memtable_size: int = field(
-        default=64 << 20, metadata=_said("memtable.size", "Memory for rows that are not in a data file yet.", _ROWS)
+    memtable_size: int = _option(64 << 20, "memtable.size", "Memory for rows that are not in a data file yet.", _ROWS)
+    flush_threshold: float = _option(
+        0.8, "memtable.flush-threshold", "The part of `memtable.size` at which rows are flushed.", _ROWS
     )
-    flush_threshold: float = field(
-        default=0.8,
-        metadata=_said("memtable.flush-threshold", "The part of `memtable.size` at which rows are flushed.", _ROWS),
+    max_memtables: int = _option(3, "memtable.max", "Memtables at once; a write waits for one more.", _ROWS)
+    flush_threads: int = _option(1, "flush.threads", "Memtables that are written at the same time.", _ROWS)
+    wal_enabled: bool = _option(
+        True, "wal.enabled", "Keep a write-ahead log; without one, rows are durable when they are flushed.", _ROWS
     )
-    max_memtables: int = field(
-        default=3, metadata=_said("memtable.max", "Memtables at once; a write waits for one more.", _ROWS)
+    wal_fsync: Fsync = _option(Fsync.ALWAYS, "wal.fsync", "When the write-ahead log is forced to disk.", _ROWS)
+    wal_interval_millis: int = _option(
+        100, "wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS
     )
-    flush_threads: int = field(
-        default=1, metadata=_said("flush.threads", "Memtables that are written at the same time.", _ROWS)
+    file_format: FileFormat = _option(
+        FileFormat.SST,
+        "file.format",
+        "The format of new data files; of a table without a primary key, `parquet`.",
+        _WRITES,
     )
-    wal_enabled: bool = field(
-        default=True,
-        metadata=_said(
-            "wal.enabled", "Keep a write-ahead log; without one, rows are durable when they are flushed.", _ROWS
-        ),
+    block_size: int = _option(
+        1 << 20, "file.block-size", "Bytes of a block before compression; by default at least 4,096 rows.", _WRITES
     )
-    wal_fsync: Fsync = field(
-        default=Fsync.ALWAYS, metadata=_said("wal.fsync", "When the write-ahead log is forced to disk.", _ROWS)
+    compression: Compression = _option(
+        Compression.ZSTD,
+        "file.compression",
+        "The codec of blocks; with `zstd`, Parquet files have `snappy` for all but text.",
+        _WRITES,
     )
-    wal_interval_millis: int = field(
-        default=100,
-        metadata=_said("wal.fsync-interval", "Milliseconds between two syncs, with `wal.fsync = interval`.", _ROWS),
+    top_compression: Compression = _option(
+        Compression.ZSTD, "file.compression.top", "The codec of blocks of the last level.", _UPKEEP
     )
-    file_format: FileFormat = field(
-        default=FileFormat.SST,
-        metadata=_said(
-            "file.format", "The format of new data files; of a table without a primary key, `parquet`.", _WRITES
-        ),
+    bits_per_key: int = _option(10, "file.bloom.bits-per-key", "Bits of a Bloom filter for each key.", _WRITES)
+    cache_size: int = _option(
+        0,
+        "cache.size",
+        "Memory for blocks of this table that were read; 0 is the cache that the tables of a process share.",
+        _READS,
     )
-    block_size: int = field(
-        default=1 << 20,
-        metadata=_said(
-            "file.block-size", "Bytes of a block before compression; by default at least 4,096 rows.", _WRITES
-        ),
+    target_file_size: int = _option(
+        128 << 20,
+        "target-file-size",
+        "Bytes at which a data file ends and the next begins; of a table without a primary key, `256 MB`.",
+        _WRITES,
     )
-    compression: Compression = field(
-        default=Compression.ZSTD,
-        metadata=_said(
-            "file.compression",
-            "The codec of blocks; with `zstd`, Parquet files have `snappy` for all but text.",
-            _WRITES,
-        ),
+    compaction: CompactionStyle = _option(
+        CompactionStyle.UNIVERSAL, "compaction.style", "How sorted runs are chosen for compaction.", _UPKEEP
     )
-    top_compression: Compression = field(
-        default=Compression.ZSTD,
-        metadata=_said("file.compression.top", "The codec of blocks of the last level.", _UPKEEP),
+    compaction_trigger: int = _option(
+        5, "num-sorted-run.compaction-trigger", "Sorted runs of a bucket that make a compaction due.", _UPKEEP
     )
-    bits_per_key: int = field(
-        default=10, metadata=_said("file.bloom.bits-per-key", "Bits of a Bloom filter for each key.", _WRITES)
+    stop_trigger: int = _option(
+        0, "num-sorted-run.stop-trigger", "Sorted runs at which writes wait; 0 is three more than the trigger.", _ROWS
     )
-    cache_size: int = field(
-        default=0,
-        metadata=_said(
-            "cache.size",
-            "Memory for blocks of this table that were read; 0 is the cache that the tables of a process share.",
-            _READS,
-        ),
+    num_levels: int = _option(0, "num-levels", "Levels of a bucket; 0 is one more than the trigger.", _UPKEEP)
+    size_ratio: int = _option(
+        1, "compaction.size-ratio", "Percent by which runs may differ and still be merged (universal).", _UPKEEP
     )
-    target_file_size: int = field(
-        default=128 << 20,
-        metadata=_said(
-            "target-file-size",
-            "Bytes at which a data file ends and the next begins; of a table without a primary key, `256 MB`.",
-            _WRITES,
-        ),
+    max_size_amplification: int = _option(
+        200,
+        "compaction.max-size-amplification-percent",
+        "Size of newer runs, in percent of the oldest, that makes a full compaction due (universal).",
+        _UPKEEP,
     )
-    compaction: CompactionStyle = field(
-        default=CompactionStyle.UNIVERSAL,
-        metadata=_said("compaction.style", "How sorted runs are chosen for compaction.", _UPKEEP),
-    )
-    compaction_trigger: int = field(
-        default=5,
-        metadata=_said(
-            "num-sorted-run.compaction-trigger", "Sorted runs of a bucket that make a compaction due.", _UPKEEP
-        ),
-    )
-    stop_trigger: int = field(
-        default=0,
-        metadata=_said(
-            "num-sorted-run.stop-trigger",
-            "Sorted runs at which writes wait; 0 is three more than the trigger.",
-            _ROWS,
-        ),
-    )
-    num_levels: int = field(
-        default=0, metadata=_said("num-levels", "Levels of a bucket; 0 is one more than the trigger.", _UPKEEP)
-    )
-    size_ratio: int = field(
-        default=1,
-        metadata=_said(
-            "compaction.size-ratio", "Percent by which runs may differ and still be merged (universal).", _UPKEEP
-        ),
-    )
-    max_size_amplification: int = field(
-        default=200,
-        metadata=_said(
-            "compaction.max-size-amplification-percent",
-            "Size of newer runs, in percent of the oldest, that makes a full compaction due (universal).",
-            _UPKEEP,
-        ),
-    )
-    auto_compaction: bool = field(
-        default=True, metadata=_said("compaction.auto", "Compact after a commit that makes it due.", _WRITES)
-    )
-    write_only: bool = field(
-        default=False, metadata=_said("write-only", "Leave compaction to other processes.", _WRITES)
-    )
+    auto_compaction: bool = _option(True, "compaction.auto", "Compact after a commit that makes it due.", _WRITES)
+    write_only: bool = _option(False, "write-only", "Leave compaction to other processes.", _WRITES)
 
     @property
     def levels(self) -> int:
@@ -215,8 +170,7 @@ def check_option_name(name: str) -> None:
     known = [option.name for option in all_options()]
     if name in known:
         return
-    close = nearest(name, known)
-    hint = f"did you mean `{close}`?" if close else "docs/reference/options.md lists them"
+    hint = suggest(name, known, "docs/reference/options.md lists them")
     raise SchemaError(f"there is no option `{name}`", hint=f"{hint} (names of your own begin with `{USERS_OWN}`)")
 
 
@@ -262,8 +216,7 @@ def _choices(text: str, kind: Any) -> str:
     if kind in (int, float):
         return "a number; sizes may end with KB, MB or GB"
     names = [_text(item) for item in kind]
-    close = nearest(text, names)
-    return f"did you mean `{close}`?" if close else f"one of {', '.join(names)}"
+    return suggest(text, names, f"one of {', '.join(names)}")
 
 
 def _facts(name: str, option: "Field[Any]") -> OptionFacts:

@@ -35,6 +35,7 @@ def stretches(
     rows = np.concatenate([rows for _, _, rows in spans])
     if not len(rows):
         return
+    # arrays with one item for each block of all files, first in the order of the files, then by first key (`order`)
     owners = np.repeat(np.arange(len(files)), [len(rows) for _, _, rows in spans])
     firsts, lasts = concat_keys([first for first, _, _ in spans]), concat_keys([last for _, last, _ in spans])
     first, last = _ranks(firsts, lasts)
@@ -43,10 +44,10 @@ def stretches(
     begins: npt.NDArray[np.bool_] = np.append(True, first[order][1:] > np.maximum.accumulate(last[order])[:-1])
     followed: npt.NDArray[np.bool_] = np.append(begins[1:], True)
     label = np.where(begins & followed, owners[order], _MERGED)
-    starts = _changes(label)
+    starts = _changes(label)  # from here on one item for each row of neighbours with one label
     label = label[starts]
     label[np.add.reduceat(rows[order], starts) < least] = _MERGED
-    kept = _changes(label)
+    kept = _changes(label)  # short ones are merged with what is around them, and so are one with it
     for at, end, owner in zip(starts[kept], [*starts[kept][1:], len(order)], label[kept]):
         furthest = order[at + int(np.argmax(last[order[at:end]]))]
         alone = files[owner] if owner != _MERGED else None

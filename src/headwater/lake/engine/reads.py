@@ -11,8 +11,7 @@ from headwater.errors import NotFoundError
 from headwater.lake.engine.batch import RowKind, SortedBatch, concat, to_rows
 from headwater.lake.engine.data_files import OpenFile, OpenRun, ReadTrace
 from headwater.lake.engine.formats.columnar import BatchBlock
-from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey
-from headwater.lake.engine.memtable import native_keys
+from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, keys_of
 from headwater.lake.engine.merge import MergeRule, merge_batches
 from headwater.lake.engine.overlap import narrowed, stretches
 from headwater.lake.engine.predicates import Predicate, columns_of, filter_batch
@@ -82,7 +81,7 @@ class Reads:
         """The rows of many keys, in their order."""
         if self._newest_wins and self._are_sparse(keys):
             return [self.get(key) for key in keys]
-        found = self.rows_of(native_keys(sorted(set(keys)), self._codec))
+        found = self.rows_of(keys_of(sorted(set(keys)), number_keys=self._codec.is_number))
         rows = {} if found is None else self._to_rows(found)
         return [rows.get(key) for key in keys]
 
@@ -188,7 +187,7 @@ class Reads:
 
     def explain_get(self, key: NativeKey) -> dict[str, Any]:
         """Return what a `get` of the key does."""
-        state, trace = self._source.state, ReadTrace()
+        state, trace = self._source.state, list[dict[str, Any]]()
         in_memory = any(table.find(key) is not None for table in state.memtables)
         found = self._newest(state, key, trace)
         return {
@@ -197,11 +196,11 @@ class Reads:
             "memtables": len(state.memtables),
             "in_memory": in_memory,
             "runs": len(state.runs),
-            "bloom_probes": len([step for step in trace.steps if "bloom" in step]),
-            "blocks_read": len([step for step in trace.steps if step.get("cached") is False]),
-            "blocks_cached": len([step for step in trace.steps if step.get("cached")]),
-            "bytes": sum(step.get("bytes", 0) for step in trace.steps),
-            "steps": trace.steps,
+            "bloom_probes": len([step for step in trace if "bloom" in step]),
+            "blocks_read": len([step for step in trace if step.get("cached") is False]),
+            "blocks_cached": len([step for step in trace if step.get("cached")]),
+            "bytes": sum(step.get("bytes", 0) for step in trace),
+            "steps": trace,
         }
 
     def explain_scan(self, request: ScanRequest) -> dict[str, Any]:

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.types import arrow_type
-from headwater.model.schema import Field, Schema
+from headwater.model.schema import Field, Schema, no_column
 from headwater.model.types import FLOAT, Array, DataType, Decimal, Foreign, Map, Primitive, Struct
-from headwater.text import nearest
 
 
 class Row:
@@ -37,9 +36,7 @@ class Row:
         try:
             return self.values[self.names.index(column)]
         except ValueError:
-            close = nearest(column, self.names)
-            hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(self.names)}"
-            raise SchemaError(f"there is no column `{column}`", hint=hint) from None
+            raise no_column(column, self.names) from None
 
     def items(self) -> Iterator[tuple[str, Any]]:
         return zip(self.names, self.values)
@@ -112,9 +109,7 @@ class RowCodec:
         if isinstance(row, Mapping):
             for name in row:
                 if name not in self.names:
-                    close = nearest(str(name), self.names)
-                    hint = f"did you mean `{close}`?" if close else f"columns: {', '.join(self.names)}"
-                    raise SchemaError(f"there is no column `{name}`", hint=hint)
+                    raise no_column(str(name), self.names)
             return tuple(row.get(name, default) for name, default in zip(self.names, self._defaults))
         if isinstance(row, str | bytes) or not isinstance(row, Iterable):
             raise SchemaError(f"{row!r} is not a row", hint="a mapping, or a tuple of all columns in order")

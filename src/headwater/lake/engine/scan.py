@@ -73,6 +73,8 @@ def cut_points(files: Sequence[OpenFile], lower: NativeKey | None, upper: Native
     if sum(file.file.rows for file in files) <= PIECE_ROWS:
         return []
     bounds = [file.boundaries() for file in files]
+    # the ends of the blocks of all files in key order, and the rows of each: where their running sum passes a
+    # multiple of PIECE_ROWS, a piece ends
     keys = concat_keys([keys for keys, _ in bounds])
     order = keys.boundary_order()
     keys, rows = keys.take(order), np.concatenate([rows for _, rows in bounds])[order]

@@ -18,6 +18,11 @@ def decode_json(data: bytes | str, type: type[T], path: str, *, what: str = "of 
         raise CorruptFileError(f"{path} is not {what}: {err}") from err
 
 
+def encode_json(fact: object) -> bytes:
+    """A fact as its file has it: for people to read, too."""
+    return msgspec.json.format(msgspec.json.encode(fact), indent=2) + b"\n"
+
+
 def check_format_version(path: str, version: int, known: int) -> None:
     """RAISES: CorruptFileError when a file was written by a later Headwater in a format of its own."""
     if version > known:

@@ -7,8 +7,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.model import types as dt
-from headwater.model.schema import Field, Schema
-from headwater.text import nearest
+from headwater.model.schema import Field, Schema, no_column
 
 _PRIMITIVES: dict[dt.Primitive, pa.DataType] = {
     type: getattr(pa, facts.arrow[0])(*facts.arrow[1:]) for type, facts in dt.TYPES.items()
@@ -98,11 +97,7 @@ def conform(data: pa.Table | pa.RecordBatch, schema: Schema) -> pa.Table:
     known = set(schema.names)
     unknown = [name for name in data.schema.names if name not in known]
     if unknown:
-        close = nearest(unknown[0], schema.names)
-        raise SchemaError(
-            f"there is no column `{unknown[0]}`",
-            hint=f"did you mean `{close}`?" if close else f"columns: {', '.join(schema.names)}",
-        )
+        raise no_column(unknown[0], schema.names)
     columns = [_conform_column(data, field) for field in schema.fields]
     return pa.table(columns, schema=arrow_schema(schema.fields))
 

@@ -56,10 +56,6 @@ def now_millis() -> int:
     return int(time.time() * 1000)
 
 
-def encode_entry(entry: TableEntry | DatabaseEntry | TableMetadata) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(entry), indent=2) + b"\n"
-
-
 def read_table_entry(files: Files, path: str) -> TableEntry:
     """RAISES: NotFoundError, CorruptFileError."""
     return _decoded(files.get(path), TableEntry, path)

@@ -16,7 +16,7 @@ from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError
 from headwater.files import Files, Probing
 from headwater.lake.engine.layout import PathFactory, schema_id
 from headwater.lake.engine.row import python_type
-from headwater.lake.engine.stored_json import check_format_version, decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json, encode_json
 from headwater.lake.engine.types import arrow_type
 from headwater.lake.metadata.schema_change import SchemaChange, apply_changes, check_evolution
 from headwater.model.schema import Field, Schema, check_schema
@@ -62,7 +62,7 @@ def encode_schema(schema: Schema) -> bytes:
         time_millis=schema.time_millis,
         comment=schema.comment,
     )
-    return msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
+    return encode_json(file)
 
 
 def decode_schema(data: bytes, path: str) -> Schema:

@@ -17,7 +17,7 @@ import msgspec
 from headwater.errors import CorruptFileError, NotFoundError
 from headwater.files import Files, Probing
 from headwater.lake.engine.layout import PathFactory, snapshot_id
-from headwater.lake.engine.stored_json import check_format_version, decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json, encode_json
 
 Probe = Callable[[], bool]
 FORMAT_VERSION = 1
@@ -99,8 +99,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """A snapshot as its file has it."""
     plain = msgspec.structs.replace(snapshot, checksum=0)
-    sealed = msgspec.structs.replace(plain, checksum=zlib.crc32(msgspec.json.encode(plain)))
-    return msgspec.json.format(msgspec.json.encode(sealed), indent=2) + b"\n"
+    return encode_json(msgspec.structs.replace(plain, checksum=zlib.crc32(msgspec.json.encode(plain))))
 
 
 def decode_snapshot(data: bytes, path: str) -> Snapshot:

@@ -7,7 +7,7 @@ from headwater.errors import NotFoundError, UsageError
 from headwater.files import Files
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.metadata.snapshot import Snapshot, decode_snapshot, encode_snapshot
-from headwater.text import nearest
+from headwater.text import suggest
 
 _PREFIX = "tag-"
 _NAME = re.compile(r"(?=.*[^\W\d])\w[\w.-]*")
@@ -34,8 +34,7 @@ class Tags:
             return decode_snapshot(self._files.get(path), path)
         except (NotFoundError, UsageError) as err:
             names = list(self.names())
-            close = nearest(name, names)
-            hint = f"did you mean `{close}`?" if close else f"tags: {', '.join(names) or 'none'}"
+            hint = suggest(name, names, f"tags: {', '.join(names) or 'none'}")
             raise NotFoundError(f"there is no tag `{name}`", hint=hint) from err
 
     def names(self) -> list[str]:

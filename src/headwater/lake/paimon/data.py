@@ -19,9 +19,10 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from headwater.lake.engine.row import python_value
+from headwater.lake.metadata.entries import now_millis
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.buckets import buckets_of
-from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles, now_millis
+from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles
 from headwater.model.schema import Schema
 
 NULL_NAME = "__DEFAULT_PARTITION__"

@@ -2,18 +2,18 @@
 Paimon's readers need every field that is in these Avro schemas; values we have no use for are null."""
 
 import io
-import time
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from headwater.errors import AlreadyExistsError, CommitConflictError, CorruptFileError, MissingDependencyError
+from headwater.errors import AlreadyExistsError, CommitConflictError, CorruptFileError
 from headwater.files import Files
-from headwater.lake.engine.stored_json import decode_json
+from headwater.lake.engine.stored_json import decode_json, encode_json
+from headwater.lake.metadata.entries import now_millis
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.types import highest_id, model_type_of, paimon_type
+from headwater.lake.tables.convert import need
 from headwater.model.schema import Field, Schema, check_schema
 
 ADD, DELETE = 0, 1
@@ -192,7 +192,7 @@ class PaimonFiles:
 
     def put_schema(self, schema: PaimonSchema) -> None:
         try:
-            self.files.put_if_absent(self.path(f"schema/schema-{schema.id}"), _pretty(schema))
+            self.files.put_if_absent(self.path(f"schema/schema-{schema.id}"), encode_json(schema))
         except AlreadyExistsError:  # from an earlier try, or another publisher of the same table
             there = self.schema(schema.id)
             if there.fields != schema.fields:
@@ -213,7 +213,7 @@ class PaimonFiles:
     def commit(self, snapshot: PaimonSnapshot) -> None:
         """Make a snapshot the latest one. RAISES: CommitConflictError when somebody else was faster."""
         try:
-            self.files.put_if_absent(self.path(f"snapshot/snapshot-{snapshot.id}"), _pretty(snapshot))
+            self.files.put_if_absent(self.path(f"snapshot/snapshot-{snapshot.id}"), encode_json(snapshot))
         except AlreadyExistsError as error:
             raise CommitConflictError(
                 f"somebody else committed snapshot {snapshot.id} to the Paimon table at {self.folder}",
@@ -259,21 +259,8 @@ class PaimonFiles:
 
 
 def need_fastavro() -> Any:
-    """RAISES: MissingDependencyError without fastavro."""
-    try:
-        return import_module("fastavro")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "Paimon's manifests are Avro files; fastavro is not installed", hint="`pip install 'fastavro[zstandard]'`"
-        ) from error
-
-
-def now_millis() -> int:
-    return int(time.time() * 1000)
-
-
-def _pretty(value: Any) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2)
+    """Return the reader and writer of manifests. RAISES: MissingDependencyError without it."""
+    return need("fastavro", "'fastavro[zstandard]'")
 
 
 FileKey: TypeAlias = tuple[bytes, int, int, str]

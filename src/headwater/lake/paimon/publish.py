@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import CommitConflictError, SchemaError, UsageError
 from headwater.files import Files, open_files
+from headwater.lake.metadata.entries import now_millis
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.paimon import metadata
 from headwater.lake.paimon.binary_row import decode_row, encode_row
@@ -33,7 +34,6 @@ from headwater.model.types import TIMESTAMP_LTZ
 SHOWN = "headwater.snapshot"
 OF_TABLE = "headwater.table"
 _MERGED_AT = 30  # manifests in a list before they are put together
-_OWN_OPTIONS = {"bucket", "bucket.count", "file.format"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class _Publication:
             commit_user="headwater",
             commit_identifier=metadata.BATCH_COMMIT,
             commit_kind="OVERWRITE" if gone else "APPEND",
-            time_millis=metadata.now_millis(),
+            time_millis=now_millis(),
             total_record_count=total,
             delta_record_count=rows - lost,
             properties={SHOWN: str(self.snapshot.snapshot_id), OF_TABLE: self.table.metadata.table_uuid},

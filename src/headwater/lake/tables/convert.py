@@ -17,12 +17,12 @@ _STREAM_BYTES = 256 << 20  # of a stream, which needs memory only for what is ga
 _CHUNK_ROWS = 100_000  # of rows given one by one
 
 
-def need(module: str) -> Any:
-    """A library that only some people have. RAISES: MissingDependencyError."""
+def need(module: str, package: str = "") -> Any:
+    """A library that only some people have, and the package that brings it. RAISES: MissingDependencyError."""
     try:
         return import_module(module)
     except ImportError as err:
-        raise MissingDependencyError(f"{module} is not installed", hint=f"`pip install {module}`") from err
+        raise MissingDependencyError(f"{module} is not installed", hint=f"`pip install {package or module}`") from err
 
 
 def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:

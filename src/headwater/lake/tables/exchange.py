@@ -12,7 +12,7 @@ import pyarrow.parquet
 from headwater.errors import InputError, MemoryLimitError, UsageError
 from headwater.lake.engine.formats.jsonlines import write_json_lines
 from headwater.lake.engine.sst.format import out_of_memory
-from headwater.text import nearest
+from headwater.text import suggest
 
 _KINDS = {
     ".parquet": "parquet",
@@ -29,8 +29,7 @@ def file_kind(path: str | Path) -> str:
     """The format of a file by the end of its name. RAISES: UsageError."""
     suffix = Path(path).suffix.lower()
     if suffix not in _KINDS:
-        close = nearest(suffix, _KINDS)
-        hint = f"did you mean `{close}`?" if close else f"known: {', '.join(_KINDS)}"
+        hint = suggest(suffix, _KINDS, f"known: {', '.join(_KINDS)}")
         raise UsageError(f"{path} has no ending that says its format", hint=hint)
     return _KINDS[suffix]
 

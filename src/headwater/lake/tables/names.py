@@ -1,9 +1,11 @@
 """The names of databases and tables."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from headwater.errors import UsageError
+from headwater.errors import SchemaError, UsageError
 
 DEFAULT_DATABASE = "default"
 _NAME = re.compile(r"\w[\w-]*")
@@ -32,6 +34,18 @@ def parse_name(name: "str | TableIdentifier") -> TableIdentifier:
         return name
     database, dot, table = name.rpartition(".")
     return TableIdentifier(check_name(database, "database") if dot else DEFAULT_DATABASE, check_name(table, "table"))
+
+
+@contextmanager
+def naming(table: TableIdentifier) -> Iterator[None]:
+    """Put the name of a table into errors about its columns."""
+    try:
+        yield
+    except SchemaError as err:
+        prefix = f"table {table}: "
+        if err.message.startswith(prefix):
+            raise
+        raise type(err)(prefix + err.message, hint=err.hint) from err
 
 
 def is_name(text: str) -> bool:

@@ -4,7 +4,7 @@ Statistics speak of stored rows, not of merged ones: in a table with a key, leav
 bring an older row back. So files that overlap in keys stand or fall together, as a *section*."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -189,7 +189,7 @@ def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> It
     if not shape.is_keyed:
         kept = _matching([(file,) for file in files], where, store, shape)
         pruned.stats += len(files) - len(kept)
-        yield from (_replaced(whole, part) for part in _packed([section[0] for section in kept]))
+        yield from (replace(whole, files=part) for part in packed(kept, SPLIT_BYTES))
         return
     if where:
         sections = _matching(key_sections(files), where, store, shape)
@@ -197,7 +197,7 @@ def _split(store: TableStore, shape: Shape, whole: Split, pruned: _Pruned) -> It
         pruned.stats += len(files) - len(kept_files)
         files = tuple(file for file in files if file.name in kept_files)
     if files:
-        yield _replaced(whole, files)
+        yield replace(whole, files=files)
 
 
 def _on_stored_rows(where: tuple[Predicate, ...], shape: Shape) -> tuple[Predicate, ...]:
@@ -231,19 +231,16 @@ def key_sections(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
     return [tuple(section) for section in sections]
 
 
-def _packed(files: list[DataFile]) -> Iterator[tuple[DataFile, ...]]:
-    """Files in order, put together up to the size of a split."""
+def packed(groups: Sequence[tuple[DataFile, ...]], size: int) -> Iterator[tuple[DataFile, ...]]:
+    """Groups of files in order, put together up to about `size` bytes."""
     pack: list[DataFile] = []
-    size = 0
-    for file in files:
-        if pack and size + file.size > SPLIT_BYTES:
+    weight = 0
+    for group in groups:
+        own = sum(file.size for file in group)
+        if pack and weight + own > size:
             yield tuple(pack)
-            pack, size = [], 0
-        pack.append(file)
-        size += file.size
+            pack, weight = [], 0
+        pack += group
+        weight += own
     if pack:
         yield tuple(pack)
-
-
-def _replaced(split: Split, files: tuple[DataFile, ...]) -> Split:
-    return Split(split.schema_id, split.columns, split.where, split.partition, split.bucket, files, split.bounds)

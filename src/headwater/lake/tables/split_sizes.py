@@ -11,7 +11,7 @@ from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import NativeKey, concat_keys
 from headwater.lake.engine.options import FileFormat
 from headwater.lake.engine.version import DataFile
-from headwater.lake.tables.plan import Split, key_sections
+from headwater.lake.tables.plan import Split, key_sections, packed
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 
@@ -23,34 +23,17 @@ def cut_split(store: TableStore, split: Split, size: int) -> Iterator[Split]:
         return
     shape = store.shape(split.schema_id)
     if not shape.is_keyed:
-        yield from (replace(split, files=files) for files in _packed([(file,) for file in split.files], size))
+        yield from (replace(split, files=files) for files in packed([(file,) for file in split.files], size))
         return
     small: list[tuple[DataFile, ...]] = []
     for section in key_sections(split.files):
-        if sum(file.size for file in section) <= size + size // 2 or not _has_index(shape):
+        # only the index of an SSTable tells the places to cut at without reading the rows
+        is_indexed = shape.options.file_format is FileFormat.SST
+        if sum(file.size for file in section) <= size + size // 2 or not is_indexed:
             small.append(section)
         else:
             yield from _by_key(store, shape, replace(split, files=_by_age(section)), size)
-    yield from (replace(split, files=_by_age(files)) for files in _packed(small, size))
-
-
-def _has_index(shape: Shape) -> bool:
-    """Return whether the places to cut at can be had without reading the rows."""
-    return shape.options.file_format is FileFormat.SST
-
-
-def _packed(groups: list[tuple[DataFile, ...]], size: int) -> Iterator[tuple[DataFile, ...]]:
-    pack: list[DataFile] = []
-    weight = 0
-    for group in groups:
-        own = sum(file.size for file in group)
-        if pack and weight + own > size:
-            yield tuple(pack)
-            pack, weight = [], 0
-        pack += group
-        weight += own
-    if pack:
-        yield tuple(pack)
+    yield from (replace(split, files=_by_age(files)) for files in packed(small, size))
 
 
 def _by_age(files: tuple[DataFile, ...]) -> tuple[DataFile, ...]:
@@ -72,7 +55,8 @@ def _by_key(store: TableStore, shape: Shape, split: Split, size: int) -> Iterato
         upper = split.bounds.upper if end is None else _least(end, split.bounds.upper)
         bounds = KeyBounds(lower, upper)
         files = tuple(file for file in split.files if not bounds.excludes(file, shape.codec.is_number))
-        if files and not _is_empty(bounds):
+        is_empty = lower is not None and upper is not None and lower > upper  # type: ignore[operator]
+        if files and not is_empty:
             yield replace(split, files=files, bounds=bounds)
         if end is not None:
             # the least key above another
@@ -85,7 +69,3 @@ def _least(key: NativeKey, bound: NativeKey | None) -> NativeKey:
 
 def _most(key: NativeKey, bound: NativeKey | None) -> NativeKey:
     return key if bound is None else max(key, bound)
-
-
-def _is_empty(bounds: KeyBounds) -> bool:
-    return bounds.lower is not None and bounds.upper is not None and bounds.lower > bounds.upper  # type: ignore[operator]

@@ -1,26 +1,26 @@
 """One table on disk: its schemas, its snapshots, and the states they stand for."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from threading import Lock
 
 import msgspec
 
-from headwater.errors import NotFoundError, SchemaError, StorageError
+from headwater.errors import NotFoundError, StorageError
 from headwater.files import Files
 from headwater.lake.engine.cache import BlockCache, shared_cache
 from headwater.lake.engine.data_files import Readers, Shelf
 from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.stored_json import encode_json
 from headwater.lake.engine.write import FileWriter
 from headwater.lake.metadata.commit import Committer
-from headwater.lake.metadata.entries import TableMetadata, encode_entry, new_metadata, now_millis, read_metadata
+from headwater.lake.metadata.entries import TableMetadata, new_metadata, now_millis, read_metadata
 from headwater.lake.metadata.leases import Leases
 from headwater.lake.metadata.manifest import ManifestEntry, Partition
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 from headwater.lake.metadata.tags import Tags
-from headwater.lake.tables.names import TableIdentifier
+from headwater.lake.tables.names import TableIdentifier, naming
 from headwater.lake.tables.partitions import partition_folder
 from headwater.lake.tables.shape import Shape, shape_of, stored_schema
 from headwater.lake.tables.state import TableState
@@ -137,18 +137,11 @@ class TableStore:
         """Say in the metadata file which schema is the newest; it is a hint, and may fail."""
         with suppress(StorageError):
             said = msgspec.structs.replace(self.metadata(), modified_millis=now_millis())
-            self.files.put(self.paths.metadata, encode_entry(said))
+            self.files.put(self.paths.metadata, encode_json(said))
 
-    @contextmanager
-    def naming(self) -> Iterator[None]:
+    def naming(self) -> AbstractContextManager[None]:
         """Put the name of the table into errors about its columns."""
-        try:
-            yield
-        except SchemaError as err:
-            prefix = f"table {self.name}: "
-            if err.message.startswith(prefix):
-                raise
-            raise type(err)(prefix + err.message, hint=err.hint) from err
+        return naming(self.name)
 
     def require(self) -> Schema:
         """The latest schema. RAISES: NotFoundError when the table is gone."""

@@ -4,10 +4,10 @@ import msgspec
 
 from headwater.errors import AlreadyExistsError, NotFoundError
 from headwater.files import Files
-from headwater.lake.engine.stored_json import check_format_version, decode_json
+from headwater.lake.engine.stored_json import check_format_version, decode_json, encode_json
 from headwater.lake.metadata.entries import now_millis
 from headwater.lake.tables.names import TableIdentifier, check_name
-from headwater.text import nearest
+from headwater.text import suggest
 
 FORMAT_VERSION = 1
 _ENTRY = ".view"
@@ -31,12 +31,11 @@ class Views:
 
     def create(self, name: TableIdentifier, view: View, *, replace: bool = False) -> None:
         """RAISES: AlreadyExistsError unless `replace`."""
-        body = msgspec.json.format(msgspec.json.encode(view), indent=2) + b"\n"
         if replace:
-            self._files.put(_path(name), body)
+            self._files.put(_path(name), encode_json(view))
             return
         try:
-            self._files.put_if_absent(_path(name), body)
+            self._files.put_if_absent(_path(name), encode_json(view))
         except AlreadyExistsError as err:
             raise AlreadyExistsError(f"there is a view {name} already") from err
 
@@ -47,8 +46,7 @@ class Views:
             view = decode_json(self._files.get(path), View, path)
         except NotFoundError as err:
             names = self.list(name.database)
-            close = nearest(name.table, names)
-            hint = f"did you mean `{name.database}.{close}`?" if close else f"views: {', '.join(names) or 'none'}"
+            hint = suggest(name.table, names, f"views: {', '.join(names) or 'none'}", f"`{name.database}.{{}}`")
             raise NotFoundError(f"there is no view {name}", hint=hint) from err
         check_format_version(path, view.version, FORMAT_VERSION)
         return view

@@ -10,8 +10,8 @@ entry.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,11 +21,11 @@ import pyarrow as pa
 from headwater.errors import AlreadyExistsError, NotFoundError, SchemaError, StorageError
 from headwater.files import Files, open_files
 from headwater.lake.engine.layout import PathFactory
+from headwater.lake.engine.stored_json import encode_json
 from headwater.lake.engine.types import schema_of
 from headwater.lake.metadata.entries import (
     DatabaseEntry,
     TableEntry,
-    encode_entry,
     new_metadata,
     now_millis,
     read_database_entry,
@@ -35,14 +35,14 @@ from headwater.lake.metadata.expire import DAY, Removal
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.maintenance import forget_folder, remove_leftovers
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier, check_name, is_name, parse_name
+from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier, check_name, is_name, naming, parse_name
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.views import Views
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, parse_type
-from headwater.text import nearest
+from headwater.text import suggest
 
 _DATABASE = "database.json"
 _ENTRY = ".table"
@@ -73,7 +73,7 @@ class Warehouse:
             return  # nothing is written, so it goes on a full disk and where we may only read
         entry = DatabaseEntry(created_millis=now_millis(), comment=comment)
         try:
-            self.files.put_if_absent(_database_path(name), encode_entry(entry))
+            self.files.put_if_absent(_database_path(name), encode_json(entry))
         except AlreadyExistsError as err:
             if not if_not_exists:
                 raise AlreadyExistsError(f"there is a database `{name}` already") from err
@@ -126,7 +126,7 @@ class Warehouse:
         if if_not_exists and self.has_table(table):
             return self.table(table)
         self._require_database(table.database)
-        with _naming(table):
+        with naming(table):
             wanted = _whole_schema(schema, _names(primary_key), _names(partition_by), dict(options or {}), comment)
         try:
             if self.has_table(table):
@@ -142,7 +142,7 @@ class Warehouse:
         RAISES: NotFoundError when there is no such database, SchemaError."""
         table = parse_name(name)
         self._require_database(table.database)
-        with _naming(table):
+        with naming(table):
             checked = check_new(check_schema(schema))
         folder = self._make_folder(table, checked)
         return Table(TableStore(table, self.files, folder))
@@ -151,7 +151,7 @@ class Warehouse:
         """Give a table that was begun its name, in one step; with `replace`, the name of the table that has it.
         RAISES: AlreadyExistsError when the name is taken; then the table is given up."""
         store, path = table.store, _entry_path(table.name)
-        entry = encode_entry(TableEntry(folder=store.paths.folder, table_uuid=table.metadata.table_uuid))
+        entry = encode_json(TableEntry(folder=store.paths.folder, table_uuid=table.metadata.table_uuid))
         old = self.table(table.name).store if replace and self.has_table(table.name) else None
         if replace:
             self.files.put(path, entry)
@@ -212,7 +212,7 @@ class Warehouse:
         except NotFoundError as err:
             raise self._no_table(old) from err
         try:
-            self.files.put_if_absent(_entry_path(new), encode_entry(entry))
+            self.files.put_if_absent(_entry_path(new), encode_json(entry))
         except AlreadyExistsError as err:
             raise AlreadyExistsError(f"there is a table {new} already") from err
         self.files.delete(_entry_path(old))
@@ -238,7 +238,7 @@ class Warehouse:
         except AlreadyExistsError:  # somebody makes the same table at this moment: the entry decides
             folder = f"{table.database}/{table.table}-{uuid.uuid4().hex[:8]}"
             SchemaManager(self.files, PathFactory(folder)).create_schema(schema)
-        self.files.put(PathFactory(folder).metadata, encode_entry(metadata))
+        self.files.put(PathFactory(folder).metadata, encode_json(metadata))
         return folder
 
     def _folders(self) -> set[str]:
@@ -258,30 +258,19 @@ class Warehouse:
 
     def _no_database(self, name: str) -> NotFoundError:
         names = self.list_databases()
-        close = nearest(name, names)
-        hint = f"did you mean `{close}`?" if close else self._known("databases", names)
+        hint = suggest(name, names, self._known("databases", names))
         return NotFoundError(f"there is no database `{name}`", hint=hint)
 
     def _no_table(self, table: TableIdentifier) -> NotFoundError:
         if table.database != DEFAULT_DATABASE and not self.has_database(table.database):
             return self._no_database(table.database)
         names = self.list_tables(table.database)
-        close = nearest(table.table, names)
-        hint = f"did you mean `{table.database}.{close}`?" if close else self._known("tables", names)
+        hint = suggest(table.table, names, self._known("tables", names), f"`{table.database}.{{}}`")
         return NotFoundError(f"there is no table {table}", hint=hint)
 
     def _known(self, what: str, names: list[str]) -> str:
         """Return what there is; where there is nothing, the place that was looked at, which may be the wrong one."""
         return f"{what}: {', '.join(names)}" if names else f"there are no {what} in the warehouse {self.url}"
-
-
-@contextmanager
-def _naming(table: TableIdentifier) -> Iterator[None]:
-    """Put the name of the table into errors about its schema."""
-    try:
-        yield
-    except SchemaError as err:
-        raise SchemaError(f"table {table}: {err.message}", hint=err.hint) from err
 
 
 def _database_path(name: str) -> str:

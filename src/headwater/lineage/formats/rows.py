@@ -10,7 +10,7 @@ import msgspec
 from headwater.errors import UsageError
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import Edge
-from headwater.text import align, nearest
+from headwater.text import align, suggest
 
 COLUMN_HEADERS = (
     *("statement", "target_table", "target_column", "source_table", "source_column"),
@@ -95,9 +95,6 @@ def _row(edge: Edge) -> str:
 def in_format(makers: Mapping[str, Callable[[], str]], format: str) -> str:
     """Return what the maker of that name makes. RAISES: UsageError with the nearest name when there is none."""
     if format not in makers:
-        close = nearest(format, makers)
-        raise UsageError(
-            f"there is no format `{format}`",
-            hint=f"did you mean `{close}`?" if close else f"formats: {', '.join(makers)}",
-        )
+        hint = suggest(format, makers, f"formats: {', '.join(makers)}")
+        raise UsageError(f"there is no format `{format}`", hint=hint)
     return makers[format]()

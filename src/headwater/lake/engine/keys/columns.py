@@ -73,7 +73,7 @@ class NumberKeys:
     def find(self, wanted: "Keys") -> Order:
         """Return where each wanted key is, -1 where it is not. REQUIRES: sorted keys of the same form."""
         assert isinstance(wanted, NumberKeys)
-        at = np.searchsorted(self.values, wanted.values)
+        at = np.searchsorted(self.values, wanted.values)  # for each wanted key, the first of ours not below it
         found = at < len(self.values)
         found[found] = self.values[at[found]] == wanted.values[found]
         return np.where(found, at, -1)
@@ -173,7 +173,7 @@ class BytesKeys:
         data = self.data[self.offsets[0] : self.offsets[-1]]
         if len(data) == self.longest * len(self):  # all have one length
             matrix[:, : self.longest] = data.reshape(len(self), self.longest)
-        else:
+        else:  # a mask of (keys, width) fills row by row, which is the order of the bytes
             matrix[np.arange(width) < self.lengths[:, None]] = data
         return matrix
 
@@ -197,6 +197,13 @@ def concat_keys(parts: Sequence[Keys]) -> Keys:
     if isinstance(parts[0], NumberKeys):
         return NumberKeys(np.concatenate([part.values for part in parts]))
     return BytesKeys(pa.concat_arrays([part.values for part in parts]))
+
+
+def keys_of(keys: Sequence[NativeKey], *, number_keys: bool) -> Keys:
+    """Single keys as a column."""
+    if number_keys:
+        return NumberKeys(np.array(keys, np.uint64))
+    return BytesKeys(pa.array(keys, pa.binary()))
 
 
 def as_bytes(key: NativeKey) -> bytes:

@@ -64,6 +64,7 @@ def _last(column: pa.Array, groups: KeyGroups) -> pa.Array:
 
 
 def _first_non_null(column: pa.Array, groups: KeyGroups) -> pa.Array:
+    # the position of each value, past the end where it is null: the least of a group is its first that is not null
     at = np.where(_valid(column), np.arange(groups.rows), groups.rows)
     found = np.minimum.reduceat(at, groups.starts)
     return pa.array(found, mask=found == groups.rows)
@@ -165,6 +166,7 @@ def _listagg(column: pa.Array, groups: KeyGroups) -> pa.Array:
 
 def _collect(column: pa.Array, groups: KeyGroups) -> pa.Array:
     """Arrays of a group joined into one: their elements are in order already, so only the offsets change."""
+    # ends[i] is where the elements of array i begin among all elements; a group begins where its first array does
     ends = np.append(0, np.cumsum(pc.fill_null(pc.list_value_length(column), 0).to_numpy()))
     offsets = ends[np.append(groups.starts, groups.rows)].astype(np.int32)
     empty = ~np.logical_or.reduceat(_valid(column), groups.starts)

@@ -17,7 +17,7 @@ from headwater.lake.engine.keys import KeyCodec
 from headwater.lake.engine.merge.aggregates import AGGREGATES
 from headwater.model import types as dt
 from headwater.model.schema import Field, Schema
-from headwater.text import nearest
+from headwater.text import suggest
 
 
 class MergeEngine(Enum):
@@ -69,7 +69,8 @@ def merge_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
     name = options.get("merge-engine", MergeEngine.DEDUPLICATE.value)
     engines = [engine.value for engine in MergeEngine]
     if name not in engines:
-        raise SchemaError(f"there is no merge engine `{name}`", hint=_suggest(name, engines))
+        hint = suggest(name, engines, f"there are: {', '.join(engines)}")
+        raise SchemaError(f"there is no merge engine `{name}`", hint=hint)
     functions = {}
     for option, function in options.items():
         column = aggregated_column(option)
@@ -78,7 +79,8 @@ def merge_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
             if column in schema.primary_keys:
                 raise SchemaError(f"key column `{column}` cannot be aggregated")
             if function not in AGGREGATES:
-                raise SchemaError(f"there is no aggregate function `{function}`", hint=_suggest(function, AGGREGATES))
+                hint = suggest(function, AGGREGATES, f"there are: {', '.join(AGGREGATES)}")
+                raise SchemaError(f"there is no aggregate function `{function}`", hint=hint)
             functions[column] = function
     return MergeRule(MergeEngine(name), functions)
 
@@ -134,8 +136,3 @@ def check_new_rule(schema: Schema, before: Schema | None = None) -> None:
 
 def _function_of(schema: Schema, column: Field) -> tuple[str | None, dt.DataType]:
     return schema.options.get(f"fields.{column.name}.aggregate-function"), column.type
-
-
-def _suggest(word: str, known: list[str] | tuple[str, ...]) -> str:
-    close = nearest(word, known)
-    return f"did you mean `{close}`?" if close else f"there are: {', '.join(known)}"

@@ -44,10 +44,10 @@ def _sorted(
     rows: SortedBatch, keys: Keys, rule: MergeRule, positions: npt.NDArray[np.int64] | None = None
 ) -> SortedBatch:
     """The same, of rows that are not in order. REQUIRES: `keys` are those of the positions."""
-    order = keys.sort_order()
+    order = keys.sort_order()  # for each row of the result, its place among `keys`; equal keys stay oldest first
     keys = keys.take(order)
-    last = keys.differ_from_next()
-    source = order if positions is None else positions[order]
+    last = keys.differ_from_next()  # for each row, whether it is the newest of its key
+    source = order if positions is None else positions[order]  # and its place among `rows`
     if last.all():
         kinds = None if rows.kinds is None else rows.kinds[source]
         return SortedBatch(keys, kinds, rows.columns.take(pa.array(source)))
@@ -58,9 +58,10 @@ def _sorted(
 
 def _fold(rows: SortedBatch, last: npt.NDArray[np.bool_], rule: MergeRule) -> SortedBatch:
     """Combine the rows of each key from its last delete or replacement on."""
+    # one group of rows for each key: group i is the rows starts[i] up to stops[i]
     stops = np.flatnonzero(last) + 1
     starts = np.append(0, stops[:-1])
-    kinds = np.zeros(len(stops), np.uint8)
+    kinds = np.zeros(len(stops), np.uint8)  # of the row that each group becomes
     if rows.kinds is not None:
         starts, kinds = _after_resets(rows.kinds, starts, stops)
     alive = kinds != RowKind.DELETE
@@ -75,6 +76,7 @@ def _after_resets(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Return where the rows that still count begin in each group, and what the group becomes."""
     positions = np.arange(len(kinds))
+    # for each group, the position of its last row that is no put, -1 if all are; nothing before that row counts
     reset = np.maximum.reduceat(np.where(kinds != RowKind.PUT, positions, -1), starts)
     was_reset = reset >= 0
     ended = kinds[stops - 1] == RowKind.DELETE
@@ -91,11 +93,12 @@ def _combine(
     """Aggregate the rows `starts[i]:stops[i]` of each group; rows between groups are left out."""
     rows = len(columns)
     if int((stops - starts).sum()) != rows:
+        # +1 where a group begins and -1 where it ends: the running sum is 1 inside of groups and 0 between them
         inside = np.zeros(rows + 1, np.int64)
         np.add.at(inside, starts, 1)
         np.add.at(inside, stops, -1)
         columns = columns.take(pa.array(np.flatnonzero(np.cumsum(inside)[:rows])))
-        starts = np.append(0, np.cumsum(stops - starts)[:-1])
+        starts = np.append(0, np.cumsum(stops - starts)[:-1])  # the groups are one after the other now
     groups = KeyGroups(starts, len(columns))
     arrays = [_aggregated(columns.column(name), name, groups, rule, keys) for name in columns.schema.names]
     return pa.RecordBatch.from_arrays(arrays, names=columns.schema.names)

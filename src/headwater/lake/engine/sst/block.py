@@ -92,9 +92,8 @@ class Block:
         expected = 1 + (flags & _HAS_KINDS) + len(schema.names)
         if start < 0 or chunks != expected or zlib.crc32(stored[start:-4]) != checksum:
             raise corrupt(*self._at)
-        if (
-            not 0 < self.rows <= MOST_ROWS
-        ):  # keys that are evenly apart take no bytes: memory is not taken for a claim
+        # keys that are evenly apart take no bytes: no memory is taken for a number of rows that is only claimed
+        if not 0 < self.rows <= MOST_ROWS:
             raise corrupt(*self._at)
         if form != (_NUMBER_KEYS if number_keys else _BYTE_KEYS):
             raise corrupt(*self._at)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from headwater.lake.engine.keys import BytesKeys, Keys, NativeKey, NumberKeys
+from headwater.lake.engine.keys import Keys, NativeKey, keys_of
 from headwater.lake.engine.sst.format import Handle, corrupt, decoding
 
 
@@ -128,17 +127,14 @@ class IndexBlock:
 
     def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
         """The separators and the number of rows of each block, for cutting a scan into even pieces."""
-        return _column(self.separators), np.array(self._rows, np.int64)
+        return self._column(self.separators), np.array(self._rows, np.int64)
 
     def firsts(self) -> Keys:
         """The first key of each block."""
-        return _column(self.first_keys)
+        return self._column(self.first_keys)
 
-
-def _column(keys: list[NativeKey]) -> Keys:
-    if keys and isinstance(keys[0], int):
-        return NumberKeys(np.array(keys, np.uint64))
-    return BytesKeys(pa.array(keys, pa.binary()))
+    def _column(self, keys: list[NativeKey]) -> Keys:
+        return keys_of(keys, number_keys=bool(keys) and isinstance(keys[0], int))
 
 
 def shortest_separator(last: NativeKey, following: NativeKey) -> NativeKey:

@@ -133,6 +133,7 @@ class BytesSection:
                 raise corrupt(*self._at)
             both, _ = decode_varints(lengths, 2 * self._rows)
             shared, unshared = both[: self._rows], both[self._rows :]
+            # for each key, the length of its restart key: what it shares cannot be longer
             whole = np.repeat(unshared[::RESTART_INTERVAL], RESTART_INTERVAL)[: self._rows]
             begins = _begins(unshared)
             fits: object = both.min() >= 0 and (shared <= whole).all()
@@ -197,11 +198,12 @@ class BytesSection:
         if offsets[-1] == lengths[0] * self._rows and (lengths == lengths[0]).all():
             # keys of one length: their restart keys, and over these what they do not share
             columns = np.arange(int(lengths[0]))
-            whole = suffixes[suffix_at[::RESTART_INTERVAL, None] + columns]
-            matrix = np.repeat(whole, RESTART_INTERVAL, axis=0)[: len(shared)]
-            matrix[columns >= shared[:, None]] = suffixes
+            whole = suffixes[suffix_at[::RESTART_INTERVAL, None] + columns]  # (restart keys, length)
+            matrix = np.repeat(whole, RESTART_INTERVAL, axis=0)[: len(shared)]  # (keys, length)
+            matrix[columns >= shared[:, None]] = suffixes  # row by row: the order in which they are stored
             data = matrix.reshape(-1)
         else:
+            # one item for each byte of all keys: its place in its key, and where in the suffixes it is taken from
             restart = np.arange(self._rows) // RESTART_INTERVAL * RESTART_INTERVAL
             inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
             from_restart = np.repeat(suffix_at[restart], lengths)
@@ -223,12 +225,13 @@ def _prefixes(keys: BytesKeys) -> tuple[npt.NDArray[np.int64], bytes]:
     lengths, longest = keys.lengths, keys.longest
     if longest * len(keys) > _MATRIX_LIMIT:
         return _prefixes_one_by_one(keys)
-    matrix, columns = keys.padded(longest), np.arange(longest)
+    matrix, columns = keys.padded(longest), np.arange(longest)  # all matrices here are (keys, longest)
     whole = np.repeat(matrix[::RESTART_INTERVAL], RESTART_INTERVAL, axis=0)[: len(keys)]
     same = matrix == whole
     filled = columns < lengths[:, None]
     if not filled.all():
         same &= filled & np.repeat(filled[::RESTART_INTERVAL], RESTART_INTERVAL, axis=0)[: len(keys)]
+    # argmin of booleans is the first False: the first byte that differs
     shared = np.where(same.all(axis=1), longest, np.argmin(same, axis=1)).astype(np.int64)
     shared[::RESTART_INTERVAL] = 0
     return shared, matrix[filled & (columns >= shared[:, None])].tobytes()

@@ -32,9 +32,9 @@ def as_numbers(array: pa.Array, values: memoryview) -> npt.NDArray[Any] | None:
     if pt.is_integer(type) or pt.is_temporal(type):
         return np.frombuffer(values, f"<i{type.bit_width // 8}")
     if pt.is_decimal128(type):
-        words = np.frombuffer(values, "<i8").reshape(-1, 2)
+        words = np.frombuffer(values, "<i8").reshape(-1, 2)  # a decimal is two words, the low one first
         low, high = words[:, 0], words[:, 1]
-        fits = high == (low >> 63)
+        fits = high == (low >> 63)  # the high word is nothing but the sign of the low one
         if array.null_count:
             fits = fits | ~np.asarray(array.is_valid())
         return low if fits.all() else None
@@ -79,6 +79,7 @@ def bits_size(rows: int, low: int, high: int) -> int:
 def from_bits(stored: memoryview, rows: int, low: int, high: int, target: Any) -> npt.NDArray[Any]:
     """The differences, as numbers of a type. REQUIRES: as many bytes as `bits_size` says."""
     packed = np.frombuffer(stored[-(-rows * low // 8) * 8 :], np.uint8)
+    # each packed byte is looked up as one word that has its 8 / high values, one byte each
     highs = packed if high == 8 else np.take(_WORDS[high], packed).view(np.uint8)[:rows]
     numbers = highs.astype(target)
     if low:
@@ -120,6 +121,7 @@ def _packed(values: npt.NDArray[np.uint8], bits: int) -> bytes:
     each = 8 // bits
     rows = np.zeros(-(-len(values) // each) * each, np.uint8)
     rows[: len(values)] = values
+    # (bytes, values of a byte): each value moved to its bits, then all of a byte joined
     shifted = rows.reshape(-1, each) << np.arange(0, 8, bits, dtype=np.uint8)
     packed: bytes = np.bitwise_or.reduce(shifted, axis=1).tobytes()
     return packed

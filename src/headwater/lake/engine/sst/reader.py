@@ -3,12 +3,8 @@
 import zlib
 from collections.abc import Iterator
 
-import numpy as np
-import numpy.typing as npt
-
 from headwater.errors import CorruptFileError
 from headwater.files import Files, open_reader
-from headwater.lake.engine.keys import Keys, NativeKey
 from headwater.lake.engine.sst.block import Block
 from headwater.lake.engine.sst.block_v1 import BlockV1, open_block
 from headwater.lake.engine.sst.bloom import BloomFilter
@@ -52,6 +48,8 @@ class SSTableReader:
         if sums.bloom != zlib.crc32(stored):
             raise corrupt(self.path, "Bloom filter", bloom_at.offset)
         self.bloom = BloomFilter(stored)
+        self.block_of, self.blocks_between = self.index.block_of, self.index.between
+        self.boundaries, self.firsts = self.index.boundaries, self.index.firsts
         self.fields = self.meta.stored
         self._schema = arrow_schema(self.fields)
         # blocks follow each other from the header to the meta block: then one checks every byte
@@ -60,18 +58,6 @@ class SSTableReader:
 
     def might_contain(self, key: bytes) -> bool:
         return self.bloom.might_contain(key)
-
-    def block_of(self, key: NativeKey) -> int:
-        return self.index.block_of(key)
-
-    def blocks_between(self, lower: NativeKey | None, upper: NativeKey | None) -> range:
-        return self.index.between(lower, upper)
-
-    def boundaries(self) -> tuple[Keys, npt.NDArray[np.int64]]:
-        return self.index.boundaries()
-
-    def firsts(self) -> Keys:
-        return self.index.firsts()
 
     def load(self, number: int) -> Block | BlockV1:
         """Read, check and open one block."""
