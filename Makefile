@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Tests and Spark start many Pythons, and each would compile all it imports again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup demo test test-all coverage lint fmt golden bench soak fuzz proof mutations latest constraints audit docs serve build clean
+.PHONY: help setup demo test test-all test-spark coverage lint fmt golden bench soak fuzz proof mutations latest constraints audit docs serve build clean
 
 # The newest Python on the PATH that is new enough; PYTHON=… overrides.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -13,7 +13,7 @@ BIN := .venv/bin
 PY := $(BIN)/python
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # $(call install,VENV,EXTRA,MORE): make a virtual environment with Headwater in it, by uv if there is one.
 define install
@@ -38,6 +38,12 @@ endef
 	  @$(UV) venv --quiet --python "$(PYTHON)" .venv-paimon && $(UV) pip install --quiet --python .venv-paimon/bin/python 'pypaimon>=2',\
 	  @"$(PYTHON)" -m venv .venv-paimon && .venv-paimon/bin/python -m pip install --quiet --disable-pip-version-check 'pypaimon>=2')
 	@touch $@
+
+# The agent works on older Sparks than the lake tables do: an environment for each of them.
+SPARKS ?= 3.5 4.0 4.1 4.2
+.venv-spark-%/.installed: pyproject.toml constraints.txt
+	@mkdir -p build && sed '/^py\(spark\|4j\)==/d' constraints.txt >build/constraints-spark.txt
+	$(call install,.venv-spark-$*,dev,'pyspark==$*.*' --constraint build/constraints-spark.txt)
 
 # ZetaSQL compiled and Spark's Java classes archived, in the user's cache.
 .venv/.warm: .venv/.installed
@@ -74,6 +80,12 @@ coverage: setup ## Measure the part of the code that the tests reach, and write 
 	@cd .venv/coverage && COVERAGE_FILE=data ../bin/coverage combine --quiet --keep --rcfile=../../pyproject.toml; \
 	  COVERAGE_FILE=data ../bin/coverage json --quiet --rcfile=../../pyproject.toml -o report.json
 	@$(PY) docs/coverage.py .venv/coverage/report.json && cat docs/coverage.md
+
+OF_AGENT := tests/spark/agent tests/spark/test_sql_cases.py tests/spark/test_frames.py tests/spark/test_explain.py
+test-spark: $(SPARKS:%=.venv-spark-%/.installed) ## Run the tests of the agent on other releases of Spark (SPARKS="3.5 4.2")
+	@for spark in $(SPARKS); do echo "Spark $$spark" >&2; \
+	  .venv-spark-$$spark/bin/python -m pytest -m "$(MARK)" $(OF_AGENT) || failed="$$failed $$spark"; done; \
+	test -z "$$failed" || { echo "failed on Spark$$failed" >&2; exit 1; }
 
 lint: setup ## Check style, types and the import rule
 	@$(BIN)/ruff format --check --quiet .
@@ -139,4 +151,4 @@ build: setup ## Make the sdist and the wheel, and say what they run on (SBOM)
 	@$(PY) docs/supply.py sbom dist
 
 clean: ## Remove everything that was made here
-	@rm -rf .venv .venv-bench .venv-latest .venv-paimon build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-* build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,6 +3,7 @@
 import itertools
 import os
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,17 @@ import pytest
 from headwater.spark.environment import JAVA_OPTIONS, spark_environment
 
 ROOT = Path(__file__).parents[2]
+RELEASE = tuple(int(part) for part in version("pyspark").split(".")[:2])
+
+
+def pytest_configure(config):
+    """Warnings of older releases of PySpark about themselves."""
+    if RELEASE < (4, 3):  # sockets over which rows are collected
+        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.* raddr=.'127.0.0.1':ResourceWarning")
+    if RELEASE < (4, 0):
+        config.addinivalue_line("filterwarnings", "ignore:The distutils package:DeprecationWarning")
+        config.addinivalue_line("filterwarnings", "ignore:distutils Version classes:DeprecationWarning")
+        config.addinivalue_line("filterwarnings", "ignore:is_categorical_dtype is deprecated:DeprecationWarning")
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +78,8 @@ numbers = itertools.count()
 @pytest.fixture
 def lake(spark, tmp_path):
     """A lake of its own under a name of its own: Spark keeps a catalog for as long as the session lives."""
+    if RELEASE < (4, 1):
+        pytest.skip("lake tables need Spark 4.1")
     from headwater.spark import connect
 
     lake = connect(spark, tmp_path / "wh", catalog=f"hw{next(numbers)}")

@@ -2,6 +2,7 @@
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
+from tests.spark.conftest import RELEASE
 
 from headwater.errors import ConfigError, SqlError
 from headwater.lineage.statement import Status
@@ -15,6 +16,7 @@ def edge(result, target):
     return next(each for each in result.edges if each.target.column == target)
 
 
+@pytest.mark.skipif(RELEASE < (4, 0), reason="this Spark does not keep the lines of Python")
 def test_an_edge_knows_the_line_of_python_that_made_it(case_tables):
     df = case_tables.table("t").withColumn("n", F.col("a") + F.col("b"))  # this line
     found = edge(lineage(df), "n")

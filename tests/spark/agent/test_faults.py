@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 from tests.spark.agent.conftest import KeptEvents, shown
+from tests.spark.conftest import RELEASE
 
+import headwater.spark
 from headwater.errors import MissingDependencyError
 from headwater.lake.tables import Warehouse
 from headwater.spark import observe
 from headwater.spark.agent import bridge
+from headwater.spark.agent.bootstrap import OPENLINEAGE_LISTENER
 from headwater.spark.environment import spark_environment
 from headwater.spark.plan import dump
 
@@ -218,6 +221,7 @@ def test_spark_run_needs_no_line_of_code(tmp_path):
         "sys.exit(7)\n"
     )
     conf = ["--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=OFF"]
+    conf += ["--conf", f"spark.extraListeners={OPENLINEAGE_LISTENER}"]  # whose jar is not there any more
     command = [sys.executable, "-m", "headwater", "spark-run", "--sink", "file:events.ndjson", "--namespace", "ns"]
     command += ["--lake", str(tmp_path / "lake")]
     run = subprocess.run(
@@ -356,3 +360,9 @@ def test_a_spark_that_cannot_compile_is_listened_to_from_python(case_tables, mon
     assert any("cannot compile" in each["errorMessage"] for each in errors)
     assert bus.listeners().size() == before
     case_tables.sql("DROP TABLE made_slowly")
+
+
+@pytest.mark.skipif(RELEASE >= (4, 1), reason="this Spark has lake tables")
+def test_lake_tables_say_which_spark_they_need():
+    with pytest.raises(MissingDependencyError, match="need Spark 4.1 or later, and this is Spark"):
+        _ = headwater.spark.connect

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.spark.agent.conftest import columns, shown
+from tests.spark.conftest import RELEASE
 from tests.spark.test_sql_cases import lines
 
 from headwater.spark import explain_lineage, lineage
@@ -12,7 +13,7 @@ from headwater.spark.agent.jdbc import tables_of_query
 pytestmark = pytest.mark.spark
 
 URL = "jdbc:derby:memory:shop;create=true"
-DRIVER = "org.apache.derby.iapi.jdbc.AutoloadedDriver"
+DRIVER = f"org.apache.derby.{'iapi.' if RELEASE >= (4, 0) else ''}jdbc.AutoloadedDriver"
 
 
 @pytest.fixture(scope="module")

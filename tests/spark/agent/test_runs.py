@@ -6,6 +6,7 @@ import threading
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.agent.conftest import columns, shown
+from tests.spark.conftest import RELEASE
 
 from headwater.events import EventType
 from headwater.spark.agent.application import Application
@@ -117,6 +118,7 @@ def test_rows_that_are_taken_one_by_one_are_not_zero(watch, tmp_path):
     assert _read_rows(event) == [None]
 
 
+@pytest.mark.skipif(RELEASE < (4, 0), reason="this Spark does not keep the lines of Python")
 def test_python_lines_are_on_edges(watch):
     df = watch.spark.table("t").select((F.col("a") + F.col("b")).alias("p"), F.col("c").alias("q"))
     event = watch.run(lambda: df.write.insertInto("dst"))

@@ -8,12 +8,12 @@ import pyspark
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from tests.effort import first_then_slow
 from tests.spark.agent.conftest import columns, shown
+from tests.spark.conftest import RELEASE
 
+import headwater.spark
 from headwater.lake.tables import Warehouse
-from headwater.spark import connect
 from headwater.spark.agent.datasets import PlanOutput
 from headwater.spark.agent.visitors.catalog import visitor_classes
 
@@ -44,6 +44,20 @@ def test_files_to_files(watch, landing, tmp_path):
     assert shown(event) == "landing -> out"
     assert columns(event) == {"n": {"landing.a"}}
     assert event["job"]["name"] == "suite.stream.copy"
+
+
+@pytest.mark.parametrize(
+    ("path", "read"), [("landing", "landing"), ("landing/*", "landing"), ("landing/kind=*", "landing")]
+)
+def test_a_batch_of_one_file_is_the_folder_that_is_read(watch, tmp_path, path, read):
+    rows = watch.spark.range(2).selectExpr("id", "'x' AS kind").repartition(1)
+    rows = rows.write if path == "landing/*" else rows.write.partitionBy("kind")
+    rows.json(f"{tmp_path}/landing")
+    stream = watch.spark.readStream.schema("id long").json(f"{tmp_path}/{path}")
+    writer = stream.writeStream.format("parquet").option("checkpointLocation", f"{tmp_path}/cp")
+    *_, event = run_stream(watch, writer.option("path", f"{tmp_path}/out"))
+    assert shown(event) == f"{read} -> out"
+    assert columns(event)["id"] == {f"{read}.id"}
 
 
 def test_streams_without_a_name_are_jobs_of_their_own(watch, landing, tmp_path):
@@ -128,35 +142,19 @@ def test_sources_without_data_of_their_own(watch, tmp_path):
 # ------------------------------------------------------------------------------ sinks of the second generation
 
 
-class Discard(DataSourceStreamWriter):
-    """A writer that keeps nothing."""
-
-    def write(self, iterator):
-        for _ in iterator:
-            pass
-        return WriterCommitMessage()
-
-
-class DiscardSource(DataSource):
-    """A sink written in Python."""
-
-    @classmethod
-    def name(cls):
-        return "discard"
-
-    def streamWriter(self, schema, overwrite):
-        return Discard()
-
-
 @pytest.fixture(scope="module")
 def lake(watch, tmp_path_factory):
     """A warehouse as the catalog `streams`, with a table to read and one to write."""
+    if RELEASE < (4, 1):
+        pytest.skip("lake tables, and sinks in Python, need Spark 4.1")
+    from tests.spark.agent.discard import DiscardSource
+
     warehouse = Warehouse(tmp_path_factory.mktemp("streams"))
     warehouse.create_database("db")
     for name in ("source", "sink"):
         warehouse.create_table(f"db.{name}", {"a": "INT NOT NULL", "c": "STRING"}, primary_key="a")
     warehouse.table("db.source").write([(1, "x"), (2, "y")])
-    connect(watch.spark, warehouse.url, catalog="streams")
+    headwater.spark.connect(watch.spark, warehouse.url, catalog="streams")
     watch.spark.dataSource.register(DiscardSource)
     return warehouse
 
@@ -187,6 +185,7 @@ SINKS = {
     "foreach": (lambda writer, lake: writer.foreach(lambda row: None).start(), "foreachwriter"),
 }
 """How a stream is started into each kind of sink, and the name of the output."""
+SINKS_ANYWHERE = ("noop", "console", "memory", "foreach")
 
 
 @pytest.mark.parametrize("sink", SINKS)
@@ -212,10 +211,22 @@ def test_what_a_stream_writes_is_an_output_and_no_input(watch, lake, tmp_path, s
             assert [each["namespace"] for each in event["outputs"]] == [f"headwater:{lake.url}"]
 
 
+@pytest.mark.parametrize("sink", SINKS_ANYWHERE)
+def test_files_into_sinks_that_every_spark_has(watch, landing, tmp_path, sink):
+    start, target = SINKS[sink]
+    watch.said()
+    writer = landing.writeStream.option("checkpointLocation", f"{tmp_path}/cp").trigger(availableNow=True)
+    start(writer, None).awaitTermination()
+    *_, event = watch.said()
+    assert (event["eventType"], shown(event)) == ("COMPLETE", f"landing -> {target}")
+    assert columns(event) == {"a": {"landing.a"}, "c": {"landing.c"}}
+
+
 @pytest.mark.parametrize("sink", ["our table by its name", "a source in Python", "noop", "console", "memory"])
-def test_continuous_streams(watch, lake, tmp_path, sink):
+def test_continuous_streams(watch, request, tmp_path, sink):
     """Their plans have no table: it is that of the running query."""
     start, target = SINKS[sink]
+    lake = None if sink in SINKS_ANYWHERE else request.getfixturevalue("lake")
     rate = watch.spark.readStream.format("rate").load()
     rows = rate.select(F.col("value").cast("int").alias("a"), F.col("timestamp").cast("string").alias("c"))
     watch.said()

@@ -1,9 +1,7 @@
 package headwater.agent;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -11,7 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.*;
 import org.apache.spark.sql.execution.LocalTableScanExec;
 import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.types.LongType;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.immutable.List;
+import scala.collection.immutable.Nil$;
 
 /**
  * Plans every query as one without rows, and every command as one that does nothing, so that a program can be followed
@@ -27,10 +26,14 @@ public class PlanOnly extends SparkStrategy {
     }));
 
     public scala.collection.immutable.Seq apply(LogicalPlan plan) {
-        List made = new ArrayList();
         LogicalPlan asked = plan instanceof ReturnAnswer ? ((ReturnAnswer) plan).child() : plan;
-        if (!runs(asked)) made.add(empty(asked));
-        return CollectionConverters.asScala(made).toList();
+        return list(runs(asked) ? null : empty(asked));
+    }
+
+    /** A list of one, or an empty one; in words that every Scala knows. */
+    private static List list(Object one) {
+        List none = (List) Nil$.MODULE$;
+        return one == null ? none : none.$colon$colon(one);
     }
 
     private static boolean runs(LogicalPlan plan) {
@@ -57,7 +60,7 @@ public class PlanOnly extends SparkStrategy {
 
     /** No rows; for an aggregate without groups the one row that it always has. */
     private static Object empty(LogicalPlan plan) {
-        List rows = new ArrayList();
+        Object row = null;
         LogicalPlan below = plan;
         while ((below instanceof Project || below instanceof Filter) && !below.children().isEmpty()) below = (LogicalPlan) below.children().head();
         if (below instanceof Aggregate && ((Aggregate) below).groupingExpressions().isEmpty()) {
@@ -65,7 +68,7 @@ public class PlanOnly extends SparkStrategy {
             for (int at = 0; at < values.length; at++) {
                 if (((Attribute) plan.output().apply(at)).dataType() instanceof LongType) values[at] = Long.valueOf(0);
             }
-            rows.add(new GenericInternalRow(values));
+            row = new GenericInternalRow(values);
         }
         try {
             java.lang.reflect.Constructor made = LocalTableScanExec.class.getConstructors()[0];
@@ -74,7 +77,7 @@ public class PlanOnly extends SparkStrategy {
                 given[at] = made.getParameterTypes()[at] == boolean.class ? (Object) Boolean.FALSE : (Object) scala.Option.empty();
             }
             given[0] = plan.output();
-            given[1] = CollectionConverters.asScala(rows).toList();
+            given[1] = list(row);
             return made.newInstance(given);
         } catch (Exception another) {
             throw new IllegalStateException("this Spark has no scan without rows", another);
@@ -83,8 +86,6 @@ public class PlanOnly extends SparkStrategy {
 
     /** Have a session plan this way. */
     public void install(Object session) {
-        List one = new ArrayList();
-        one.add(this);
-        ((org.apache.spark.sql.SparkSession) session).sessionState().experimentalMethods().extraStrategies_$eq(CollectionConverters.asScala(one).toList());
+        ((org.apache.spark.sql.SparkSession) session).sessionState().experimentalMethods().extraStrategies_$eq(list(this));
     }
 }

@@ -71,10 +71,10 @@ public class Recorder {
         for (int at = 0; at < product.productArity(); at++) {
             Object value = product.productElement(at);
             name(value);
-            if (product.productElementName(at).equals("identifier")) identifier = inner(value);
+            if (PlanDump.field(product, at).equals("identifier")) identifier = inner(value);
         }
         for (int at = 0; at < product.productArity(); at++) {
-            String field = product.productElementName(at);
+            String field = PlanDump.field(product, at);
             if (FIELDS.contains(field)) set(out, field, product.productElement(at), identifier);
         }
         String kind = plan.getClass().getSimpleName();

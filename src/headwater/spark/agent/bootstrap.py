@@ -15,9 +15,9 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+import headwater.spark
 from headwater.spark.agent.observe import note_failure, observe
 from headwater.spark.agent.options import PREFIX
-from headwater.spark.lake import connect
 
 log = logging.getLogger("headwater.spark")
 
@@ -46,7 +46,10 @@ def _without_absent_listener(conf: SparkConf | None) -> SparkConf:
     """The configuration without OpenLineage's listener where its jar is not there: with it, Spark would not start."""
     SparkContext._ensure_initialized(conf=conf)
     jvm: Any = SparkContext._jvm
-    conf = SparkConf(_jvm=jvm) if conf is None else conf
+    if conf is None or conf._jconf is None:  # made before Java was there: it lacks what spark-submit was given
+        given, conf = conf.getAll() if conf is not None else (), SparkConf(_jvm=jvm)
+        for name, value in given:
+            conf.set(name, value)
     listeners = [each.strip() for each in (conf.get(_LISTENERS) or "").split(",") if each.strip()]
     if OPENLINEAGE_LISTENER in listeners:
         try:
@@ -68,7 +71,7 @@ def open_lake_in_coming_sessions() -> None:
         made(self, *args, **kwargs)
         warehouse = self.sparkContext.getConf().get(PREFIX + "lake")
         if warehouse:
-            connect(self, warehouse)
+            headwater.spark.connect(self, warehouse)
 
     SparkSession.__init__ = opened  # type: ignore[method-assign]
 

@@ -29,7 +29,7 @@ from headwater.spark.agent.origins import hook_origins
 from headwater.spark.agent.settings import AgentSettings, agent_settings
 from headwater.spark.agent.tracker import Tracker
 from headwater.spark.agent.worker import AgentCounts, Worker
-from headwater.spark.source.commits import set_origin_of
+from headwater.spark.source.origin import set_origin_of
 
 log = logging.getLogger("headwater.spark")
 

@@ -10,7 +10,7 @@ from headwater.spark.agent.events import job_suffix
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.tracker import Tracker
 from headwater.spark.plan.places import redact
-from headwater.spark.source.commits import set_origin_of
+from headwater.spark.source.origin import set_origin_of
 
 WHOLE = "*"
 

@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 from pyspark.serializers import read_int
-from pyspark.sql.datasource import CaseInsensitiveDict
 from pyspark.sql.types import StructType
-from pyspark.sql.worker import plan_data_source_read
 
 from headwater.spark.source import HeadwaterSource
+from headwater.spark.source.python_sources import CaseInsensitiveDict, plan_data_source_read
 
 _write: Any = plan_data_source_read.write_read_func_and_partitions
 _KNOWN = ("outfile", "reader", "data_source", "schema", "max_arrow_batch_size", "binary_as_bytes")

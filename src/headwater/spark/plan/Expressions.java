@@ -136,10 +136,8 @@ abstract class Expressions extends Tables {
             out.append(",{\"keys\":").append(spec.partitionSpec().size() + spec.orderSpec().size()).append('}');
         } else if (one instanceof PythonFuncExpression || one instanceof ScalaUDF) {
             out.append(",{\"opaque\":true}");
-        } else if (one instanceof CommonExpressionDef) {
-            out.append(",{\"id\":").append(((CommonExpressionDef) one).id().id()).append('}');
-        } else if (one instanceof CommonExpressionRef) {
-            out.append(",{\"id\":").append(((CommonExpressionRef) one).id().id()).append('}');
+        } else if (name(one).startsWith("CommonExpression")) {
+            out.append(",{\"id\":").append(ask(ask(one, "id"), "id")).append('}');
         } else if (name(one).equals("DeltaMergeAction")) {
             out.append(",{\"path\":");
             value(((Product) one).productElement(0));

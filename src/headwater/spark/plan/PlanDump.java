@@ -71,6 +71,9 @@ public class PlanDump extends Expressions {
         return out.toString();
     }
 
+    /** The name of a field of a node. */
+    public static String field(Product product, int at) { return fieldName(product, at); }
+
     /** The live plan behind a number. */
     public Object plan(int number) {
         return plans.get(number);
@@ -127,15 +130,15 @@ public class PlanDump extends Expressions {
             if (value instanceof LogicalPlan && contains(plan.children(), value)) continue;
             int mark = out.length();
             out.append(comma);
-            text(product.productElementName(at));
+            text(fieldName(product, at));
             out.append(':');
             int begin = out.length();
             if (project && value instanceof scala.collection.Seq) computed((scala.collection.Seq) value);
             else value(value);
             if (out.length() == begin) out.setLength(mark);
             else comma = ",";
-            if (product.productElementName(at).equals("condition")) condition(value);
-            if (name.equals("MergeRows") && value instanceof scala.collection.Seq) places(product.productElementName(at), (scala.collection.Seq) value);
+            if (fieldName(product, at).equals("condition")) condition(value);
+            if (name.equals("MergeRows") && value instanceof scala.collection.Seq) places(fieldName(product, at), (scala.collection.Seq) value);
         }
     }
 
@@ -254,7 +257,7 @@ public class PlanDump extends Expressions {
         for (int at = 0; at < product.productArity(); at++) {
             int mark = out.length();
             out.append(',');
-            text(product.productElementName(at));
+            text(fieldName(product, at));
             out.append(':');
             int begin = out.length();
             value(product.productElement(at));

@@ -69,22 +69,6 @@ abstract class Tables extends Writer {
         optional("metadata", ask(inner, "metadataTableType"));
     }
 
-    /** The answer of a method, also of one that is not public; null where there is none. */
-    private static Object ask(Object object, String method) {
-        for (Class one = object == null ? null : object.getClass(); one != null; one = one.getSuperclass()) {
-            try {
-                java.lang.reflect.Method found = one.getDeclaredMethod(method, new Class[0]);
-                found.setAccessible(true);
-                return found.invoke(object, new Object[0]);
-            } catch (NoSuchMethodException above) {
-                // a class above may have it
-            } catch (Exception fails) {
-                return null;
-            }
-        }
-        return null;
-    }
-
     /** The files of a relation: where they are, their format, and who keeps the list of them. */
     void files(HadoopFsRelation relation) {
         out.append("{\"kind\":\"HadoopFsRelation\",\"paths\":[");
@@ -98,6 +82,7 @@ abstract class Tables extends Writer {
         out.append(']');
         optional("format", name(relation.fileFormat()));
         optional("index", name(relation.location()));
+        optional("base", relation.options().get("basePath"));
         out.append('}');
     }
 

@@ -1,14 +1,20 @@
 package headwater.plan;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.catalyst.expressions.*;
 import org.apache.spark.sql.catalyst.trees.Origin;
 import scala.Option;
+import scala.Product;
 import scala.Tuple2;
 
 /** What every part of a dump is written with: JSON into a text that may not outgrow its bounds, names, places. */
 abstract class Writer {
+    private static final Map NAMES = new ConcurrentHashMap(); // class → the names of its fields
+    private static final Method CONTEXT = method(Origin.class, "pysparkErrorContext"); // Spark 3.5 has none
     final StringBuilder out = new StringBuilder();
     final List texts = new ArrayList();
     int most;
@@ -27,6 +33,63 @@ abstract class Writer {
         return name.endsWith("$") ? name.substring(0, name.length() - 1) : name;
     }
 
+    /** The answer of a method, also of one that is not public; null where there is none. */
+    static Object ask(Object object, String name) {
+        Method found = object == null ? null : method(object.getClass(), name);
+        try {
+            return found == null ? null : found.invoke(object, new Object[0]);
+        } catch (Exception fails) {
+            return null;
+        }
+    }
+
+    private static Method method(Class of, String name) {
+        for (Class one = of; one != null; one = one.getSuperclass()) {
+            try {
+                Method found = one.getDeclaredMethod(name, new Class[0]);
+                found.setAccessible(true);
+                return found;
+            } catch (NoSuchMethodException above) {
+                // a class above may have it
+            }
+        }
+        return null;
+    }
+
+    /** The name of a field. The Scala of Spark 3.5 does not keep it with the object: the class is looked into, once. */
+    static String fieldName(Product product, int at) {
+        String[] names = (String[]) NAMES.get(product.getClass());
+        if (names == null) NAMES.put(product.getClass(), names = fieldNames(product));
+        return names[at];
+    }
+
+    private static String[] fieldNames(Product product) {
+        String[] names = new String[product.productArity()];
+        try {
+            Method named = null;
+            try {
+                named = Product.class.getMethod("productElementName", new Class[] {int.class});
+            } catch (NoSuchMethodException older) {
+                Class reflection = Class.forName("org.apache.spark.sql.catalyst.ScalaReflection");
+                Object all = reflection.getMethod("getConstructorParameterNames", new Class[] {Class.class}).invoke(null, new Object[] {product.getClass()});
+                for (int at = 0; at < names.length; at++) names[at] = (String) ((scala.collection.Seq) all).apply(at);
+            }
+            for (int at = 0; named != null && at < names.length; at++) names[at] = (String) named.invoke(product, new Object[] {Integer.valueOf(at)});
+        } catch (Exception unknown) {
+            for (int at = 0; at < names.length; at++) names[at] = "_" + (at + 1);
+        }
+        return names;
+    }
+
+    /** The Python call that made something, None where it is not known. */
+    private static Option call(Origin origin) {
+        try {
+            return CONTEXT == null ? Option.empty() : (Option) CONTEXT.invoke(origin, new Object[0]);
+        } catch (Exception unknown) {
+            return Option.empty();
+        }
+    }
+
     void optional(String name, Object value) {
         if (value instanceof Option) value = ((Option) value).isDefined() ? ((Option) value).get() : null;
         if (value == null) return;
@@ -42,7 +105,7 @@ abstract class Writer {
             Origin nearer = source(held, depth - 1);
             if (nearer != null && isInside(nearer, origin)) return nearer;
         }
-        if (origin.sqlText().isDefined() || origin.pysparkErrorContext().isDefined()) return origin;
+        if (origin.sqlText().isDefined() || call(origin).isDefined()) return origin;
         if (depth > 0) {
             scala.collection.Iterator each = one.children().iterator();
             while (each.hasNext()) {
@@ -70,7 +133,7 @@ abstract class Writer {
     }
 
     private static boolean isInside(Origin nearer, Origin origin) {
-        if (!origin.sqlText().isDefined()) return !origin.pysparkErrorContext().isDefined();
+        if (!origin.sqlText().isDefined()) return !call(origin).isDefined();
         if (!nearer.sqlText().isDefined() || !nearer.sqlText().get().equals(origin.sqlText().get())) return false;
         return length(nearer) < length(origin);
     }
@@ -82,8 +145,8 @@ abstract class Writer {
 
     void origin(Origin origin, String before) {
         if (origin == null) return;
-        if (origin.pysparkErrorContext().isDefined()) {
-            Tuple2 context = (Tuple2) origin.pysparkErrorContext().get();
+        if (call(origin).isDefined()) {
+            Tuple2 context = (Tuple2) call(origin).get();
             out.append(before).append("{\"call\":");
             text((String) context._1());
             out.append(",\"at\":");

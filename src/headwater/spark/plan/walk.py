@@ -7,6 +7,8 @@ there is suffices for the datasets of a plan, not for its columns.
 from typing import Any
 
 from py4j.java_gateway import JavaObject
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
 
 from headwater.spark.plan.node import Plan, PlanColumn, PlanNode
 
@@ -28,16 +30,25 @@ def _node(plan: Any, count: list[int]) -> PlanNode:
     children = _members(plan.children())
     node.children = tuple(_node(child, count) for child in children)
     ids = {child.hashCode() for child in children}
-    for at in range(plan.productArity()):
+    for at, field in enumerate(_field_names(plan)):
         value = _value(plan.productElement(at), ids, count)
         if value is not None:
-            node.fields[str(plan.productElementName(at))] = value
+            node.fields[field] = value
     if not children:
         node.output = tuple(
             PlanColumn(int(each.exprId().id()), str(each.name()), str(each.dataType().catalogString()))
             for each in _members(plan.output())
         )
     return node
+
+
+def _field_names(plan: Any) -> list[str]:
+    try:
+        return [str(plan.productElementName(at)) for at in range(plan.productArity())]
+    except Py4JError:  # the Scala of Spark 3.5 does not keep them with the object
+        reflection: Any = SparkContext._jvm
+        reflection = reflection.org.apache.spark.sql.catalyst.ScalaReflection
+        return [str(each) for each in _members(reflection.getConstructorParameterNames(plan.getClass()))]
 
 
 def _value(value: Any, children: set[int], count: list[int]) -> Any:

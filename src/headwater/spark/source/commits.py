@@ -6,11 +6,9 @@ the driver's own Python, where `recent` then knows which snapshot it made.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
-
-from pyspark.sql.datasource import WriterCommitMessage
 
 from headwater.errors import UsageError
 from headwater.lake.metadata.commit import Guard, PlacedFile, TableChange
@@ -22,6 +20,8 @@ from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import commit, discard
 from headwater.spark.source.due import compact_after
 from headwater.spark.source.options import StoredAt
+from headwater.spark.source.origin import origin_of
+from headwater.spark.source.python_sources import WriterCommitMessage
 
 DYNAMIC = "dynamic"
 Replaced: TypeAlias = "str | frozenset[Partition] | None"
@@ -65,13 +65,6 @@ class Landed:
 recent: deque[Landed] = deque(maxlen=1000)
 """The commits of this driver, oldest first."""
 _lock = threading.Lock()
-_origin_of: Callable[[int], Origin | None] | None = None
-
-
-def set_origin_of(hook: Callable[[int], Origin | None] | None) -> None:
-    """Ask `hook` for the origin of a write that brings none, with the id of Spark's SQL execution."""
-    global _origin_of
-    _origin_of = hook
 
 
 def finish(plan: WritePlan, messages: Iterable[Written | None]) -> Snapshot:
@@ -104,8 +97,8 @@ def finish(plan: WritePlan, messages: Iterable[Written | None]) -> Snapshot:
 
 def finish_query(plan: WritePlan, messages: Iterable[Written | None], execution_id: int | None) -> Snapshot:
     """Commit a write of this driver's, with its origin, and remember it."""
-    if plan.origin is None and _origin_of is not None and execution_id is not None:
-        plan = replace(plan, origin=_origin_of(execution_id))
+    if plan.origin is None and execution_id is not None:
+        plan = replace(plan, origin=origin_of(execution_id))
     snapshot = finish(plan, messages)
     compact_after(plan.at, snapshot)
     with _lock:

@@ -15,13 +15,13 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from pyspark.sql import datasource as spark
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.predicates import check_where
 from headwater.lake.tables import Compare, In, IsNull, Predicate, StartsWith
 from headwater.model.schema import Schema
 from headwater.model.types import BINARY, DOUBLE, FLOAT, TIMESTAMP, TIMESTAMP_LTZ, Decimal, Primitive
+from headwater.spark.source import python_sources as spark
 
 _OPERATORS = {
     spark.EqualTo: "=",

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from headwater.errors import UsageError
@@ -19,6 +18,7 @@ from headwater.spark.source.aggregates import aggregated, columns_of, decode_agg
 from headwater.spark.source.changes import EMPTY, ChangesPart, plan_changes, read_changes, wanted_changes
 from headwater.spark.source.filters import decode_filters, predicates_of
 from headwater.spark.source.options import SPLIT_BYTES, Options, StoredAt, hinted, stored_at
+from headwater.spark.source.python_sources import DataSourceReader, Filter, InputPartition
 from headwater.spark.source.types import arrow_of, counted, fitted
 from headwater.spark.source.worker import settle
 

@@ -1,18 +1,18 @@
 """The data source `headwater`: lake tables in `spark.read.format("headwater")` and `df.write.format("headwater")`."""
 
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceReader,
-    DataSourceStreamReader,
-    DataSourceStreamWriter,
-    DataSourceWriter,
-)
 from pyspark.sql.types import StringType, StructField, StructType
 
 from headwater.lake.tables.changelog import KIND
 from headwater.spark.source.changes import EMPTY
 from headwater.spark.source.options import Options, hinted
 from headwater.spark.source.planning import plan_stream_write, plan_write, wants_edits
+from headwater.spark.source.python_sources import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 from headwater.spark.source.reader import reader_for
 from headwater.spark.source.streams import StreamWriter, TableStream
 from headwater.spark.source.types import spark_schema

@@ -11,12 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import (
-    DataSourceStreamArrowWriter,
-    DataSourceStreamReader,
-    InputPartition,
-    WriterCommitMessage,
-)
 from pyspark.sql.types import StructType
 
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT
@@ -24,6 +18,12 @@ from headwater.lake.tables import Table
 from headwater.spark.source.changes import EMPTY, Wanted, plan_changes
 from headwater.spark.source.commits import Written, finish_batch, undo
 from headwater.spark.source.options import Options, stored_at
+from headwater.spark.source.python_sources import (
+    DataSourceStreamArrowWriter,
+    DataSourceStreamReader,
+    InputPartition,
+    WriterCommitMessage,
+)
 from headwater.spark.source.reader import Parts, read_partition
 from headwater.spark.source.types import arrow_of
 from headwater.spark.source.writer import TaskWriter

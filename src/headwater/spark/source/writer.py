@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.batch import RowKind
@@ -33,6 +32,7 @@ from headwater.lake.tables.writes import add_files, discard, write_routed
 from headwater.spark.source.arrow_compat import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 from headwater.spark.source.due import compact_after
+from headwater.spark.source.python_sources import DataSourceArrowWriter, WriterCommitMessage
 from headwater.spark.source.worker import settle
 
 _GATHERED_BYTES = 256 << 20  # rows of a task are sorted and written in runs of about this size

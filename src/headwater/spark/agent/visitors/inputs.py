@@ -9,7 +9,7 @@ from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import Behind, PlanDataset
 from headwater.spark.agent.described import described_field
-from headwater.spark.agent.scala import class_name, each, lookup, present
+from headwater.spark.agent.scala import class_name, each, lookup, option, present
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.rdds import rdd_origins
 from headwater.spark.plan.leaves import CHECKPOINT, UNSEEN
@@ -32,7 +32,8 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
         if files is not None:
             if any("/_delta_log" in path for path in files["paths"]):  # a table's own book-keeping
                 return []
-            found = tables.file_dataset(files["paths"], format=format_name(files["format"]), schema=schema)
+            paths = _source_paths(files) if node.get("isStreaming") is True else files["paths"]
+            found = tables.file_dataset(paths, format=format_name(files["format"]), schema=schema)
             return [_with_version(each, node, files) for each in found]
         relation = node.jvm.relation()
         if class_name(relation) == "JDBCRelation":
@@ -42,6 +43,11 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
                 tables.jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema, prepared=prepared)
             ]
         return [tables.temporary_view(class_name(relation))]
+
+
+def _source_paths(files: dict[str, Any]) -> list[str]:
+    """The folder that a stream reads, where it is known, else the folders of the new files that a batch has."""
+    return [files["base"]] if files.get("base") else [path.rpartition("/")[0] or path for path in files["paths"]]
 
 
 def _files(node: PlanNode) -> dict[str, Any] | None:
@@ -57,7 +63,8 @@ def _files(node: PlanNode) -> dict[str, Any] | None:
         return None
     location = relation.location()
     paths = [str(path.toString()) for path in each(location.rootPaths())]
-    return {"paths": paths, "format": class_name(relation.fileFormat()), "index": class_name(location)}
+    base = lookup(relation.options(), "basePath")
+    return {"paths": paths, "format": class_name(relation.fileFormat()), "index": class_name(location), "base": base}
 
 
 def format_name(file_format: str) -> str:
@@ -93,6 +100,8 @@ class DataSourceV2RelationInputOnStartDatasetBuilder(visitor.DatasetBuilder[Plan
     )
 
     def build(self, node: PlanNode) -> list[PlanDataset]:
+        if node.name == "StreamingDataSourceV2Relation" and "table" not in node.fields:
+            return [_running_stream(self.context, node)]
         return [relation_table(self.context, node, node.jvm)]
 
 
@@ -115,6 +124,17 @@ def relation_table(
     if options is None:
         options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
     return tables.v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
+
+
+def _running_stream(context: OpenLineageContext, node: PlanNode) -> PlanDataset:
+    """A stream of Spark 3.5 that runs: its relation has no table, but perhaps a name in a catalog."""
+    live = node.jvm
+    catalog, parts = relation_name(node, live)
+    if catalog is not None:
+        table = option(live.catalog()).loadTable(option(live.identifier()))
+        return tables.v2_table(context, table, catalog=catalog, parts=parts)
+    source = str(live.scan().getClass().getName()).rsplit(".", 1)[-1].split("$")[0]
+    return tables.temporary_view(source.removesuffix("Table").lower())
 
 
 def relation_name(node: PlanNode, live: Any) -> tuple[str | None, list[str]]:
