@@ -48,7 +48,7 @@ def insert(run: StatementExecution) -> Result:
             span = wanted.cells[first][wanted.columns.index(field)].span
         raise run.statement.error(f"column `{field.name}` of `{wanted.target.name}` may not be null", span)
     schema = wanted.target.schema
-    origin = origin_of(run.statement, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
+    origin = origin_of(run, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
     table, name, count = wanted.target.table, wanted.target.name, counted(rows.num_rows, "row")
     if run.statement.tree.args.get("overwrite"):
         snapshot = table.overwrite(rows, _partitions(run, wanted), origin=origin)

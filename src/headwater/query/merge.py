@@ -50,7 +50,7 @@ def merge(run: StatementExecution) -> Result:
     if ref is None:
         raise statement.error("this is not a table that can be changed", tree.this)
     target = open_target(run, ref)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
     source = run.statement.tree.args["using"].sql(dialect=DIALECT)

@@ -1,16 +1,18 @@
 """UPDATE, DELETE and TRUNCATE."""
 
+import uuid
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation, Origin
 from headwater.model.schema import Field
 from headwater.query.names import Pinned, TableRef, find_field
-from headwater.query.origins import origin_of
+from headwater.query.origins import JOB, origin_of
 from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.pushdown import pushed_predicates
+from headwater.query.recipes import recipe_of
 from headwater.query.result import Result, done
 from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
@@ -24,7 +26,7 @@ def update(run: StatementExecution) -> Result:
     """Carry out an UPDATE: rows that satisfy the condition get new values."""
     tree, statement = run.statement.tree, run.statement
     refs, target = _targeted(run, tree.this)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
     assigned = assignments(tree.expressions, target.pinned, run)
     places = {name: node for name, (node, _) in assigned.items()}
     tables = registered(run, refs, target)
@@ -50,9 +52,9 @@ def update(run: StatementExecution) -> Result:
 
 def delete(run: StatementExecution) -> Result:
     """Carry out a DELETE."""
-    tree, statement = run.statement.tree, run.statement
+    tree = run.statement.tree
     refs, target = _targeted(run, tree.this)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
     distinct = f"DISTINCT {', '.join(target.selected())}"
@@ -68,8 +70,10 @@ def truncate(run: StatementExecution) -> Result:
     """Carry out a TRUNCATE: the table is empty, its past stays."""
     nodes = run.statement.tree.expressions
     pins = [run.names.pin(node) for node in nodes]
+    text, recipe = recipe_of(run)
     for pinned in pins:
-        snapshot = pinned.table.overwrite(pinned.table.arrow_schema.empty_table())
+        origin = Origin(run_id=str(uuid.uuid4()), job=JOB, sql=text, recipe=recipe)
+        snapshot = pinned.table.overwrite(pinned.table.arrow_schema.empty_table(), origin=origin)
     return done(f"{', '.join(str(pinned.name) for pinned in pins)} truncated", snapshot_id=snapshot.snapshot_id)
 
 
