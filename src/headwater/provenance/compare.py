@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
+from headwater.provenance.matching import scratch
 from headwater.query.parse import quoted
 
 _MOST = 100  # rows that differ and are shown
@@ -40,7 +40,7 @@ def compare_rows(kept: pa.Table, replayed: pa.Table, key: tuple[str, ...]) -> Co
     """Compare the rows that a table has with those that its recipe gives, by columns of the same names."""
     names = kept.column_names
     replayed = replayed.select(names).cast(kept.schema)
-    with duckdb.connect() as run:
+    with scratch() as run:
         run.register("kept", kept)
         run.register("replayed", replayed)
         one, two = (_content(run, table, names) for table in ("kept", "replayed"))

@@ -48,6 +48,8 @@ class PinnedNames(Names):
         for each in self.commit.origin.inputs:
             if _identifier(each.dataset) == name and (each.moment or "") == moment:
                 return each
+        if name == self.commit.table.name and not moment:
+            return InputVersion(dataset=str(name), snapshot_id=self.commit.base or 0)
         raise CannotTellError(f"which state of {name} {self.commit} read is not known")
 
     def are_outdated(self) -> bool:
