@@ -160,6 +160,17 @@ class CommitConflictError(StorageError):
     code = "commit-conflict"
 
 
+class CannotTellError(HeadwaterError):
+    """A question about the past of a table has no certain answer: an input has expired or was dropped, the commit
+    kept no recipe, or its query has something that is not understood. The message says which.
+
+    `headwater lake tag TABLE NAME` keeps a snapshot from expiry.
+    """
+
+    code = "cannot-tell"
+    exit_code = 1
+
+
 class CorruptFileError(StorageError):
     """A stored file is not what was written: a checksum or a structure does not hold.
 

@@ -15,6 +15,7 @@ from headwater.cli.lake_tables import open_warehouse, time_text
 from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
+from headwater.cli.provenance_rows import asks_for_rows, row_options, tell_rows
 from headwater.cli.render import print_json, print_table
 from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
@@ -152,14 +153,25 @@ def drift(flags: Flags) -> int:
     return 1 if found else 0
 
 
-@command("why", examples=("headwater why shop.gold", "headwater why shop.gold@7 --json"))
+@command(
+    "why",
+    examples=("headwater why shop.gold@7 --json", "headwater why shop.gold --row country=DE --column revenue"),
+)
 @click.argument("table", metavar="TABLE[@MOMENT]")
+@row_options
 @click.pass_obj
-def why(flags: Flags, table: str) -> None:
-    """Show which snapshots of which tables a snapshot was made from, transitively, and the checks that failed."""
+def why(flags: Flags, /, table: str, **rows: Any) -> None:
+    """Show what a snapshot was made from: the snapshots behind it, or with --row or --where the rows behind rows.
+
+    Rows are followed from table to table down to the commits that brought them in from outside, with the lines of CSV
+    files where they are known. What was decided by the absence of rows is told with the condition.
+    """
     from headwater.graph import why as explain
     from headwater.graph.marks import Marks
 
+    if asks_for_rows(rows):
+        tell_rows(flags, table, rows)
+        return
     name, _, moment = table.partition("@")
     found = explain(open_warehouse(flags), name, _moment(moment))
     store = open_graph_store(flags)

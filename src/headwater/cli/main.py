@@ -51,6 +51,7 @@ SECTIONS = {
         "sql": "headwater.cli.sql:sql",
         "lake": "headwater.cli.lake:lake",
         "why": "headwater.cli.graph_changes:why",
+        "replay": "headwater.cli.provenance:replay",
         "stale": "headwater.cli.graph_changes:stale",
         "check-data": "headwater.cli.quality:check_data",
     },

@@ -236,7 +236,7 @@ def _create_as(run: StatementExecution) -> Result:
     query = prepare_tail(run, tree.expression)
     rows = run.run(query)
     schema = _schema_of_rows(run, rows)
-    origin = origin_of(statement, list(query.refs), name, node, schema)
+    origin = origin_of(run, list(query.refs), name, node, schema)
     snapshot = _make(run, name, schema, lambda table: table.write(rows, origin=origin))
     message = f"table {name} created with {counted(rows.num_rows, 'row')}"
     return done(message, rows=rows.num_rows, snapshot_id=snapshot.snapshot_id if snapshot else None)

@@ -36,7 +36,7 @@ class Insert:
 
 def insert(run: StatementExecution) -> Result:
     """Carry out an INSERT."""
-    wanted = _read(run)
+    wanted = read_insert(run)
     rows = _converted(run, wanted)
     for field in wanted.target.schema.fields:
         column = rows.column(field.name)
@@ -48,7 +48,7 @@ def insert(run: StatementExecution) -> Result:
             span = wanted.cells[first][wanted.columns.index(field)].span
         raise run.statement.error(f"column `{field.name}` of `{wanted.target.name}` may not be null", span)
     schema = wanted.target.schema
-    origin = origin_of(run.statement, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
+    origin = origin_of(run, list(wanted.query.refs), wanted.target.name, wanted.node, schema)
     table, name, count = wanted.target.table, wanted.target.name, counted(rows.num_rows, "row")
     if run.statement.tree.args.get("overwrite"):
         snapshot = table.overwrite(rows, _partitions(run, wanted), origin=origin)
@@ -59,7 +59,8 @@ def insert(run: StatementExecution) -> Result:
     return done(f"{message} (snapshot {snapshot.snapshot_id})", rows=rows.num_rows, snapshot_id=snapshot.snapshot_id)
 
 
-def _read(run: StatementExecution) -> Insert:
+def read_insert(run: StatementExecution) -> Insert:
+    """The parts of an INSERT. RAISES: SqlError where they do not fit the table."""
     tree, statement = run.statement.tree, run.statement
     named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -126,6 +127,15 @@ def _arity_error(
 
 def _converted(run: StatementExecution, wanted: Insert) -> pa.Table:
     """The rows in the columns and types of the table, defaults filled in."""
+    whole = converted_text(run, wanted)
+    try:
+        return run.engine.rows(whole, wanted.query.tables, run.statement, run.parameters)
+    except SqlError as err:
+        raise _bad_cell(run, wanted) or err from err
+
+
+def converted_text(run: StatementExecution, wanted: Insert) -> Edited:
+    """The query that gives the rows in the columns and types of the table."""
     fields, statement = wanted.columns, run.statement
     if statement.tree.args.get("by_name"):
         return _by_name(run, wanted)
@@ -138,29 +148,25 @@ def _converted(run: StatementExecution, wanted: Insert) -> pa.Table:
         span = statement.source.span(query_start(statement), statement.span.end)
         raise _arity_error(given, fields, wanted.target, statement, span)
     letters = [f"c{at}" for at in range(len(fields))]
-    return _selected(run, wanted, dict(zip((field.name for field in fields), letters)), f"({', '.join(letters)})")
+    return _selected(wanted, dict(zip((field.name for field in fields), letters)), f"({', '.join(letters)})")
 
 
-def _by_name(run: StatementExecution, wanted: Insert) -> pa.Table:
+def _by_name(run: StatementExecution, wanted: Insert) -> Edited:
     columns = run.engine.columns(wanted.query.text, wanted.query.tables, run.statement, run.parameters)
     nodes = [exp.to_identifier(name) for name, _ in columns]
     known = [find_field(wanted.target.schema, node, run.statement, wanted.target.name) for node in nodes]
-    return _selected(run, wanted, dict(zip(known, (quoted(name) for name, _ in columns))))
+    return _selected(wanted, dict(zip(known, (quoted(name) for name, _ in columns))))
 
 
-def _selected(run: StatementExecution, wanted: Insert, given: dict[str, str], names: str = "") -> pa.Table:
-    """The rows with all columns of the table, those that are `given` by these expressions, cast to their types."""
+def _selected(wanted: Insert, given: dict[str, str], names: str = "") -> Edited:
+    """The query of the rows with all columns of the table, those `given` by expressions, cast to their types."""
     casts = [
         f"CAST({given.get(field.name) or default_text(field)} AS {duckdb_type(field.type)}) AS {quoted(field.name)}"
         for field in wanted.target.schema.fields
     ]
     text, before = wanted.query.text, f"SELECT {', '.join(casts)} FROM ("
     after = f") AS {_SOURCE}{names}"
-    whole = Edited(before + text.text + after, text.begin, (Edit(text.begin, text.begin, before), *text.edits))
-    try:
-        return run.engine.rows(whole, wanted.query.tables, run.statement, run.parameters)
-    except SqlError as err:
-        raise _bad_cell(run, wanted) or err from err
+    return Edited(before + text.text + after, text.begin, (Edit(text.begin, text.begin, before), *text.edits))
 
 
 def _bad_cell(run: StatementExecution, wanted: Insert) -> SqlError | None:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field
 from headwater.query.modify import assigned_text, assignments, registered
-from headwater.query.names import find_field
+from headwater.query.names import TableRef, find_field
 from headwater.query.origins import origin_of
 from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.result import Result, done
@@ -44,20 +44,34 @@ class When:
 def merge(run: StatementExecution) -> Result:
     """Carry out a MERGE.
     RAISES: SqlError when a row of the target is matched by several rows that would change it."""
-    tree, statement = run.statement.tree, run.statement
+    tree = run.statement.tree
+    refs, target = merged_tables(run)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
+    text, tables, whens = merge_query(run, refs, target)
+    return _carry_out(run, target, whens, run.generated(text, tables), origin)
+
+
+def merged_tables(run: StatementExecution) -> tuple[list[TableRef], Target]:
+    """The tables of a MERGE, and that which it changes."""
+    tree = run.statement.tree
     refs = run.names.refs(tree)
     ref = next((each for each in refs if each.node is tree.this), None)
     if ref is None:
-        raise statement.error("this is not a table that can be changed", tree.this)
-    target = open_target(run, ref)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+        raise run.statement.error("this is not a table that can be changed", tree.this)
+    return refs, open_target(run, ref)
+
+
+def merge_query(
+    run: StatementExecution, refs: list[TableRef], target: Target
+) -> tuple[str, dict[str, Any], list[When]]:
+    """The query of a MERGE, which says for every row what becomes of it; its tables, and the WHENs by number."""
+    tree = run.statement.tree
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
-    source = run.statement.tree.args["using"].sql(dialect=DIALECT)
+    source = tree.args["using"].sql(dialect=DIALECT)
     columns = list(run.generated(f"SELECT * FROM {source} LIMIT 0", tables).column_names)
     whens = [_when(each, target, columns, run) for each in tree.args["whens"].expressions]
-    joined = run.generated(_join(run, target, whens, own_prefix([*target.pinned.schema.names, *columns])), tables)
-    return _carry_out(run, target, whens, joined, origin)
+    return _join(run, target, whens, own_prefix([*target.pinned.schema.names, *columns])), tables, whens
 
 
 def _carry_out(run: StatementExecution, target: Target, whens: list[When], joined: pa.Table, origin: Any) -> Result:

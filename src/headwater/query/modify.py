@@ -1,16 +1,18 @@
 """UPDATE, DELETE and TRUNCATE."""
 
+import uuid
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.snapshot import Operation, Origin
 from headwater.model.schema import Field
 from headwater.query.names import Pinned, TableRef, find_field
-from headwater.query.origins import origin_of
+from headwater.query.origins import JOB, origin_of
 from headwater.query.parse import DIALECT, Node, quoted
 from headwater.query.pushdown import pushed_predicates
+from headwater.query.recipes import recipe_of
 from headwater.query.result import Result, done
 from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
@@ -23,20 +25,12 @@ from headwater.text import counted
 def update(run: StatementExecution) -> Result:
     """Carry out an UPDATE: rows that satisfy the condition get new values."""
     tree, statement = run.statement.tree, run.statement
-    refs, target = _targeted(run, tree.this)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    refs, target = targeted(run, tree.this)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
     assigned = assignments(tree.expressions, target.pinned, run)
     places = {name: node for name, (node, _) in assigned.items()}
-    tables = registered(run, refs, target)
-    rename_tables(refs, list(tables), tree)
-    alias = quoted(target.ref.alias)
-    columns = [
-        f"{assigned_text(field, assigned[field.name][1])} AS {quoted(field.name)}"
-        if field.name in assigned
-        else f"{alias}.{quoted(field.name)}"
-        for field in target.pinned.schema.fields
-    ]
-    found = _matching(run, [*target.selected(), *columns], tables)
+    text, tables = update_query(run, refs, target)
+    found = run.generated(text, tables)
     identities, rows = found.select(target.identity), found.drop_columns(target.identity)
     if twice(identities):
         raise statement.error("a row would be updated by more than one row of FROM", tree.args["from_"])
@@ -48,15 +42,31 @@ def update(run: StatementExecution) -> Result:
     return _told("updated", target, rows.num_rows, snapshot.snapshot_id)
 
 
+def update_query(run: StatementExecution, refs: list[TableRef], target: Target) -> tuple[str, dict[str, Any]]:
+    """The query of the identities and new values of the rows that an UPDATE changes, and its tables."""
+    tree = run.statement.tree
+    assigned = assignments(tree.expressions, target.pinned, run)
+    tables = registered(run, refs, target)
+    rename_tables(refs, list(tables), tree)
+    alias = quoted(target.ref.alias)
+    columns = [
+        f"{assigned_text(field, assigned[field.name][1])} AS {quoted(field.name)}"
+        if field.name in assigned
+        else f"{alias}.{quoted(field.name)}"
+        for field in target.pinned.schema.fields
+    ]
+    return _matching(run, [*target.selected(), *columns]), tables
+
+
 def delete(run: StatementExecution) -> Result:
     """Carry out a DELETE."""
-    tree, statement = run.statement.tree, run.statement
-    refs, target = _targeted(run, tree.this)
-    origin = origin_of(statement, refs, target.pinned.name, tree.this, target.pinned.schema)
+    tree = run.statement.tree
+    refs, target = targeted(run, tree.this)
+    origin = origin_of(run, refs, target.pinned.name, tree.this, target.pinned.schema)
     tables = registered(run, refs, target)
     rename_tables(refs, list(tables), tree)
     distinct = f"DISTINCT {', '.join(target.selected())}"
-    found = _matching(run, [distinct], tables)
+    found = run.generated(_matching(run, [distinct]), tables)
     if not found.num_rows:
         return done(f"0 rows of {target.pinned.name} deleted")
     nothing = target.pinned.table.arrow_schema.empty_table()
@@ -68,8 +78,10 @@ def truncate(run: StatementExecution) -> Result:
     """Carry out a TRUNCATE: the table is empty, its past stays."""
     nodes = run.statement.tree.expressions
     pins = [run.names.pin(node) for node in nodes]
+    text, recipe = recipe_of(run)
     for pinned in pins:
-        snapshot = pinned.table.overwrite(pinned.table.arrow_schema.empty_table())
+        origin = Origin(run_id=str(uuid.uuid4()), job=JOB, sql=text, recipe=recipe)
+        snapshot = pinned.table.overwrite(pinned.table.arrow_schema.empty_table(), origin=origin)
     return done(f"{', '.join(str(pinned.name) for pinned in pins)} truncated", snapshot_id=snapshot.snapshot_id)
 
 
@@ -106,7 +118,8 @@ def registered(run: StatementExecution, refs: list[TableRef], target: Target) ->
     return tables
 
 
-def _targeted(run: StatementExecution, node: Node) -> tuple[list[TableRef], Target]:
+def targeted(run: StatementExecution, node: Node) -> tuple[list[TableRef], Target]:
+    """The tables of an UPDATE or DELETE, and that which it changes."""
     if not isinstance(node, exp.Table):  # DELETE without FROM
         statement = run.statement
         raise unknown_statement(statement.tokens, statement.source) or statement.error(
@@ -120,8 +133,8 @@ def _targeted(run: StatementExecution, node: Node) -> tuple[list[TableRef], Targ
     raise run.statement.error("this is not a table that can be changed", node)
 
 
-def _matching(run: StatementExecution, columns: list[str], tables: dict[str, Any]) -> pa.Table:
-    """Columns of the target's rows that satisfy the condition, joined with FROM or USING."""
+def _matching(run: StatementExecution, columns: list[str]) -> str:
+    """The query of columns of the target's rows that satisfy the condition, joined with FROM or USING."""
     tree = run.statement.tree
     source = tree.args.get("from_")
     others = [source.this] if source is not None else tree.args.get("using") or ()
@@ -129,8 +142,7 @@ def _matching(run: StatementExecution, columns: list[str], tables: dict[str, Any
     where = tree.args.get("where")
     clause = f"{tree.args['with_'].sql(dialect=DIALECT)} " if tree.args.get("with_") else ""
     text = f"{clause}SELECT {', '.join(columns)} FROM {', '.join(froms)}"
-    text += f" {where.sql(dialect=DIALECT)}" if where is not None else ""
-    return run.generated(text, tables)
+    return text + (f" {where.sql(dialect=DIALECT)}" if where is not None else "")
 
 
 def _told(verb: str, target: Target, rows: int, snapshot_id: int) -> Result:

@@ -16,7 +16,7 @@ from headwater.lake.tables.state import TableState
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.model.schema import Schema
 from headwater.query.parse import Node, SqlStatement, TimeTravel
-from headwater.text import Span, nearest, suggest
+from headwater.text import Source, Span, nearest, suggest
 
 SYSTEM_MARK = "$"
 
@@ -175,6 +175,11 @@ def bounds(node: Node) -> tuple[int, int]:
     """Return where the name of a table begins and ends in the text."""
     parts = [part for part in (node.args.get("db"), node.this) if part is not None]
     return parts[0].meta["start"], parts[-1].meta["end"] + 1
+
+
+def moment_of(ref: TableRef, source: Source) -> str:
+    """The clause of time travel after the name of a table, as it was written; empty without one."""
+    return " ".join(source.text[bounds(ref.node)[1] : ref.span.end].split())
 
 
 def _follows(text: str, end: int, version: TimeTravel) -> bool:

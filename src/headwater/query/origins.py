@@ -11,8 +11,10 @@ from headwater.lake.tables.names import TableIdentifier
 from headwater.model.edges import Edge
 from headwater.model.schema import Schema
 from headwater.query.edits import Edit, apply_edits
-from headwater.query.names import TableRef, bounds
+from headwater.query.names import TableRef, bounds, moment_of
 from headwater.query.parse import DIALECT, Node, SqlStatement
+from headwater.query.recipes import recipe_of
+from headwater.query.select import StatementExecution
 from headwater.text import Source
 
 if TYPE_CHECKING:
@@ -24,14 +26,20 @@ WHOLE = "*"
 
 
 def origin_of(
-    statement: SqlStatement, refs: list[TableRef], target: TableIdentifier, target_node: Node, schema: Schema
+    run: StatementExecution, refs: list[TableRef], target: TableIdentifier, target_node: Node, schema: Schema
 ) -> Origin:
     """The origin of the snapshot that a statement makes in `target`, whose columns are those of `schema`."""
-    lineage = _lineage(statement, refs, (target, target_node), schema)
+    lineage = _lineage(run.statement, refs, (target, target_node), schema)
     edges = lineage.edges if lineage is not None else ()
     columns = tuple(dict.fromkeys(_column(edge) for edge in edges))
+    text, recipe = recipe_of(run)
     return Origin(
-        run_id=str(uuid.uuid4()), job=JOB, sql=statement.text, inputs=tuple(_inputs(refs, edges)), columns=columns
+        run_id=str(uuid.uuid4()),
+        job=JOB,
+        sql=text,
+        inputs=tuple(_inputs(run.statement, refs, edges)),
+        columns=columns,
+        recipe=recipe,
     )
 
 
@@ -76,19 +84,21 @@ def _column(edge: Edge) -> ColumnOrigin:
     )
 
 
-def _inputs(refs: list[TableRef], edges: tuple[Edge, ...]) -> list[InputVersion]:
+def _inputs(statement: SqlStatement, refs: list[TableRef], edges: tuple[Edge, ...]) -> list[InputVersion]:
     read: dict[str, dict[str, None]] = {}
     for edge in edges:
         if edge.source.column is not None:
             read.setdefault(str(edge.source.table), {})[edge.source.column] = None
-    found: dict[tuple[str, int], InputVersion] = {}
+    found: dict[tuple[str, str], InputVersion] = {}
     for ref in refs:
         name = str(ref.pinned.name) + (f"${ref.system}" if ref.system else "")
         id = ref.pinned.state.snapshot_id
-        found[name, id] = InputVersion(
+        moment = moment_of(ref, statement.source)
+        found[name, moment] = InputVersion(
             dataset=name,
             snapshot_id=id,
             table_uuid=ref.pinned.table.store.table_uuid,
             columns=tuple(read.get(name, ())),
+            moment=moment or None,
         )
     return list(found.values())

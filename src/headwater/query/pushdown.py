@@ -19,8 +19,9 @@ from headwater.lake.engine.predicates import Compare, In, IsNull, Predicate, Sta
 from headwater.lake.engine.types import EXACT
 from headwater.model.schema import Field
 from headwater.model.types import BOOLEAN, DATE, DOUBLE, INTEGERS, STRING, TIMESTAMP, Decimal
-from headwater.query.names import TableRef
+from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import Node
+from headwater.text import Span
 
 Evaluate = Callable[[Node], Any]
 """The value of a constant expression, None if it has none that can be told."""
@@ -47,6 +48,12 @@ def pushed_predicates(refs: list[TableRef], evaluate: Evaluate) -> dict[int, tup
             found = _predicates(select.args["where"].this, ref, scope, evaluate, filled)
             pushed[index] = tuple(found)
     return pushed
+
+
+def scan_predicates(condition: Node, pinned: Pinned, evaluate: Evaluate) -> tuple[Predicate, ...]:
+    """The predicates of a condition on the columns of one table, which all of its rows that matter meet."""
+    ref = TableRef(exp.to_table("t"), Span(0, 0, 1, 1), pinned)
+    return tuple(_predicates(condition, ref, [ref], evaluate, filled=False))
 
 
 def exact_predicates(ref: TableRef, evaluate: Evaluate) -> tuple[Predicate, ...] | None:

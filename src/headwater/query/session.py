@@ -116,7 +116,7 @@ class Session:
         try:
             return self._retried(statement, parameters)
         except NotFoundError:
-            expanded = expand_views(statement, Names(self.warehouse, self.database, statement, self._tables))
+            expanded = expand_views(statement, self._names(statement))
             if expanded is None:
                 raise
         if depth == _DEEPEST:
@@ -133,7 +133,7 @@ class Session:
             fresh = statement
             if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
-            names = Names(self.warehouse, self.database, fresh, self._tables)
+            names = self._names(fresh)
             try:
                 return self._dispatch(StatementExecution(names, self._engine, self._cache, fresh, parameters))
             except (CommitConflictError, NotFoundError) as err:
@@ -141,6 +141,14 @@ class Session:
                 if lost or attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
+
+    def _names(self, statement: SqlStatement) -> Names:
+        """The tables that a statement may name; a session that runs a recipe again has other ones."""
+        return Names(self.warehouse, self.database, statement, self._tables)
+
+    def execution(self, statement: SqlStatement, parameters: Any = None) -> StatementExecution:
+        """The context of one statement, for callers that take its parts apart."""
+        return StatementExecution(self._names(statement), self._engine, self._cache, statement, parameters)
 
     def _dispatch(self, run: StatementExecution) -> Result:
         tree, statement = run.statement.tree, run.statement

@@ -180,6 +180,44 @@ def lineage(pinned: Pinned) -> pa.Table:
     return _table(columns, rows)
 
 
+def recipes(pinned: Pinned) -> pa.Table:
+    """Return how each snapshot can be made again: the text, its engine, the states it read, or why it cannot."""
+    columns = {
+        "snapshot_id": pa.int64(),
+        "commit_time": _TIME,
+        "operation": pa.string(),
+        "base": pa.int64(),
+        "engine": pa.string(),
+        "sql": pa.string(),
+        "database": pa.string(),
+        "settings": pa.string(),
+        "parameters": pa.string(),
+        "inputs": _TEXTS,
+        "files": _TEXTS,
+        "reason": pa.string(),
+        "job": pa.string(),
+        "run_id": pa.string(),
+    }
+    return _table(columns, (_recipe_row(each) for each in _up_to(pinned) if each.origin is not None))
+
+
+def _recipe_row(snapshot: Snapshot) -> tuple[Any, ...]:
+    origin = snapshot.origin
+    assert origin is not None
+    recipe, told = origin.recipe, "its program kept no recipe"
+    settings = msgspec.json.encode(recipe.settings).decode() if recipe and recipe.settings else None
+    given = recipe.parameters if recipe else None
+    return (
+        *(snapshot.snapshot_id, snapshot.timestamp, snapshot.operation.value, snapshot.snapshot_id - 1 or None),
+        *(recipe.engine if recipe else None, recipe.sql if recipe and recipe.sql else origin.sql),
+        *(recipe.database if recipe else None, settings),
+        None if given is None else msgspec.json.encode(given).decode(),
+        [f"{each.dataset}@{each.snapshot_id}" for each in origin.inputs],
+        [each.path for each in recipe.files] if recipe else [],
+        *(recipe.reason if recipe else told, origin.job, origin.run_id),
+    )
+
+
 def _up_to(pinned: Pinned) -> list[Snapshot]:
     """The snapshots that are kept, up to the one that is looked at."""
     if pinned.snapshot is None:
@@ -197,6 +235,7 @@ SYSTEM_TABLES: dict[str, Callable[[Pinned], pa.Table]] = {
     "options": options,
     "audit_log": audit_log,
     "lineage": lineage,
+    "recipes": recipes,
 }
 
 

@@ -45,6 +45,7 @@ class InputVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
     snapshot_id: int | None = None
     table_uuid: str | None = None  # a table that is replaced is another one, whose snapshots begin with 1 again
     columns: tuple[str, ...] = ()
+    moment: str | None = None  # the clause of time travel that named the state, as it was written
 
 
 class ColumnOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -57,6 +58,27 @@ class ColumnOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
     expression: str | None = None
 
 
+class FileVersion(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file outside of the lake that a run read: its size and time tell whether it has changed since."""
+
+    path: str
+    size: int
+    modified: int  # nanoseconds since 1970
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The rest of what it takes to run a commit's query again, besides the states that it read."""
+
+    engine: str  # "duckdb" or "spark": whose SQL it is
+    version: int = 1
+    sql: str | None = None  # None: the text of the origin
+    database: str | None = None  # of names without one
+    settings: dict[str, str] = {}  # of the session, that change what the text means
+    parameters: tuple[str | int | float | bool | None, ...] | dict[str, str | int | float | bool | None] | None = None
+    files: tuple[FileVersion, ...] = ()
+    reason: str | None = None  # why it cannot be run again
+
+
 class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The inputs that a snapshot was made from."""
 
@@ -65,6 +87,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     sql: str | None = None
     inputs: tuple[InputVersion, ...] = ()
     columns: tuple[ColumnOrigin, ...] = ()
+    recipe: Recipe | None = None  # None: not made by a query, or by a version that kept none
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -1,0 +1,92 @@
+"""`headwater replay | why | bisect`: the past of a table, asked by its recipes."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headwater.cli.lake_tables import open_warehouse
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json
+from headwater.errors import UsageError
+
+if TYPE_CHECKING:
+    from headwater.lake.tables import Warehouse
+    from headwater.provenance.replay import Replay
+
+_SHOWN = 5  # rows that differ
+
+
+def split_moment(table: str) -> tuple[str, Any]:
+    """The name and the moment of `TABLE[@MOMENT]`; `-1` counts back from the newest."""
+    name, _, moment = table.partition("@")
+    return name, None if not moment else f"@{moment}" if moment.startswith("-") else moment
+
+
+@command("replay", examples=("headwater replay gold.revenue", "headwater replay gold.revenue@3 --deep --json"))
+@click.argument("table", metavar="TABLE[@MOMENT]")
+@click.option("--deep", is_flag=True, help="Also run the recipes of the inputs again, and of theirs.")
+@click.option(
+    "--as-table", "kept", metavar="DATABASE.TABLE", help="Keep the rows that the recipe gives in a new table."
+)
+@click.pass_obj
+def replay(flags: Flags, table: str, deep: bool, kept: str | None) -> int:
+    """Run the query that made a snapshot again, on the states that it read, and compare the rows.
+
+    Exit code 1 when a row differs, or the query cannot be run again: the reasons are shown.
+    """
+    from headwater.provenance.replay import replay as run_again
+
+    name, moment = split_moment(table)
+    warehouse = open_warehouse(flags)
+    found = run_again(warehouse, name, moment, deep=deep)
+    if kept is not None:
+        _keep(warehouse, name, moment, kept)
+    if flags.json:
+        print_json([_replay_json(each) for each in found])
+    else:
+        for each in found:
+            _say_replay(each)
+    return 0 if all(each.identical for each in found) else 1
+
+
+def _keep(warehouse: "Warehouse", name: str, moment: Any, kept: str) -> None:
+    from headwater.provenance.commits import find_commit
+    from headwater.provenance.replay import replay_rows
+
+    if warehouse.has_table(kept):
+        raise UsageError(f"there is a table {kept} already", hint="name one that is not there")
+    commit = find_commit(warehouse, name, moment)
+    rows = replay_rows(warehouse, commit)
+    schema = commit.table.store.shape(commit.snapshot.schema_id).schema
+    warehouse.create_database(kept.rpartition(".")[0] or "default", if_not_exists=True)
+    warehouse.create_table(kept, schema).write(rows)
+
+
+def _replay_json(each: "Replay") -> dict[str, Any]:
+    return {**dataclasses.asdict(each), "identical": each.identical}
+
+
+def _say_replay(each: "Replay") -> None:
+    version, compared = f"{each.dataset}@{each.snapshot_id}", each.comparison
+    if compared is None:
+        click.echo(f"{version}  cannot be told: {each.reasons[0]}")
+        if each.hint:
+            click.echo(f"  {each.hint}")
+        return
+    if compared.identical:
+        click.echo(f"{version}  identical: {compared.rows:,} rows, content {compared.content}")
+        return
+    click.echo(
+        f"{version}  {compared.different:,} rows differ: {compared.rows:,} kept, {compared.replayed_rows:,} replayed"
+    )
+    for row in compared.shown[:_SHOWN]:
+        if row.kept is None:
+            click.echo(f"  only replayed  {row.replayed}")
+        elif row.replayed is None:
+            click.echo(f"  only kept      {row.kept}")
+        else:
+            changed = ", ".join(f"{name}: {row.kept[name]!r} → {row.replayed[name]!r}" for name in row.columns)
+            click.echo(f"  differs        {changed}   in {row.kept}")
+    for reason in each.reasons:
+        click.echo(f"  it may, since {reason}")

@@ -1,0 +1,144 @@
+"""A session that carries out the statement of a commit again: its inputs are the states that the commit read, and
+what it writes goes to a table of its own in memory."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from headwater.errors import CannotTellError, HeadwaterError
+from headwater.files import MemoryFiles
+from headwater.lake.metadata.snapshot import InputVersion
+from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.names import TableIdentifier
+from headwater.lake.tables.warehouse import KnownTables
+from headwater.provenance.commits import Commit, Versions, pinned_input
+from headwater.query.names import Names, Pinned
+from headwater.query.parse import Node, SqlStatement, TimeTravel, parse_statements
+from headwater.query.session import Session
+from headwater.text import Source
+
+
+@dataclass
+class PinnedNames(Names):
+    """The tables of a statement as a commit read them; the table that it wrote is the one in memory."""
+
+    commit: Commit = field(kw_only=True)
+    lake: Warehouse = field(kw_only=True)
+    versions: Versions = field(kw_only=True)
+
+    def table_name(self, node: Node) -> TableIdentifier:
+        """The name of a table that the commit read or wrote, whatever its case; Spark's names have a catalog."""
+        database = node.args.get("db")
+        wanted = TableIdentifier(database.name if database else self.database, node.name)
+        known = [self.commit.table.name, *(_identifier(each.dataset) for each in self.commit.origin.inputs)]
+        return next((each for each in known if str(each).casefold() == str(wanted).casefold()), wanted)
+
+    def _pinned(self, name: TableIdentifier, version: TimeTravel | None) -> Pinned:
+        if version is None and name == self.commit.table.name and self.warehouse.has_table(name):
+            table = self.warehouse.table(name)
+            return Pinned(table, table.store.latest())
+        return pinned_input(self.lake, self._read(name, version), self.commit.snapshot.timestamp, self.versions)
+
+    def _read(self, name: TableIdentifier, version: TimeTravel | None) -> InputVersion:
+        """The state of a table that the commit read. RAISES: CannotTellError when it is not known."""
+        moment = "" if version is None else " ".join(self.statement.source.text[version.start : version.end].split())
+        for each in self.commit.origin.inputs:
+            if _identifier(each.dataset) == name and (each.moment or "") == moment:
+                return each
+        if name == self.commit.table.name and not moment:
+            return InputVersion(dataset=str(name), snapshot_id=self.commit.base or 0)
+        raise CannotTellError(f"which state of {name} {self.commit} read is not known")
+
+    def are_outdated(self) -> bool:
+        return False
+
+
+def _identifier(dataset: str) -> TableIdentifier:
+    database, _, table = dataset.partition("$")[0].rpartition(".")
+    return TableIdentifier(database, table)
+
+
+class RecipeSession(Session):
+    """A session on the states that one commit read; `versions` are read in place of some."""
+
+    def __init__(self, lake: Warehouse, commit: Commit, versions: Versions | None = None) -> None:
+        scratch = Warehouse(MemoryFiles())
+        super().__init__(scratch, database=commit.recipe.database or "default")
+        self.lake, self.commit, self.versions = lake, commit, versions or {}
+        self.statement = read_statement(commit)
+        scratch.create_database(commit.table.name.database, if_not_exists=True)
+
+    def _names(self, statement: SqlStatement) -> Names:
+        return PinnedNames(
+            *(self.warehouse, self.database, statement, KnownTables(self.warehouse)),
+            commit=self.commit,
+            lake=self.lake,
+            versions=self.versions,
+        )
+
+    def again(self) -> Table:
+        """Carry out the statement on the state that the commit changed, and return the table as it then is.
+        RAISES: CannotTellError when a state that was read is gone, or the statement does not run any more."""
+        commit, name = self.commit, self.commit.table.name
+        if not isinstance(self.statement.tree, exp.Create):
+            self.put_base()
+        try:
+            self._carried_out(self.statement, commit.recipe.parameters)
+        except CannotTellError:
+            raise
+        except HeadwaterError as err:
+            raise CannotTellError(f"the statement of {commit} does not run any more: {err.message}") from err
+        return self.warehouse.table(name)
+
+    def put_base(self) -> Table:
+        """The table in memory with the rows that it had before the commit."""
+        commit = self.commit
+        store = commit.table.store
+        schema = store.shape(commit.snapshot.schema_id).schema
+        table = self.warehouse.create_table(commit.table.name, schema)
+        base = self.versions.get(str(commit.table.name), commit.base)
+        reads_itself = any(each.dataset == str(commit.table.name) for each in commit.origin.inputs)
+        unneeded = not reads_itself and _replaces_all(self.statement.tree, bool(schema.partition_keys))
+        if base is not None and not unneeded:
+            read = InputVersion(dataset=str(commit.table.name), snapshot_id=base)
+            state = pinned_input(self.lake, read, commit.snapshot.timestamp)
+            rows = commit.table.to_arrow(at=state.state.snapshot_id)
+            table.write(rows.select([name for name in schema.names if name in rows.column_names]))
+        return table
+
+
+def _replaces_all(tree: Node, partitioned: bool) -> bool:
+    """Return whether a statement leaves nothing of the table as it was."""
+    overwrites = isinstance(tree, exp.Insert) and bool(tree.args.get("overwrite"))
+    return isinstance(tree, exp.TruncateTable) or (overwrites and not partitioned)
+
+
+def read_statement(commit: Commit) -> SqlStatement:
+    """The statement of a commit, in DuckDB's dialect.
+    RAISES: CannotTellError when it is not one statement that can be read."""
+    text = commit.text
+    try:
+        if commit.recipe.engine == "spark":
+            text = from_spark(text)
+        found = list(parse_statements(Source(text)))
+    except (HeadwaterError, SqlglotError) as err:
+        why = err.message if isinstance(err, HeadwaterError) else str(err).splitlines()[0]
+        raise CannotTellError(f"the statement of {commit} cannot be read: {why}") from err
+    if len(found) != 1:
+        raise CannotTellError(f"{commit} was not made by one statement")
+    return found[0]
+
+
+def from_spark(text: str) -> str:
+    """A statement of Spark in DuckDB's dialect, its tables named without their catalog."""
+    tree: Any = sqlglot.parse_one(text, read="spark")
+    for node in tree.find_all(exp.Table):
+        node.set("catalog", None)
+    for column in tree.find_all(exp.Column):
+        column.set("catalog", None)
+    if isinstance(tree, exp.Create):
+        tree.set("properties", None)  # where and how Spark keeps a table changes none of its rows
+    return str(tree.sql(dialect="duckdb"))

@@ -1,0 +1,256 @@
+"""`why`: the rows behind a row, hop by hop, down to the commits that brought rows in from outside.
+
+A hop asks one commit for some rows of its table: which rows of the states that it read are they made of, and which of
+them were there before it. The answer is checked: the query of the commit over these rows alone must give the rows.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.errors import CannotTellError, NotFoundError, UsageError
+from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.tables import Warehouse
+from headwater.lake.tables.time_travel import At
+from headwater.provenance.commits import Commit, find_commit
+from headwater.provenance.files import Lines, lines_of
+from headwater.provenance.matching import condition_of, matched_by, without
+from headwater.provenance.new_rows import NewRows, new_rows, only_rows
+from headwater.provenance.sessions import RecipeSession
+from headwater.provenance.tagging import fetch_rows, run_tagged, tag_rows, tags_of
+from headwater.query.parse import quoted
+from headwater.query.session import connect
+
+MOST_COMMITS = 10_000
+Columns = frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class InputRows:
+    """Rows of one state of a table."""
+
+    dataset: str
+    snapshot_id: int
+    rows: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Rows of a table that one commit made, and the rows that it made them of."""
+
+    dataset: str
+    snapshot_id: int
+    rows: pa.Table
+    operation: str
+    job: str | None = None
+    run: str | None = None
+    time: int = 0  # milliseconds since 1970
+    sql: str | None = None
+    inputs: tuple[InputRows, ...] = ()
+    absent: tuple[str, ...] = ()  # what is not there, and decided
+    lines: tuple[Lines, ...] = ()  # of files outside of the lake
+    verified: bool | None = None  # the query over these rows alone gives the rows; None: there was nothing to check
+    reason: str | None = None  # why no more can be told
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether the rows came from outside: no commit before this one had them."""
+        return not self.inputs and self.reason is None
+
+
+@dataclass
+class _Walk:
+    warehouse: Warehouse
+    hops: list[Hop] = field(default_factory=list)
+    queue: list[tuple[str, int, pa.Table, Columns]] = field(default_factory=list)
+    seen: dict[tuple[str, int], pa.Table] = field(default_factory=dict)
+
+
+def why_rows(
+    warehouse: Warehouse,
+    table: str,
+    at: At | None = None,
+    *,
+    where: str,
+    column: str | None = None,
+    deep: bool = True,
+) -> list[Hop]:
+    """The rows behind the rows of a table for which a predicate holds, the commit that made them first.
+
+    `column` leaves out rows that neither make nor decide its value; without `deep`, only one hop is told.
+    RAISES: NotFoundError for a table or moment that is not there, UsageError when no row meets the predicate,
+    SqlError for a predicate that is none."""
+    source = warehouse.table(table)
+    snapshot = source.snapshot(at)
+    if snapshot is None:
+        raise NotFoundError(f"{table} has no snapshot yet")
+    if column is not None and column.casefold() not in [name.casefold() for name in source.schema.names]:
+        raise UsageError(f"`{column}` is not a column of {table}", hint=f"columns: {', '.join(source.schema.names)}")
+    version = f"{quoted(source.name.database)}.{quoted(source.name.table)} VERSION AS OF {snapshot.snapshot_id}"
+    with connect(warehouse) as session:
+        rows = session.sql(f"SELECT * FROM {version} WHERE {where}").to_arrow()
+    if not rows.num_rows:
+        raise UsageError(f"no row of {source.name}@{snapshot.snapshot_id} meets {where}")
+    walk = _Walk(warehouse)
+    columns = None if column is None else frozenset((column.casefold(),))
+    walk.queue.append((str(source.name), snapshot.snapshot_id, rows, columns))
+    for dataset, id, wanted, asked in walk.queue:
+        fresh = _fresh(walk, dataset, id, wanted)
+        if fresh.num_rows:
+            _follow(walk, dataset, id, fresh, asked)
+        if not deep:
+            break
+    return walk.hops
+
+
+def _fresh(walk: _Walk, dataset: str, id: int, wanted: pa.Table) -> pa.Table:
+    """The rows that were not asked for before."""
+    known = walk.seen.get((dataset, id))
+    fresh = wanted if known is None else without(wanted, known, tuple(wanted.column_names))
+    walk.seen[dataset, id] = wanted if known is None else pa.concat_tables([known, fresh])
+    return fresh
+
+
+def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns) -> None:
+    """Tell which commits of a table made some of its rows, newest first."""
+    number: int | None = id
+    for _ in range(MOST_COMMITS):
+        try:
+            commit = find_commit(walk.warehouse, dataset, number)
+        except (NotFoundError, CannotTellError):
+            told = f"{dataset}@{number} has expired; `headwater lake tag` keeps a snapshot"
+            walk.hops.append(Hop(dataset, number or 0, wanted, "expired", reason=told))
+            return
+        if commit.snapshot.operation is Operation.ROLLBACK:
+            number = commit.origin.inputs[0].snapshot_id
+            continue
+        try:
+            hop, rest = _hop(walk.warehouse, commit, wanted, asked)
+        except CannotTellError as err:
+            hop, rest = _told(commit, wanted, reason=err.message), wanted.slice(0, 0)
+        if hop is not None:
+            walk.hops.append(hop)
+            for each in hop.inputs:
+                walk.queue.append((each.dataset, each.snapshot_id, each.rows, _asked(commit, each, asked)))
+        number = commit.base
+        if not rest.num_rows:
+            return
+        wanted = rest
+        if number is None:
+            walk.hops.append(_told(commit, rest, reason=f"the recipe of {commit} does not give these rows"))
+            return
+    raise CannotTellError(f"the rows are older than {MOST_COMMITS} commits of {dataset}")
+
+
+def _asked(commit: Commit, read: InputRows, asked: Columns) -> Columns:
+    """The columns of an input that matter for some columns of a table, by the lineage of the commit."""
+    if asked is None:
+        return None
+    edges = [each for each in commit.origin.columns if each.dataset == read.dataset]
+    found = {each.source.casefold() for each in edges if each.column == "*" or each.column.casefold() in asked}
+    return frozenset(found - {"*"}) or None
+
+
+def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns) -> tuple[Hop | None, pa.Table]:
+    """The rows that a commit made, if it made some of those wanted, and the others, which were there before."""
+    if commit.origin.recipe is None:
+        return _by_hand(warehouse, commit, wanted)
+    key = commit.table.store.shape(commit.snapshot.schema_id).schema.primary_keys
+    with RecipeSession(warehouse, commit) as session:
+        new = new_rows(session)
+        if new is None:
+            return None, wanted
+        wanted = _as_then(wanted, commit)
+        names = tuple(key) or new.columns
+        tagged = tag_rows(new, asked)
+        found = run_tagged(new, tagged, condition_of(wanted, names), {"#wanted": wanted.select(list(names))})
+        if not found.num_rows:
+            return None, wanted
+        rest = without(wanted, found, names)
+        made = matched_by(wanted, found, names)
+        identities, notes = tags_of(found)
+        inputs, kept = [], {}
+        for name, source in tagged.sources.items():
+            rows = fetch_rows(new, tagged, name, identities.get(source.number, []))
+            kept[name] = rows if source.hidden is None else rows.drop_columns([source.hidden])
+            plain = rows.select([each for each in rows.column_names if each in new.pins[name].schema.names])
+            if rows.num_rows:
+                inputs.append(InputRows(str(new.pins[name].name), new.pins[name].state.snapshot_id, plain))
+        verified = None if asked is not None else _gives(new, kept, made, names)
+        absent = tuple(tagged.notes[at] for at in notes)
+        hop = _told(commit, made, inputs=_joined(inputs), absent=absent, verified=verified)
+        return _with_lines(hop, commit, made), rest
+
+
+def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table, names: tuple[str, ...]) -> bool:
+    """Return whether the query over some rows alone gives rows that were made."""
+    given = new.run.generated(new.text, only_rows(new, kept)).rename_columns(list(new.columns))
+    every = tuple(name for name in new.columns if name in made.column_names)
+    return not without(made, given, every).num_rows
+
+
+def _joined(inputs: list[InputRows]) -> tuple[InputRows, ...]:
+    """Inputs with the rows of one state together, whatever the places that the query names it at."""
+    found: dict[tuple[str, int], pa.Table] = {}
+    for each in inputs:
+        version = each.dataset, each.snapshot_id
+        known = found.get(version)
+        fresh = each.rows if known is None else without(each.rows, known, tuple(each.rows.column_names))
+        found[version] = fresh if known is None else pa.concat_tables([known, fresh])
+    return tuple(InputRows(*version, rows) for version, rows in found.items())
+
+
+def _as_then(wanted: pa.Table, commit: Commit) -> pa.Table:
+    """Rows with the columns that the table had when a commit wrote it: those added since are left out."""
+    known = commit.table.store.shape(commit.snapshot.schema_id).schema
+    latest = {field.id: field.name for schema in commit.table.schemas() for field in schema.fields}
+    names = {latest.get(field.id, field.name): field.name for field in known.fields}
+    names |= {field.name: field.name for field in known.fields}
+    kept = [name for name in wanted.column_names if name in names]
+    return wanted.select(kept).rename_columns([names[name] for name in kept])
+
+
+def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Hop | None, pa.Table]:
+    """The rows that a commit without a recipe brought: those that the state before it does not have."""
+    if commit.base is None or commit.snapshot.operation is Operation.OVERWRITE:
+        return _with_lines(_told(commit, wanted), commit, wanted), wanted.slice(0, 0)
+    try:
+        before = commit.table.to_arrow(at=commit.base)
+    except NotFoundError:
+        return _told(commit, wanted, reason=f"{commit.table.name}@{commit.base} has expired"), wanted.slice(0, 0)
+    names = tuple(name for name in wanted.column_names if name in before.column_names)
+    made = without(wanted, before, names)
+    rest = matched_by(wanted, before, names)
+    return (_with_lines(_told(commit, made), commit, made) if made.num_rows else None), rest
+
+
+def _with_lines(hop: Hop, commit: Commit, made: pa.Table) -> Hop:
+    lines = tuple(lines_of(commit, made))
+    return hop if not lines else Hop(**{**_fields(hop), "lines": lines})
+
+
+def _fields(hop: Hop) -> dict[str, Any]:
+    return {name: getattr(hop, name) for name in hop.__slots__}
+
+
+def _told(commit: Commit, rows: pa.Table, **more: Any) -> Hop:
+    snapshot, origin = commit.snapshot, commit.origin
+    sql = (origin.recipe.sql if origin.recipe is not None else None) or origin.sql
+    return Hop(
+        *(str(commit.table.name), snapshot.snapshot_id, rows, snapshot.operation.value),
+        job=origin.job or snapshot.commit_user,
+        run=origin.run_id,
+        time=snapshot.timestamp,
+        sql=sql,
+        **more,
+    )
+
+
+def first_hop(warehouse: Warehouse, commit: Commit, rows: pa.Table) -> Hop:
+    """The rows behind some rows that a commit made, one hop down.
+    RAISES: CannotTellError when that cannot be told."""
+    hop, rest = _hop(warehouse, commit, rows, None)
+    if hop is None or rest.num_rows:
+        raise CannotTellError(f"the recipe of {commit} does not give these rows")
+    return hop

@@ -1,0 +1,125 @@
+"""The rows that `why` reports, checked by brute force in a DuckDB of its own.
+
+*Sufficient*: the query over the reported rows alone gives the row. *Complete*: a row that is not reported can be
+deleted from all of the input and the row stays; asked only where nothing was decided by absence. *Tight*: a row that
+is reported belongs to some smallest set that gives the row; asked of queries without aggregates, windows and OFFSET,
+whose rows are made of all of a group, also of those that happen to change nothing (a zero in a sum), and without
+tables that stand twice and values that may not matter."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import duckdb
+import pyarrow as pa
+
+from headwater.errors import CannotTellError
+from headwater.provenance.commits import find_commit
+from headwater.provenance.matching import matched_by
+from headwater.provenance.why import first_hop
+
+_OF_GROUPS = re.compile(
+    r"\b(group by|over|offset|distinct on|qualify|limit)\b|(sum|count|max|min|avg|list|any_value|"
+    r"string_agg|first|last|bool_\w+|arg_\w+|mode|median|quantile\w*|stddev\w*|array_agg)\(",
+    re.I,
+)
+
+
+_NOT_TIGHT = re.compile(r"\b(left|right|full|case|coalesce|nullif|exists|pivot|unpivot)\b", re.I)
+
+
+def _names_once(query):
+    """Return whether no table stands twice: of two uses of one row, one may make the other needless."""
+    return all(len(re.findall(rf"\b{name} AS", query)) <= 1 for name in "tuw")
+
+
+@dataclass
+class Verdicts:
+    """What became of the rows that were asked about."""
+
+    told: int = 0
+    refused: Counter = field(default_factory=Counter)
+    wrong: list = field(default_factory=list)
+    alternatives: int = 0
+    tight: int = 0
+
+
+class Peer:
+    """A DuckDB with the input tables, each row with a number."""
+
+    def __init__(self, tables):
+        self.tables = tables
+        self.run = duckdb.connect()
+
+    def gives(self, query, kept, row):
+        """Return whether the query over some rows of each table, by number, gives the row."""
+        for name, table in self.tables.items():
+            self.run.register(name, table.take(pa.array(sorted(kept[name]), pa.int64())))
+        try:
+            found = self.run.sql(query).to_arrow_table()
+        except duckdb.Error:
+            return False
+        found = found.rename_columns(row.column_names)
+        return matched_by(row, found.cast(row.schema), tuple(row.column_names)).num_rows > 0
+
+
+def positions(table, rows):
+    """The numbers of rows of a table, one for each that is reported; equal rows are taken in order."""
+    places = {}
+    for at, row in enumerate(map(repr, table.to_pylist())):
+        places.setdefault(row, []).append(at)
+    return {places[row].pop(0) for row in map(repr, rows.to_pylist())}
+
+
+def check(session, query, name, peer, chance, verdicts, *, rows=5, brute=False):
+    """Make a table of a query, ask for the rows behind some of its rows, and check what is told."""
+    session.sql(f"CREATE OR REPLACE TABLE {name} AS {query}")
+    commit = find_commit(session.warehouse, f"default.{name}")
+    made = commit.table.to_arrow()
+    for at in chance.sample(range(made.num_rows), min(rows, made.num_rows)):
+        row = made.slice(at, 1)
+        try:
+            hop = first_hop(session.warehouse, commit, row)
+        except CannotTellError as err:
+            verdicts.refused[re.sub(r"[`'\"].*", "…", err.message)] += 1
+            continue
+        _judge(query, peer, hop, row, verdicts, brute=brute)
+
+
+def _judge(query, peer, hop, row, verdicts, *, brute):
+    reported = {name: set() for name in peer.tables}
+    for each in hop.inputs:
+        name = each.dataset.rpartition(".")[2]
+        reported[name] |= positions(peer.tables[name], each.rows)
+    told = {name: sorted(places) for name, places in reported.items()}
+    if not peer.gives(query, reported, row):
+        if hop.verified is not False:
+            verdicts.wrong.append(("not sufficient", query, row.to_pylist(), told))
+        else:
+            verdicts.refused["not sufficient, and said so"] += 1
+        return
+    verdicts.told += 1
+    if not brute:
+        return
+    every = {name: set(range(table.num_rows)) for name, table in peer.tables.items()}
+    for name, places in every.items() if not hop.absent else ():
+        for place in places - reported[name]:
+            if not peer.gives(query, every | {name: places - {place}}, row):
+                verdicts.wrong.append(("not complete", query, row.to_pylist(), told, (name, place)))
+    if not _OF_GROUPS.search(query) and not _NOT_TIGHT.search(query) and _names_once(query):
+        for name, places in reported.items():
+            for place in places:
+                _check_tight(query, peer, reported, (name, place), row, verdicts)
+
+
+def _check_tight(query, peer, reported, one, row, verdicts):
+    """Leave out reported rows, this one last: it must stay in what is then left."""
+    kept = {name: set(places) for name, places in reported.items()}
+    for name, place in [*((n, p) for n, ps in reported.items() for p in ps if (n, p) != one), one]:
+        kept[name].discard(place)
+        if not peer.gives(query, kept, row):
+            kept[name].add(place)
+    if one[1] in kept[one[0]]:
+        verdicts.tight += 1
+    else:
+        verdicts.wrong.append(("not minimal", query, row.to_pylist(), one))
