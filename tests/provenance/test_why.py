@@ -2,10 +2,12 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 
 from headwater.cli.main import run
 from headwater.errors import UsageError
+from headwater.provenance.compare import compare_rows
 from headwater.provenance.why import why_rows
 
 
@@ -219,3 +221,30 @@ def test_the_command(tables, capsys):
     assert "no primary key" in capsys.readouterr().err
     assert run(["why", "r", "--row", "c=nope", *at]) == 2
     assert run(["why", "r", "--column", "s", *at]) == 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT x.k, x.r, y.t AS w FROM x JOIN y USING (k)",
+        "SELECT k, sum(t) AS r, max(o) AS s, count(*) AS t FROM x GROUP BY k",
+        "SELECT k, r FROM x EXCEPT SELECT w, k FROM y",
+        "SELECT k, t FROM x UNION ALL SELECT k, t FROM y",
+        "SELECT k, t AS o, row_number() OVER (PARTITION BY r ORDER BY t) AS l FROM x",
+        "SELECT s.k, (SELECT max(w.t) FROM y w WHERE w.k = s.k) AS r FROM x s",
+    ],
+)
+def test_columns_may_have_any_name(session, query):
+    """The rewritten query has names of its own: none of them is one that a table can have."""
+    columns = "k INT PRIMARY KEY, r INT, t INT, w INT, o INT, l INT, s INT"
+    session.sql(f"CREATE TABLE x ({columns}); CREATE TABLE y ({columns})")
+    session.sql("INSERT INTO x VALUES (1, 1, 5, 3, 4, 5, 6), (2, 1, 6, 3, 4, 5, 6); INSERT INTO y SELECT * FROM x")
+    session.sql(f"CREATE TABLE made AS {query}")
+    assert behind(session, "made", "true")[0]
+
+
+def test_columns_of_any_name_are_compared():
+    kept, other = (pa.table({"k": [1, 2], "r": [1, value], "t": [1, 2]}) for value in (2, 3))
+    compared = compare_rows(kept, other, ("k",))
+    assert compared.different == 1
+    assert [each.columns for each in compared.shown] == [("r",)]

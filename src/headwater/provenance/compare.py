@@ -61,9 +61,10 @@ def _content(run: Any, table: str, names: list[str]) -> str:
 
 
 def _by_key(run: Any, names: list[str], key: tuple[str, ...]) -> list[RowDifference]:
-    on = " AND ".join(f"k.{quoted(name)} = r.{quoted(name)}" for name in key)
-    differs = " OR ".join(f"k.{quoted(name)} IS DISTINCT FROM r.{quoted(name)}" for name in names)
-    text = f"SELECT k, r FROM kept k FULL JOIN replayed r ON {on} WHERE {differs}"
+    # a table may have columns of any name; none has a `#` in it that DuckDB would take for these
+    on = " AND ".join(f'"#k".{quoted(name)} = "#r".{quoted(name)}' for name in key)
+    differs = " OR ".join(f'"#k".{quoted(name)} IS DISTINCT FROM "#r".{quoted(name)}' for name in names)
+    text = f'SELECT "#k", "#r" FROM kept AS "#k" FULL JOIN replayed AS "#r" ON {on} WHERE {differs}'
     found = []
     for old, new in run.sql(text).fetchall():
         before = old if old is not None and old[key[0]] is not None else None

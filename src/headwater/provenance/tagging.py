@@ -176,8 +176,8 @@ def fetch_rows(new: NewRows, tagged: Tagged, name: str, identities: list[str]) -
         values = _typed(first, table.schema.field(field.name).type)
         where: tuple[Predicate, ...] = (In(field.name, tuple(values)),) if values is not None else ()
         table = LakeTable(pinned, where, new.run.cache, new.run.engine.readers)
-    wanted = pa.table({"k": pa.array(identities, pa.string())})
-    text = f'SELECT t.* FROM {quoted(name)} AS t SEMI JOIN "#wanted" AS w ON {source.identity} = w.k'
+    wanted = pa.table({"#identity": pa.array(identities, pa.string())})
+    text = f'SELECT "#t".* FROM {quoted(name)} AS "#t" SEMI JOIN "#wanted" ON {source.identity} = "#identity"'
     return new.run.generated(text, {name: table, "#wanted": wanted})
 
 
