@@ -16,6 +16,7 @@ from headwater.jobs.harvest.harvest import HarvestOptions, harvest
 from headwater.jobs.walk import SparkGraph
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import InfluenceClass, Kind
+from tests.effort import first_then_slow
 from tests.jobs import estates
 from tests.jobs.test_harvest import estate_of
 
@@ -47,8 +48,9 @@ def state(tmp_path_factory):
     return store.state()
 
 
-@pytest.mark.parametrize(("verb", "name", "depth", "influences"), QUESTIONS)
-def test_spark_walks_as_memory_does(spark, state, verb, name, depth, influences):
+@pytest.mark.parametrize("question", first_then_slow(QUESTIONS))
+def test_spark_walks_as_memory_does(spark, state, question):
+    verb, name, depth, influences = question
     with SparkGraph(spark, state) as graph:
         answer = getattr(graph, verb)(name, depth=depth, influences=influences)
     assert answer == getattr(LineageGraph(state), verb)(name, depth=depth, influences=influences)

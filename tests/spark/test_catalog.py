@@ -7,6 +7,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions as f
+from tests.effort import one_in
 
 import headwater.spark.lake as lake_module
 from headwater.errors import EngineError, UsageError
@@ -41,22 +42,25 @@ def test_columns_and_filters_reach_the_scan(keyed):
 
 @pytest.mark.parametrize(
     "condition",
-    [
-        "d = DATE '2026-01-02'",
-        "ts >= TIMESTAMP '2026-01-02 00:00:00'",
-        "ntz < TIMESTAMP_NTZ '2026-01-02 00:00:00'",
-        "x > 1.5",
-        "x = double('NaN')",
-        "x <= 1.5",
-        "m = 2.50",
-        "m IN (1.25, 2.50)",
-        "s LIKE 'b%'",
-        "s IS NULL",
-        "s IS NOT NULL AND NOT flag",
-        "b = X'02'",
-        "s <=> 'b2' OR id = 1",
-        "id IN (1, 3) AND s <> 'zz'",
-    ],
+    one_in(
+        3,
+        [
+            "d = DATE '2026-01-02'",
+            "ts >= TIMESTAMP '2026-01-02 00:00:00'",
+            "ntz < TIMESTAMP_NTZ '2026-01-02 00:00:00'",
+            "x > 1.5",
+            "x = double('NaN')",
+            "x <= 1.5",
+            "m = 2.50",
+            "m IN (1.25, 2.50)",
+            "s LIKE 'b%'",
+            "s IS NULL",
+            "s IS NOT NULL AND NOT flag",
+            "b = X'02'",
+            "s <=> 'b2' OR id = 1",
+            "id IN (1, 3) AND s <> 'zz'",
+        ],
+    ),
 )
 def test_filters_of_every_type_drop_what_spark_would_drop(lake, tmp_path, condition):
     """The same rows by Spark's own Parquet and by a scan that was told the filter."""
