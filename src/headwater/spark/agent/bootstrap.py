@@ -25,6 +25,17 @@ OPENLINEAGE_LISTENER = "io.openlineage.spark.agent.OpenLineageSparkListener"
 _LISTENERS = "spark.extraListeners"
 
 
+class _StandardError(logging.Handler):
+    """Writes to Spark's standard error: spark-submit mixes that of the job with the job's output."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        jvm: Any = SparkContext._jvm
+        try:
+            jvm.java.lang.System.err.println(self.format(record))
+        except Exception:  # Java is not there yet, or gone
+            sys.stderr.write(f"{self.format(record)}\n")
+
+
 def attach_to_coming_spark() -> None:
     """Have every SparkContext that is made from now on observed."""
     made = SparkContext.__init__
@@ -80,6 +91,8 @@ def main() -> None:
     """Run the job named first, as if Python had been started with it."""
     sys.argv = sys.argv[1:]
     sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+    log.addHandler(_StandardError())
+    log.propagate = False  # the job's own logging is about the job
     attach_to_coming_spark()
     open_lake_in_coming_sessions()
     try:

@@ -1,5 +1,6 @@
 package headwater.plan;
 
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,15 +67,43 @@ abstract class Writer {
     private static String[] fieldNames(Product product) {
         String[] names = new String[product.productArity()];
         try {
-            Method named = null;
-            try {
-                named = Product.class.getMethod("productElementName", new Class[] {int.class});
-            } catch (NoSuchMethodException older) {
-                Class reflection = Class.forName("org.apache.spark.sql.catalyst.ScalaReflection");
-                Object all = reflection.getMethod("getConstructorParameterNames", new Class[] {Class.class}).invoke(null, new Object[] {product.getClass()});
-                for (int at = 0; at < names.length; at++) names[at] = (String) ((scala.collection.Seq) all).apply(at);
-            }
-            for (int at = 0; named != null && at < names.length; at++) names[at] = (String) named.invoke(product, new Object[] {Integer.valueOf(at)});
+            Method named = Product.class.getMethod("productElementName", new Class[] {int.class});
+            for (int at = 0; at < names.length; at++) names[at] = (String) named.invoke(product, new Object[] {Integer.valueOf(at)});
+            return names;
+        } catch (Exception older) {
+            return names.length == 0 || held(product, names) ? names : reflected(product, names);
+        }
+    }
+
+    /** The parameters of a case class are fields of the object, one after the other: those that hold what it is made of. */
+    private static boolean held(Product product, String[] names) {
+        Field[] fields = product.getClass().getDeclaredFields();
+        int found = 0;
+        for (int from = 0; from + names.length <= fields.length; from++) {
+            int at = 0;
+            while (at < names.length && holds(fields[from + at], product, product.productElement(at))) at++;
+            if (at < names.length || ++found > 1) continue;
+            for (at = 0; at < names.length; at++) names[at] = fields[from + at].getName();
+        }
+        return found == 1;
+    }
+
+    private static boolean holds(Field field, Product product, Object value) {
+        try {
+            field.setAccessible(true);
+            Object held = field.get(product);
+            return held == value || (field.getType().isPrimitive() && held.equals(value));
+        } catch (Exception unknown) {
+            return false;
+        }
+    }
+
+    /** By Scala's own reflection, which takes more than a second when it is first asked. */
+    private static String[] reflected(Product product, String[] names) {
+        try {
+            Class reflection = Class.forName("org.apache.spark.sql.catalyst.ScalaReflection");
+            Object all = reflection.getMethod("getConstructorParameterNames", new Class[] {Class.class}).invoke(null, new Object[] {product.getClass()});
+            for (int at = 0; at < names.length; at++) names[at] = (String) ((scala.collection.Seq) all).apply(at);
         } catch (Exception unknown) {
             for (int at = 0; at < names.length; at++) names[at] = "_" + (at + 1);
         }
