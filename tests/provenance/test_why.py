@@ -106,7 +106,7 @@ def test_the_rows_of_the_other_side(tables):
 
 ABSENT = {
     "left join": ("SELECT id, n FROM o LEFT JOIN e USING (c)", "id = 4", "no row of default.e with the same c"),
-    "full join": ("SELECT n FROM o FULL JOIN e ON o.c = e.c", "n = 4", "no row to join with default.e"),
+    "full join": ("SELECT n FROM o FULL JOIN e ON o.c = e.c", "n = 4", "no row of default.o with o.c = e.c"),
     "not exists": (
         "SELECT id FROM o WHERE NOT EXISTS (SELECT 1 FROM e WHERE e.c = o.c)",
         "id = 4",

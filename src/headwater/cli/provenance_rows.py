@@ -140,19 +140,17 @@ def _hop_lines(hop: "Hop", most: int) -> Iterator[str]:
     for note in hop.absent:
         yield f"  decided by absence: {note}"
     for lines in hop.lines:
-        yield f"  from {lines.path}{_numbers(lines.lines)}" + (f"  ({lines.reason})" if lines.reason else "")
+        yield f"  from {lines.path}, {_numbers(lines.lines)}"
     if hop.verified is False:
         yield "  these rows were read, but alone they do not give the row: more than them decided"
     if hop.is_loaded and not hop.lines:
         yield "  loaded from outside by this commit"
 
 
-def _numbers(lines: tuple[int, ...] | None) -> str:
-    if not lines:
-        return "" if lines is None else ", in no line that has these values unchanged"
+def _numbers(lines: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, lines[:_MOST_LINES]))
     more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
-    return f", line{'s' if len(lines) > 1 else ''} {shown}{more}"
+    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
 
 
 def _hop_json(hop: "Hop", most: int) -> dict[str, Any]:
@@ -177,7 +175,7 @@ def _hop_json(hop: "Hop", most: int) -> dict[str, Any]:
         "rows": hop.rows.slice(0, most).to_pylist(),
         "inputs": inputs,
         "absent": list(hop.absent),
-        "files": [{"path": each.path, "lines": each.lines, "reason": each.reason} for each in hop.lines],
+        "files": [{"path": each.path, "lines": each.lines} for each in hop.lines],
         "verified": hop.verified,
         "loaded": hop.is_loaded,
         "reason": hop.reason,

@@ -2,11 +2,7 @@
 
 import csv
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-import pyarrow as pa
 
 from headwater.errors import CannotTellError
 from headwater.lake.metadata.snapshot import FileVersion
@@ -31,47 +27,20 @@ def check_file(commit: Commit, file: FileVersion) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a file that rows were loaded from; numbers count from 1, None when the line is not known."""
+    """Lines of a CSV file that rows were loaded from, counted from 1."""
 
     path: str
-    lines: tuple[int, ...] | None
-    reason: str | None = None
+    lines: tuple[int, ...]
 
 
-def lines_of(commit: Commit, rows: pa.Table) -> Iterator[Lines]:
-    """The files that a commit read, and the lines of CSV files that have the values of some rows.
-
-    A line is told when it has the text of every value of a row that came from the file unchanged."""
-    recipe = commit.origin.recipe
-    for file in recipe.files if recipe is not None else ():
-        try:
-            check_file(commit, file)
-        except CannotTellError as err:
-            yield Lines(file.path, None, err.message)
-            continue
-        yield Lines(file.path, tuple(_csv_lines(file.path, rows)) if file.path.endswith(".csv") else None)
-
-
-def _csv_lines(path: str, rows: pa.Table) -> Iterator[int]:
-    """The lines of a CSV file with a header in which every shared column has the value of one of the rows."""
+def lines_of(path: str, records: list[int]) -> Lines:
+    """The lines at which some records of a CSV file with a header begin; the first record after it is 1."""
+    wanted, found = set(records), []
     with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        reader = csv.DictReader(file)
-        names = [name for name in reader.fieldnames or () if name in rows.column_names]
-        if not names:
-            return
-        wanted = {tuple(map(_plain, row)) for row in zip(*(rows.column(name).to_pylist() for name in names))}
-        before = reader.line_num
-        for line in reader:
-            if tuple(_plain(line[name]) for name in names) in wanted:
-                yield before + 1
-            before = reader.line_num
-
-
-def _plain(value: Any) -> str:
-    """A value as text that is the same for a number however it is written; NULL and the empty text are one."""
-    text = "" if value is None else str(value)
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return str(int(number)) if number.is_integer() else str(number)
+        reader = csv.reader(file)
+        begins = 1
+        for number, _ in enumerate(reader):
+            if number in wanted:
+                found.append(begins)
+            begins = reader.line_num + 1
+    return Lines(path, tuple(found))

@@ -21,6 +21,7 @@ class Sources:
     columns: list[str] = field(default_factory=list)
     by_alias: dict[str, list[str]] = field(default_factory=dict)
     lists: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)  # the items, for notes
 
     def add(self, alias: str, column: str | None) -> None:
         if column is not None:
@@ -37,6 +38,7 @@ def rewrite_from(run: Rewriting, select: Node, env: Env, rewrite: RewriteQuery) 
     clause = select.args.get("from_")
     if clause is None:
         return found
+    found.told.append(_told(clause.this))
     node, column = _source(run, clause.this, env, rewrite)
     clause.set("this", node)
     found.add(node.alias_or_name, column)
@@ -72,9 +74,14 @@ def _source(run: Rewriting, node: Node, env: Env, rewrite: RewriteQuery) -> tupl
 
 def _table(run: Rewriting, node: Node, env: Env) -> tuple[Node, str | None]:
     _check_parts(node, _TABLE_PARTS)
+    column, plain = run.fresh(), exp.Table(this=node.this.copy())
+    path = _csv_file(node)
+    if path is not None:
+        run.files.append(path)
+        tag = f"['@{len(run.files) - 1}|' || CAST(row_number() OVER () AS VARCHAR)]"
+        return _tagged(node, f"SELECT *, {tag} AS {quoted(column)} FROM {sql_of(plain)}"), column
     if not isinstance(node.this, exp.Identifier):  # a table function
         return node, None
-    column, plain = run.fresh(), exp.Table(this=node.this.copy())
     if not node.args.get("db") and node.name.casefold() in env:
         inner = env[node.name.casefold()]
         if inner is None:
@@ -87,9 +94,23 @@ def _table(run: Rewriting, node: Node, env: Env) -> tuple[Node, str | None]:
         text = f"SELECT *{hidden}, {tag} AS {quoted(column)} FROM {sql_of(plain)}"
     else:
         return node, None
-    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
-    made = exp.Subquery(this=parsed(text), alias=alias.copy(), pivots=node.args.get("pivots"))
-    return made, column
+    return _tagged(node, text), column
+
+
+def _tagged(node: Node, text: str) -> Node:
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name or "read_csv", quoted=True))
+    return exp.Subquery(this=parsed(text), alias=alias.copy(), pivots=node.args.get("pivots"))
+
+
+def _csv_file(node: Node) -> str | None:
+    """The one CSV file that an item of FROM reads, None for anything else."""
+    if isinstance(node.this, exp.ReadCSV) and isinstance(node.this.this, exp.Literal):
+        path = str(node.this.this.this)
+    elif isinstance(node.this, exp.Identifier) and not node.args.get("db"):
+        path = str(node.name)
+    else:
+        return None
+    return path if path.endswith(".csv") and "*" not in path else None
 
 
 def _check_parts(node: Node, known: set[str]) -> None:
@@ -116,12 +137,13 @@ def _join(run: Rewriting, join: Node, found: Sources, env: Env, rewrite: Rewrite
         if column is not None:
             _semi(run, join, node, column, found)
         return
-    before = list(found.columns)
+    before, left = list(found.columns), " and ".join(found.told)
     found.add(node.alias_or_name, column)
+    found.told.append(told)
     if side in ("LEFT", "FULL") and column is not None:
         found.lists.append(_padded(run, [column], f"no row of {told} with {_condition(join)}"))
     if side in ("RIGHT", "FULL") and before:
-        found.lists.append(_padded(run, before, f"no row to join with {told} with {_condition(join)}"))
+        found.lists.append(_padded(run, before, f"no row of {left} with {_condition(join)}"))
 
 
 def _padded(run: Rewriting, columns: list[str], note: str) -> str:

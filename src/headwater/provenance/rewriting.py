@@ -1,7 +1,8 @@
 """The context of one rewriting: names for provenance columns, the tables whose rows are told apart, and notes.
 
 A query is rewritten so that each of its rows has one more column, a list of texts. `3|17` is the row of the third
-source whose key is 17; `!2` says that the second note holds: something is not there, and that decided.
+source whose key is 17; `@0|4` is the fourth record of the first CSV file; `!2` says that the second note holds:
+something is not there, and that decided.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ class Rewriting:
     aggregates: frozenset[str]
     columns: frozenset[str] | None = None  # output columns that are asked for, None for all
     notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # CSV files whose lines are told apart
     originals: dict[str, str] = field(default_factory=dict)  # common table expressions as they were written
     _made: int = 0
 

@@ -2,6 +2,7 @@
 what it writes goes to a table of its own in memory."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import sqlglot
@@ -132,11 +133,23 @@ def read_statement(commit: Commit) -> SqlStatement:
     return found[0]
 
 
+_READERS = {"csv": "read_csv({}, header = true, all_varchar = true)", "parquet": "read_parquet({})"}
+
+
+def _literal(node: Node) -> str:
+    """The path of files as a text of SQL; of a folder, all files in it."""
+    path = f"{node.name}/*.{node.db}" if Path(node.name).is_dir() else node.name
+    return "'" + path.replace("'", "''") + "'"
+
+
 def from_spark(text: str) -> str:
     """A statement of Spark in DuckDB's dialect, its tables named without their catalog."""
     tree: Any = sqlglot.parse_one(text, read="spark")
-    for node in tree.find_all(exp.Table):
+    for node in list(tree.find_all(exp.Table)):
         node.set("catalog", None)
+        if node.db in _READERS and node.name.startswith("/"):
+            node.set("this", sqlglot.parse_one(_READERS[node.db].format(_literal(node)), dialect="duckdb"))
+            node.set("db", None)
     for column in tree.find_all(exp.Column):
         column.set("catalog", None)
     if isinstance(tree, exp.Create):

@@ -1,7 +1,7 @@
 """The rows of a query's tables told apart, the rewritten query run, and the rows that its tags name fetched."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -36,6 +36,7 @@ class Tagged:
     names: tuple[str, ...]
     sources: dict[str, TaggedSource]
     notes: list[str]
+    files: list[str]
 
 
 def tag_rows(new: NewRows, columns: frozenset[str] | None = None) -> Tagged:
@@ -59,7 +60,7 @@ def tag_rows(new: NewRows, columns: frozenset[str] | None = None) -> Tagged:
         raise CannotTellError(f"the query cannot be read: {str(err).splitlines()[0]}") from err
     except RecursionError as err:
         raise CannotTellError("the query is nested too deeply") from err
-    return Tagged(text, tables, tuple(new.pins), sources, run.notes)
+    return Tagged(text, tables, tuple(new.pins), sources, run.notes, run.files)
 
 
 def _key_text(keys: list[str]) -> str:
@@ -149,18 +150,27 @@ def _scan_filters(nodes: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def tags_of(rows: pa.Table) -> tuple[dict[int, list[str]], list[int]]:
-    """The tags in the lists of some rows: the identities by source, and the notes."""
-    flat = pc.list_flatten(rows.column(LIST).combine_chunks())
-    identities: dict[int, list[str]] = {}
-    notes = []
-    for tag in pc.unique(flat).to_pylist():
+@dataclass
+class FoundTags:
+    """The tags in the lists of some rows: identities by source, records by file, and notes."""
+
+    rows: dict[int, list[str]] = field(default_factory=dict)
+    records: dict[int, list[int]] = field(default_factory=dict)
+    notes: list[int] = field(default_factory=list)
+
+
+def tags_of(rows: pa.Table) -> FoundTags:
+    """The tags in the lists of some rows, each once."""
+    found = FoundTags()
+    for tag in pc.unique(pc.list_flatten(rows.column(LIST).combine_chunks())).to_pylist():
+        number, _, identity = tag.lstrip("@!").partition("|")
         if tag.startswith("!"):
-            notes.append(int(tag[1:]))
+            found.notes.append(int(number))
+        elif tag.startswith("@"):
+            found.records.setdefault(int(number), []).append(int(identity))
         else:
-            number, _, identity = tag.partition("|")
-            identities.setdefault(int(number), []).append(identity)
-    return identities, sorted(notes)
+            found.rows.setdefault(int(number), []).append(identity)
+    return found
 
 
 def fetch_rows(new: NewRows, tagged: Tagged, name: str, identities: list[str]) -> pa.Table:

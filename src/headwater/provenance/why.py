@@ -14,11 +14,11 @@ from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.time_travel import At
 from headwater.provenance.commits import Commit, find_commit
-from headwater.provenance.files import Lines, lines_of
+from headwater.provenance.files import Lines, check_files, lines_of
 from headwater.provenance.matching import condition_of, matched_by, without
 from headwater.provenance.new_rows import NewRows, new_rows, only_rows
 from headwater.provenance.sessions import RecipeSession
-from headwater.provenance.tagging import fetch_rows, run_tagged, tag_rows, tags_of
+from headwater.provenance.tagging import Tagged, fetch_rows, run_tagged, tag_rows, tags_of
 from headwater.query.parse import quoted
 from headwater.query.session import connect
 
@@ -49,7 +49,7 @@ class Hop:
     sql: str | None = None
     inputs: tuple[InputRows, ...] = ()
     absent: tuple[str, ...] = ()  # what is not there, and decided
-    lines: tuple[Lines, ...] = ()  # of files outside of the lake
+    lines: tuple[Lines, ...] = ()  # of CSV files outside of the lake
     verified: bool | None = None  # the query over these rows alone gives the rows; None: there was nothing to check
     reason: str | None = None  # why no more can be told
 
@@ -96,9 +96,7 @@ def why_rows(
     columns = None if column is None else frozenset((column.casefold(),))
     walk.queue.append((str(source.name), snapshot.snapshot_id, rows, columns))
     for dataset, id, wanted, asked in walk.queue:
-        fresh = _fresh(walk, dataset, id, wanted)
-        if fresh.num_rows:
-            _follow(walk, dataset, id, fresh, asked)
+        _follow(walk, dataset, id, wanted, asked)
         if not deep:
             break
     return walk.hops
@@ -107,8 +105,11 @@ def why_rows(
 def _fresh(walk: _Walk, dataset: str, id: int, wanted: pa.Table) -> pa.Table:
     """The rows that were not asked for before."""
     known = walk.seen.get((dataset, id))
-    fresh = wanted if known is None else without(wanted, known, tuple(wanted.column_names))
-    walk.seen[dataset, id] = wanted if known is None else pa.concat_tables([known, fresh])
+    if known is None:
+        walk.seen[dataset, id] = wanted
+        return wanted
+    fresh = without(wanted, known, tuple(name for name in wanted.column_names if name in known.column_names))
+    walk.seen[dataset, id] = pa.concat_tables([known, fresh], promote_options="permissive")
     return fresh
 
 
@@ -121,6 +122,9 @@ def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns
         except (NotFoundError, CannotTellError):
             told = f"{dataset}@{number} has expired; `headwater lake tag` keeps a snapshot"
             walk.hops.append(Hop(dataset, number or 0, wanted, "expired", reason=told))
+            return
+        wanted = _fresh(walk, dataset, commit.snapshot.snapshot_id, wanted)
+        if not wanted.num_rows:
             return
         if commit.snapshot.operation is Operation.ROLLBACK:
             number = commit.origin.inputs[0].snapshot_id
@@ -156,6 +160,7 @@ def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns)
     """The rows that a commit made, if it made some of those wanted, and the others, which were there before."""
     if commit.origin.recipe is None:
         return _by_hand(warehouse, commit, wanted)
+    check_files(commit)
     key = commit.table.store.shape(commit.snapshot.schema_id).schema.primary_keys
     with RecipeSession(warehouse, commit) as session:
         new = new_rows(session)
@@ -169,21 +174,46 @@ def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns)
             return None, wanted
         rest = without(wanted, found, names)
         made = matched_by(wanted, found, names)
-        identities, notes = tags_of(found)
-        inputs, kept = [], {}
-        for name, source in tagged.sources.items():
-            rows = fetch_rows(new, tagged, name, identities.get(source.number, []))
-            kept[name] = rows if source.hidden is None else rows.drop_columns([source.hidden])
-            plain = rows.select([each for each in rows.column_names if each in new.pins[name].schema.names])
-            if rows.num_rows:
-                inputs.append(InputRows(str(new.pins[name].name), new.pins[name].state.snapshot_id, plain))
-        verified = None if asked is not None else _gives(new, kept, made, names)
-        absent = tuple(tagged.notes[at] for at in notes)
-        hop = _told(commit, made, inputs=_joined(inputs), absent=absent, verified=verified)
-        return _with_lines(hop, commit, made), rest
+        tags = tags_of(found)
+        kept = {
+            name: fetch_rows(new, tagged, name, tags.rows.get(source.number, []))
+            for name, source in tagged.sources.items()
+        }
+        verified = None if asked is not None else _gives(new, _plain(tagged, kept), made)
+        if verified and session.statement.tree.key == "merge":
+            kept = _without_target(new, tagged, kept, made, commit)
+        lines = tuple(lines_of(tagged.files[at], records) for at, records in tags.records.items())
+        absent = tuple(tagged.notes[at] for at in sorted(tags.notes))
+        hop = _told(commit, made, inputs=_inputs(new, kept), absent=absent, verified=verified, lines=lines)
+        return hop, rest
 
 
-def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table, names: tuple[str, ...]) -> bool:
+def _plain(tagged: Tagged, kept: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """Rows without the columns that only tell them apart."""
+    hidden = {name: source.hidden for name, source in tagged.sources.items()}
+    return {name: rows if (row := hidden[name]) is None else rows.drop_columns([row]) for name, rows in kept.items()}
+
+
+def _without_target(
+    new: NewRows, tagged: Tagged, kept: dict[str, pa.Table], made: pa.Table, commit: Commit
+) -> dict[str, pa.Table]:
+    """The rows without those of the table that a MERGE changed, if it would have inserted what it updated."""
+    target = [name for name, pinned in new.pins.items() if pinned.name == commit.table.name]
+    fewer = kept | {name: kept[name].slice(0, 0) for name in target}
+    return fewer if _gives(new, _plain(tagged, fewer), made) else kept
+
+
+def _inputs(new: NewRows, kept: dict[str, pa.Table]) -> tuple[InputRows, ...]:
+    found = []
+    for name, rows in kept.items():
+        pinned = new.pins[name]
+        plain = rows.select([each for each in rows.column_names if each in pinned.schema.names])
+        if rows.num_rows:
+            found.append(InputRows(str(pinned.name), pinned.state.snapshot_id, plain))
+    return _joined(found)
+
+
+def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table) -> bool:
     """Return whether the query over some rows alone gives rows that were made."""
     given = new.run.generated(new.text, only_rows(new, kept)).rename_columns(list(new.columns))
     every = tuple(name for name in new.columns if name in made.column_names)
@@ -214,7 +244,7 @@ def _as_then(wanted: pa.Table, commit: Commit) -> pa.Table:
 def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Hop | None, pa.Table]:
     """The rows that a commit without a recipe brought: those that the state before it does not have."""
     if commit.base is None or commit.snapshot.operation is Operation.OVERWRITE:
-        return _with_lines(_told(commit, wanted), commit, wanted), wanted.slice(0, 0)
+        return _told(commit, wanted), wanted.slice(0, 0)
     try:
         before = commit.table.to_arrow(at=commit.base)
     except NotFoundError:
@@ -222,16 +252,7 @@ def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Ho
     names = tuple(name for name in wanted.column_names if name in before.column_names)
     made = without(wanted, before, names)
     rest = matched_by(wanted, before, names)
-    return (_with_lines(_told(commit, made), commit, made) if made.num_rows else None), rest
-
-
-def _with_lines(hop: Hop, commit: Commit, made: pa.Table) -> Hop:
-    lines = tuple(lines_of(commit, made))
-    return hop if not lines else Hop(**{**_fields(hop), "lines": lines})
-
-
-def _fields(hop: Hop) -> dict[str, Any]:
-    return {name: getattr(hop, name) for name in hop.__slots__}
+    return (_told(commit, made) if made.num_rows else None), rest
 
 
 def _told(commit: Commit, rows: pa.Table, **more: Any) -> Hop:

@@ -8,6 +8,7 @@ from headwater.events.naming import DatasetName
 from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
 from headwater.spark.agent.events import job_suffix
 from headwater.spark.agent.execution import SparkSQLExecutionContext
+from headwater.spark.agent.recipes import recipe_of
 from headwater.spark.agent.tracker import Tracker
 from headwater.spark.plan.places import redact
 from headwater.spark.source.origin import set_origin_of
@@ -30,14 +31,14 @@ def hook_origins(context: SparkContext, tracker: Tracker) -> None:
                 execution = executions.getQueryExecution(execution_id)
                 run = tracker.context_of(execution_id)
                 tracker.read(run, execution_id, execution)
-                return _origin(run, tracker)
+                return _origin(run, tracker, context, execution)
         except Exception:  # a commit never fails for want of its lineage
             return None
 
     set_origin_of(origin_of)
 
 
-def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
+def _origin(run: SparkSQLExecutionContext, tracker: Tracker, context: SparkContext, execution: Any) -> Origin:
     options = tracker.options
     written = (output.dataset.name.namespace for output in run.outputs)
     home = {each for each in written if each.startswith("headwater:")}
@@ -77,4 +78,5 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker) -> Origin:
         sql=text if text is None or options.literals else redact(text),
         inputs=tuple(inputs),
         columns=tuple(columns),
+        recipe=recipe_of(context, run, execution, next((called(each.dataset.name) for each in run.outputs), None)),
     )
