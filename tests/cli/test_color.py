@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.effort import one_in
 
 from headwater.cli.main import COMMANDS
 
@@ -53,7 +54,7 @@ def test_an_option_says_so_too():
     assert "\x1b" not in on_terminal("check", "-e", SQL, "--no-color")
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", one_in(3, sorted(COMMANDS)))
 def test_no_command_colours_in_spite_of_no_color(command):
     """Each says what is wrong with an option that nobody has."""
     text = on_terminal(command, "--no-such-option", NO_COLOR="1")

@@ -4,6 +4,7 @@ import itertools
 import random
 
 import pytest
+from tests.effort import THOROUGH
 
 from headwater.events import (
     DatasetEvent,
@@ -120,11 +121,10 @@ def test_a_run_and_its_versions(seen):
     ]
 
 
-@pytest.mark.slow
 def test_any_order_and_any_number_of_times(seen):
     wanted = rows(seen([START, END, LATER]))
     rng = random.Random(7)
-    for order in itertools.permutations([START, END, LATER]):
+    for order in itertools.islice(itertools.permutations([START, END, LATER]), 0, None, 1 if THOROUGH else 4):
         assert rows(seen(list(order))) == wanted
         assert rows(seen(*[[each] for each in order])) == wanted
         again = [list(order), [rng.choice(order)], list(reversed(order))]

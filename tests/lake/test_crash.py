@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.effort import first_then_slow
+from tests.effort import THOROUGH, first_then_slow
 from tests.faulty_files import Death, Fault, FaultyFiles
 
 from headwater.errors import CorruptFileError, HeadwaterError, StorageError
@@ -257,12 +257,12 @@ def test_two_writers_are_kept_apart(tmp_path: Path) -> None:
     LSMTree(tmp_path, SCHEMA).close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("table", ["", "db.rows"])
 def test_kill_9(tmp_path: Path, table: str) -> None:
-    report = torture(Victim(str(tmp_path / "t"), table), rounds=20, seed=7)
-    assert report.rounds == 20
-    assert report.acknowledged > 100
+    rounds = 20 if THOROUGH else 2
+    report = torture(Victim(str(tmp_path / "t"), table), rounds=rounds, seed=7)
+    assert report.rounds == rounds
+    assert report.acknowledged > (100 if THOROUGH else 0)
     assert report.problems == []
 
 

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 
 import pytest
-from tests.effort import first_then_slow
 from tests.server.browsing import wait
 
 pytestmark = pytest.mark.ui
@@ -40,7 +39,8 @@ def axe(tmp_path_factory):
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
-@pytest.mark.parametrize("look", first_then_slow(["light", "dark", "phone"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_axe_finds_nothing(page, axe, look):
     page.emulate_media(color_scheme="dark" if look == "dark" else "light", reduced_motion="reduce")
     if look == "phone":

@@ -5,6 +5,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from tests.effort import first_then_slow
 from tests.graph.conftest import STAGING, harvested
 from tests.server.browsing import drawn, graph, wait
 from tests.server.conftest import serving
@@ -193,7 +194,7 @@ def test_dark_and_light(page):
     assert page.evaluate(colour) != light, "the choice is remembered"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", first_then_slow([390, 1280]))
 def test_nothing_is_cut_or_overlaps(page, width):
     page.set_viewport_size({"width": width, "height": 800})
     for path in ("", "graph?select=1%2Bstaging.lines%2B1", "tables?table=raw.orders", "runs", "issues", "sql"):

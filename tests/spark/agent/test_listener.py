@@ -96,6 +96,7 @@ def alike(event: dict) -> dict:
     return plain
 
 
+@pytest.mark.slow
 def test_events_are_those_of_the_agent(both, tmp_path):
     for statement in SQL:
         both.spark.sql(statement)

@@ -8,7 +8,7 @@ import pyspark
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F  # noqa: N812
-from tests.effort import first_then_slow
+from tests.effort import first_then_slow, one_in
 from tests.spark.agent.conftest import columns, shown
 from tests.spark.conftest import RELEASE
 
@@ -188,7 +188,7 @@ SINKS = {
 SINKS_ANYWHERE = ("noop", "console", "memory", "foreach")
 
 
-@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize("sink", one_in(4, SINKS))
 @pytest.mark.parametrize("reads", first_then_slow(["by name", "by source", "itself"]))
 def test_what_a_stream_writes_is_an_output_and_no_input(watch, lake, tmp_path, sink, reads):
     start, target = SINKS[sink]
