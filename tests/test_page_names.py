@@ -148,7 +148,7 @@ def flags(command):
 
 def test_flags_are_flags():
     """A flag that is named without its command is one of some command, of spark-submit or of our own pytest."""
-    known = {*flags(headwater), "--help", "--golden", "--conf", "--py-files"}
+    known = {*flags(headwater), "--help", "--golden", "--conf", "--py-files", "--remote"}
     named = [(page, flag) for page, span in SPANS for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", span)]
     assert len(named) > 20
     assert [each for each in named if each[1] not in known] == []
