@@ -2,8 +2,10 @@
 
 The classes are those in Spark's own jars, asked of the JVM; what the agent knows follows from its visitors. It needs
 a Spark, so it is not part of `docs/generate.py`; a test holds the page up to date for the newest supported Spark.
+The second table is what docs/spark_matrix.py has found by running commands on every release of Spark.
 """
 
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -16,6 +18,7 @@ from headwater.spark.agent.datasets import PlanOutput
 from headwater.spark.agent.visitors.catalog import builder_classes, visitor_classes
 
 PAGE = Path(__file__).parent / "reference" / "spark-commands.md"
+MATRIX = Path(__file__).parent / "spark-matrix.json"
 _COMMAND = "org.apache.spark.sql.catalyst.plans.logical.Command"
 _PLACES = re.compile(r"org/apache/spark/sql/(execution/(command|datasources)|hive/execution|catalyst/plans/logical)/")
 
@@ -85,6 +88,43 @@ def command_classes(spark: SparkSession) -> list[str]:
     return sorted(found)
 
 
+_LETTERS = {"datasets": "d", "columns": "c", "version": "v", "rows": "r"}
+
+
+def cell(found: dict[str, str] | str | None) -> str:
+    """What was found of one command on one format and release, in a few signs."""
+    if found is None or isinstance(found, str):
+        return found or "not run"
+    if found["datasets"] in ("not supported", "did not run", "no event"):
+        return found["datasets"]
+    right = [letter for fact, letter in _LETTERS.items() if found[fact] == "right"]
+    bad = [f"**{found[fact].split(':')[0]} {fact}**" for fact in _LETTERS if found[fact] not in ("right", "-")]
+    return " ".join([*right, *bad])
+
+
+def matrix() -> list[str]:
+    """The table of what was found by running."""
+    found = json.loads(MATRIX.read_text(encoding="utf-8"))
+    formats = list(dict.fromkeys(name for release in found.values() for name in release))
+    lines = [
+        "\n## Seen by running\n",
+        "`docs/spark_matrix.py` runs these statements on each release of Spark and compares the event with what must",
+        "be in it. A cell says what was right: **d** the datasets that are read and written, **c** the columns,",
+        "**v** the version of the table, **r** the rows; what is missing or wrong is named. A letter that is not",
+        "there has no meaning for the command. *not supported*: Spark or the format refuses the statement; *no",
+        "release*: there is none of that format for that Spark, or none could be had.\n",
+        f"| format | command | {' | '.join(found)} |",
+        f"|---|---|{'---|' * len(found)}",
+    ]
+    for name in formats:
+        rows = [release.get(name, "not run") for release in found.values()]
+        commands = next((list(row) for row in rows if isinstance(row, dict)), ["all"])
+        for command in commands:
+            cells = [cell(row if isinstance(row, str) else row.get(command)) for row in rows]
+            lines.append(f"| {name} | {command} | {' | '.join(cells)} |")
+    return lines
+
+
 def page(spark: SparkSession) -> str:
     """The page for a Spark."""
     version = ".".join(spark.version.split(".")[:2])
@@ -123,7 +163,7 @@ def page(spark: SparkSession) -> str:
             datasets = "another command runs in its place" if name in NOT_MET.split() else datasets
         columns = "yes" if name in COLUMNS.split() else ""
         lines.append(f"| `{name}` | {datasets} | {columns} | {tested.get(name, '')} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *matrix()]) + "\n"
 
 
 if __name__ == "__main__":

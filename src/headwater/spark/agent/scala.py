@@ -43,6 +43,13 @@ def class_name(value: Any) -> str:
     return name.rsplit(".", 1)[-1].rstrip("$").rsplit("$", 1)[-1]
 
 
+def private_field(value: Any, name: str) -> Any:
+    """A field that has no method; of what was written down, there are none."""
+    field = value.getClass().getDeclaredField(name)
+    field.setAccessible(True)
+    return field.get(value)
+
+
 def columns_of(schema: Any) -> tuple[tuple[str, str], ...]:
     """Name and type of each field of a StructType."""
     return tuple((field.name(), field.dataType().catalogString()) for field in schema.fields())

@@ -246,7 +246,7 @@ def _v2_table(
         name = jdbc_name(str(table.jdbcOptions().url()), ".".join(names[1:]) or names[-1])
         return PlanDataset(name, TableName(names), schema, uri=name.namespace, layer="jdbc")
     if kind.startswith("Kafka"):
-        return _kafka_table(options, schema)
+        return kafka_source(options() if options is not None else {}, schema)
     if kind == "PythonTable":
         return _python_table(described, options, schema)
     if "location" in described:
@@ -307,11 +307,11 @@ def _lake_table(given: dict[str, str], schema: tuple[tuple[str, str], ...]) -> P
     return PlanDataset(name, TableName((place.warehouse, *place.table.split("."))), schema, layer="headwater")
 
 
-def _kafka_table(options: Any, schema: tuple[tuple[str, str], ...]) -> PlanDataset:
-    given = {str(key).lower(): str(value) for key, value in options().items()} if options is not None else {}
-    topic = (
-        given.get("topic") or given.get("subscribe") or given.get("subscribepattern") or given.get("assign") or "?"
-    )
+def kafka_source(options: Mapping[Any, Any], schema: Any) -> PlanDataset:
+    """The topics that the options of a source name."""
+    given = {str(key).lower(): str(value) for key, value in options.items()}
+    named = ("topic", "subscribe", "subscribepattern", "assign")
+    topic = next((given[name] for name in named if given.get(name)), "?")
     return kafka_dataset(given.get("kafka.bootstrap.servers", "unknown"), topic, schema=schema)
 
 

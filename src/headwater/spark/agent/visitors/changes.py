@@ -30,7 +30,7 @@ def changed(context: OpenLineageContext, node: PlanNode, change: str) -> list[Pl
     return [PlanOutput(dataset, node, change=change, statement=change)]
 
 
-@visits("CreateDataSourceTableCommand", "CreateTableCommand")
+@visits("CreateDataSourceTableCommand", "CreateHoodieTableCommand", "CreateTableCommand")
 def create_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """CREATE TABLE without rows."""
     table = described_field(context, node, "table")
@@ -88,11 +88,13 @@ def renamed_input(context: OpenLineageContext, node: PlanNode) -> list[PlanDatas
     *("AlterTableSetLocationCommand", "AlterTableSetPropertiesCommand", "AlterTableUnsetPropertiesCommand"),
     *("AlterTableChangeColumnCommentsCommand", "AlterViewSchemaBindingCommand", "RepairTableCommand"),
     *("CreateTableLikeCommand", "TruncateTableCommand"),
+    *("AlterHoodieTableAddColumnsCommand", "TruncateHoodieTableCommand"),
 )
 def alter_table(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
     """ALTER TABLE, MSCK REPAIR and TRUNCATE in the session catalog; the new table of CREATE TABLE … LIKE."""
-    changes = {"CreateTableLikeCommand": "CREATE", "TruncateTableCommand": "TRUNCATE"}
-    return changed(context, node, changes.get(node.name, "ALTER"))
+    changes = {"CreateTableLikeCommand": "CREATE"}
+    change = "TRUNCATE" if node.name.startswith("Truncate") else changes.get(node.name, "ALTER")
+    return changed(context, node, change)
 
 
 @register

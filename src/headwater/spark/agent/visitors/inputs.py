@@ -9,7 +9,7 @@ from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import Behind, PlanDataset
 from headwater.spark.agent.described import described_field
-from headwater.spark.agent.scala import class_name, each, lookup, option, present
+from headwater.spark.agent.scala import class_name, each, entries, lookup, option, present, private_field
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.rdds import rdd_origins
 from headwater.spark.plan.leaves import CHECKPOINT, UNSEEN
@@ -42,6 +42,8 @@ class LogicalRelationDatasetBuilder(visitor.QueryPlanVisitor[Literal["LogicalRel
             return [
                 tables.jdbc_dataset(str(options.url()), str(options.tableOrQuery()), schema=schema, prepared=prepared)
             ]
+        if class_name(relation) == "KafkaRelation":
+            return [tables.kafka_source(entries(private_field(relation, "sourceOptions")), schema)]
         return [tables.temporary_view(class_name(relation))]
 
 
@@ -134,6 +136,9 @@ def _running_stream(context: OpenLineageContext, node: PlanNode) -> PlanDataset:
         table = option(live.catalog()).loadTable(option(live.identifier()))
         return tables.v2_table(context, table, catalog=catalog, parts=parts)
     source = str(live.scan().getClass().getName()).rsplit(".", 1)[-1].split("$")[0]
+    if source.startswith("Kafka"):
+        schema = tuple((column.name, column.type) for column in node.output)
+        return tables.kafka_source(private_field(live.scan(), "options"), schema)
     return tables.temporary_view(source.removesuffix("Table").lower())
 
 

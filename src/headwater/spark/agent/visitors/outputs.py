@@ -60,6 +60,7 @@ class CreateTableAsSelectVisitor(
         Literal[
             "CreateDataSourceTableAsSelectCommand",
             "CreateHiveTableAsSelectCommand",
+            "CreateHoodieTableAsSelectCommand",
             "OptimizedCreateHiveTableAsSelectCommand",
             "SaveAsV1TableCommand",
         ],
@@ -86,7 +87,8 @@ class SaveIntoDataSourceCommandVisitor(QueryPlanVisitor[Literal["SaveIntoDataSou
         live = node.jvm
         options, source = live.options(), class_name(live.dataSource())
         dataset = saved_dataset(source, lambda name: lookup(options, name))
-        return [PlanOutput(dataset, node, query_of(node), None, change_of_mode(node.get("mode")))]
+        change = None if dataset.layer == "kafka" else change_of_mode(node.get("mode"))  # a topic is appended to
+        return [PlanOutput(dataset, node, query_of(node), None, change)]
 
 
 def saved_dataset(source: str, option_of: Any) -> PlanDataset:
@@ -102,9 +104,9 @@ def saved_dataset(source: str, option_of: Any) -> PlanDataset:
     return tables.temporary_view(source)
 
 
-@visits("InsertIntoDataSourceCommand")
+@visits("InsertIntoDataSourceCommand", "InsertIntoHoodieTableCommand")
 def insert_into_data_source(context: OpenLineageContext, node: PlanNode) -> list[PlanOutput]:
-    """INSERT INTO a table of a source that inserts by itself, such as JDBC."""
+    """INSERT INTO a table of a source that inserts by itself, such as JDBC and Hudi."""
     relation = node.jvm.logicalRelation()
     table = option(relation.catalogTable())
     dataset = tables.temporary_view(class_name(relation.relation()))
@@ -114,6 +116,7 @@ def insert_into_data_source(context: OpenLineageContext, node: PlanNode) -> list
         options = relation.relation().jdbcOptions()
         dataset = tables.jdbc_dataset(str(options.url()), str(options.tableOrQuery()))
     names = tuple(str(field.name()) for field in relation.schema().fields())
+    names = tuple(name for name in names if not name.startswith("_hoodie_"))  # which Hudi fills itself
     change = "OVERWRITE" if node.get("overwrite") else None
     return [PlanOutput(dataset, node, query_of(node), names, change)]
 
