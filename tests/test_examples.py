@@ -25,6 +25,9 @@ def test_the_demo_runs(demo):
         "demo/raw/2026-03-01/items.csv.quantity  TRANSFORMATION cast(quantity)",
         "+ gold.revenue.buyers → report.country_month.per_buyer  AGGREGATION  AVG(revenue / buyers)",
         "silver.lines",
+        "raw/2026-03-01/items.csv, lines ",
+        "raw/2026-03-01-corrections/items.csv, line 2",
+        "gold.revenue@1  identical: ",
     ):
         assert line in told
     assert "report.ranking" in (demo / "report.html").read_text()

@@ -52,6 +52,7 @@ SECTIONS = {
         "lake": "headwater.cli.lake:lake",
         "why": "headwater.cli.graph_changes:why",
         "replay": "headwater.cli.provenance:replay",
+        "bisect": "headwater.cli.provenance:bisect",
         "stale": "headwater.cli.graph_changes:stale",
         "check-data": "headwater.cli.quality:check_data",
     },

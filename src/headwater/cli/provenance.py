@@ -1,17 +1,20 @@
-"""`headwater replay | why | bisect`: the past of a table, asked by its recipes."""
+"""`headwater replay | bisect`: the past of a table, asked by its recipes."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli.lake_tables import open_warehouse
+from headwater.cli.lake_tables import open_warehouse, time_text
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
 from headwater.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headwater.lake.tables import Warehouse
+    from headwater.provenance.bisect import Move, RowShare
     from headwater.provenance.replay import Replay
 
 _SHOWN = 5  # rows that differ
@@ -90,3 +93,74 @@ def _say_replay(each: "Replay") -> None:
             click.echo(f"  differs        {changed}   in {row.kept}")
     for reason in each.reasons:
         click.echo(f"  it may, since {reason}")
+
+
+@command(
+    "bisect",
+    examples=(
+        "headwater bisect gold.revenue --expr 'sum(revenue)'",
+        "headwater bisect gold.revenue --expr 'sum(revenue)' --where \"country = 'DE'\" --from 3 --to 5 --json",
+    ),
+)
+@click.argument("table", metavar="TABLE")
+@click.option("--expr", "expression", required=True, metavar="FIGURE", help="One value, such as sum(revenue).")
+@click.option("--where", metavar="PREDICATE", help="Of the rows for which a condition holds.")
+@click.option("--from", "start", metavar="MOMENT", help="The oldest snapshot to compare; the first by default.")
+@click.option("--to", "end", metavar="MOMENT", help="The newest snapshot to compare; the last by default.")
+@click.pass_obj
+def bisect(flags: Flags, table: str, expression: str, where: str | None, start: Any, end: Any) -> int:
+    """Find the commits that moved a figure of a table, down to the rows of the inputs, and how much each did.
+
+    The query that made a snapshot is run again with one input at its older state at a time. Exit code 1 when the
+    figure moved.
+    """
+    from headwater.provenance.bisect import bisect as find_moves
+
+    moves = find_moves(open_warehouse(flags), table, expression, where=where, start=start, end=end)
+    if flags.json:
+        print_json(moves)
+    elif not moves:
+        click.echo(f"{expression} of {table} did not move")
+    else:
+        for move in moves:
+            for line in _move_lines(move, expression, ""):
+                click.echo(line)
+    return 1 if moves else 0
+
+
+def _move_lines(move: "Move", expression: str, indent: str) -> "Iterator[str]":
+    about = ", ".join(part for part in (move.operation, move.job, time_text(move.time), move.place) if part)
+    share = "" if move.share is None else f" ({_signed(move.share)})"
+    told = f"{move.before} → {move.after}{share}"
+    head = (
+        f"{expression} of {move.dataset}@{move.snapshot_id}"
+        if not indent
+        else f"by {move.dataset}@{move.snapshot_id}"
+    )
+    yield f"{indent}{head}  {told}  ({about})"
+    for each in move.rows[:_SHOWN]:
+        yield f"{indent}  {_change_text(each)}"
+    if move.changed_rows > _SHOWN:
+        yield f"{indent}  {move.changed_rows:,} rows changed"
+    for lines in move.lines:
+        numbers = ", ".join(map(str, lines.lines[:_SHOWN]))
+        yield f"{indent}  from {lines.path}, line{'s' if len(lines.lines) > 1 else ''} {numbers}"
+    if move.reason is not None:
+        yield f"{indent}  cannot be told further: {move.reason}"
+    for cause in move.causes:
+        yield from _move_lines(cause, expression, indent + "  ")
+
+
+def _change_text(each: "RowShare") -> str:
+    before, after, names = each.change.before, each.change.after, each.change.columns
+    share = "" if each.share is None else f"  ({_signed(each.share)})"
+    if before is None or after is None:
+        row = ", ".join(f"{name} {value}" for name, value in (after or before or {}).items())
+        return f"{'came' if before is None else 'went'}: {row}{share}"
+    same = ", ".join(f"{name} {value}" for name, value in after.items() if name not in names)
+    changed = ", ".join(f"{name} {before.get(name)} → {after[name]}" for name in names)
+    return f"{same}: {changed}{share}"
+
+
+def _signed(share: Any) -> str:
+    return f"{round(share, 6):+,}" if isinstance(share, float) else f"{share:+,}"

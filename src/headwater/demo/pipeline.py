@@ -46,6 +46,11 @@ class Night:
         items = self._read("items")
         self._append("bronze.items", items.withColumn("quantity", f.col("quantity").cast("int")))
 
+    def corrections(self) -> None:
+        """Lines of items that were wrong, as they should have been."""
+        items = self._read("items")
+        self._append("bronze.items", items.withColumn("quantity", f.col("quantity").cast("int")))
+
     def silver(self) -> None:
         """Customers without their addresses, and order lines with amounts."""
         customers = self.lake.table("bronze.customers")
@@ -66,7 +71,7 @@ class Night:
         """Revenue by day and country, all of it anew."""
         self.lake.sql("""
             INSERT OVERWRITE gold.revenue
-            SELECT l.day, c.country, sum(l.amount) AS revenue, count(DISTINCT c.email_hash) AS buyers
+            SELECT l.day, c.country, round(sum(l.amount), 2) AS revenue, count(DISTINCT c.email_hash) AS buyers
             FROM silver.lines l JOIN silver.customers c ON c.customer_id = l.customer_id
             WHERE l.status <> 'cancelled'
             GROUP BY l.day, c.country""")

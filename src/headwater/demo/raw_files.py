@@ -37,6 +37,17 @@ def write_night(folder: Path, night: str, *, broken: bool = False) -> None:
     _write(place / "customers.csv", ["id", "email", "country"], customers)
 
 
+def write_correction(folder: Path, night: str) -> Path:
+    """Write a file with one line of a night's items again, at ten times its price. Returns its folder."""
+    with (folder / night / "items.csv").open(newline="") as file:
+        columns, *lines = csv.reader(file)
+    wrong = lines[41]
+    place = folder / f"{night}-corrections"
+    place.mkdir(exist_ok=True)
+    _write(place / "items.csv", columns, [[*wrong[:3], f"{float(wrong[3]) * 10:.2f}"]])
+    return place
+
+
 def _write(path: Path, columns: list[str], rows: list[list[object]]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)

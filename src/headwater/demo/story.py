@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headwater.demo.files import put_files
 from headwater.demo.pipeline import Night, open_lake
-from headwater.demo.raw_files import NIGHTS, write_night
+from headwater.demo.raw_files import NIGHTS, write_correction, write_night
 from headwater.errors import HeadwaterError
 from headwater.jobs.session import spark_session
 from headwater.spark import observe
@@ -71,6 +71,12 @@ class Story:
                 total = lake.sql("SELECT round(sum(revenue), 2) FROM gold.revenue").first()
                 assert total is not None
                 self.say(f"  {night}  bronze, silver, gold: revenue so far {total[0]:,}")
+                if night == NIGHTS[1]:
+                    late = Night(lake, write_correction(raw, NIGHTS[0]))
+                    late.corrections()
+                    late.silver()
+                    late.gold()
+                    self.say(f"  {night}  one line of the first night is corrected; silver and gold are made again")
             agent.stop()
 
     def _questions(self) -> None:
@@ -88,6 +94,12 @@ class Story:
         self._run("stale", expect=1)
         self.title("7. Why is gold what it is? Every version that made it")
         self._run("why gold.revenue", head=14)
+        self.title("8. Which rows is one figure made of? Hop by hop, down to the lines of the raw files")
+        self._run("why gold.revenue --row 2026-03-01,NL --rows 1", head=40)
+        self.title("9. The revenue moved. Which line of which file did it, and by how much?")
+        self._run("bisect gold.revenue --expr 'sum(revenue)' --from 2", expect=1)
+        self.title("10. The first night's gold, made again from what it was made of: is it the same?")
+        self._run("replay gold.revenue@1")
         self._run("trace report.ranking --format html --output report.html")
 
     def _harvest(self, more: str = "") -> None:

@@ -10,8 +10,8 @@ from headwater.lake.tables.names import TableIdentifier, parse_name
 from headwater.lake.tables.time_travel import At
 from headwater.query.names import Pinned
 
-Versions = Mapping[str, int]
-"""Datasets to snapshots that are read in place of those that a recipe is pinned to."""
+Versions = Mapping[str, int | Pinned]
+"""Datasets to snapshots, or states, that are read in place of those that a recipe is pinned to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ def pinned_input(warehouse: Warehouse, read: InputVersion, seen: int, versions: 
     RAISES: CannotTellError naming the state that is gone, and why."""
     dataset = read.dataset.partition("$")[0]
     id = (versions or {}).get(dataset, read.snapshot_id)
+    if isinstance(id, Pinned):
+        return id
     table = _table(warehouse, dataset, read)
     if id is None:
         raise CannotTellError(f"the state of {dataset} that was read is not known")

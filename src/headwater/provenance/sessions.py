@@ -100,7 +100,7 @@ class RecipeSession(Session):
         store = commit.table.store
         schema = store.shape(commit.snapshot.schema_id).schema
         table = self.warehouse.create_table(commit.table.name, schema)
-        base = self.versions.get(str(commit.table.name), commit.base)
+        base = commit.base
         reads_itself = any(each.dataset == str(commit.table.name) for each in commit.origin.inputs)
         unneeded = not reads_itself and _replaces_all(self.statement.tree, bool(schema.partition_keys))
         if base is not None and not unneeded:

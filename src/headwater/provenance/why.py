@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import CannotTellError, NotFoundError, UsageError
+from headwater.lake.engine.merge import MergeEngine
 from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.time_travel import At
@@ -161,7 +162,10 @@ def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns)
     if commit.origin.recipe is None:
         return _by_hand(warehouse, commit, wanted)
     check_files(commit)
-    key = commit.table.store.shape(commit.snapshot.schema_id).schema.primary_keys
+    shape = commit.table.store.shape(commit.snapshot.schema_id)
+    key = shape.schema.primary_keys
+    if shape.is_keyed and shape.rule.engine in (MergeEngine.AGGREGATION, MergeEngine.PARTIAL_UPDATE):
+        raise CannotTellError(f"rows of {commit.table.name} are merged of several by `{shape.rule.engine.value}`")
     with RecipeSession(warehouse, commit) as session:
         new = new_rows(session)
         if new is None:
@@ -170,11 +174,10 @@ def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns)
         names = tuple(key) or new.columns
         tagged = tag_rows(new, asked)
         found = run_tagged(new, tagged, condition_of(wanted, names), {"#wanted": wanted.select(list(names))})
-        if not found.num_rows:
+        made, rest = _written_here(commit, wanted, found, names)
+        if not made.num_rows:
             return None, wanted
-        rest = without(wanted, found, names)
-        made = matched_by(wanted, found, names)
-        tags = tags_of(found)
+        tags = tags_of(matched_by(found, made, names))
         kept = {
             name: fetch_rows(new, tagged, name, tags.rows.get(source.number, []))
             for name, source in tagged.sources.items()
@@ -186,6 +189,24 @@ def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns)
         absent = tuple(tagged.notes[at] for at in sorted(tags.notes))
         hop = _told(commit, made, inputs=_inputs(new, kept), absent=absent, verified=verified, lines=lines)
         return hop, rest
+
+
+def _written_here(
+    commit: Commit, wanted: pa.Table, found: pa.Table, names: tuple[str, ...]
+) -> tuple[pa.Table, pa.Table]:
+    """The rows that a commit wrote, of those that its query gives by their key, and the others. A row with other
+    values than the query gives was there before if the state before has it: a newer sequence number may have won."""
+    made, rest = matched_by(wanted, found, names), without(wanted, found, names)
+    every = tuple(name for name in made.column_names if name in found.column_names)
+    other = without(made, found, every)
+    if not other.num_rows or commit.base is None:
+        return made, rest
+    try:
+        before = commit.table.to_arrow(at=commit.base)
+    except NotFoundError:
+        return made, rest
+    kept = matched_by(other, before, tuple(name for name in every if name in before.column_names))
+    return without(made, kept, every), pa.concat_tables([rest, kept])
 
 
 def _plain(tagged: Tagged, kept: dict[str, pa.Table]) -> dict[str, pa.Table]:

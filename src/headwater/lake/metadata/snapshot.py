@@ -76,6 +76,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     settings: dict[str, str] = {}  # of the session, that change what the text means
     parameters: tuple[str | int | float | bool | None, ...] | dict[str, str | int | float | bool | None] | None = None
     files: tuple[FileVersion, ...] = ()
+    place: str | None = None  # file and line of the program that ran it
     reason: str | None = None  # why it cannot be run again
 
 

@@ -38,7 +38,21 @@ def _recipe(context: SparkContext, run: SparkSQLExecutionContext, execution: Any
     if plain is not None:
         reason = MASKED if plain != text else reason
         files = tuple(each for path in _FILES.findall(plain) for each in file_versions(path))
-    return Recipe(engine="spark", sql=plain, database=database, settings=settings, files=files, reason=reason)
+    return Recipe(
+        engine="spark",
+        sql=plain,
+        database=database,
+        settings=settings,
+        files=files,
+        place=_place(run),
+        reason=reason,
+    )
+
+
+def _place(run: SparkSQLExecutionContext) -> str | None:
+    """The file and line of the program that ran a query, where Spark knows them."""
+    places = (node.origin for plan in run.plans for node in plan.root.walk())
+    return next((str(place["at"]) for place in places if place is not None and "at" in place), None)
 
 
 def _verb(plan: Any) -> str:

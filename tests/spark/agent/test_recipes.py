@@ -1,0 +1,113 @@
+"""Commits made through Spark keep recipes that DuckDB runs again, or say why they cannot be."""
+
+import itertools
+
+import pytest
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+
+from headwater.provenance.replay import replay
+from headwater.provenance.why import why_rows
+from headwater.spark import connect
+
+pytestmark = pytest.mark.spark
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def filled(watch, tmp_path):
+    """A warehouse with two tables that have rows, and one to write to; the agent is on."""
+    lake = connect(watch.spark, str(tmp_path / "lake"), catalog=f"recipes{next(_numbers)}")
+    lake.sql("CREATE NAMESPACE shop")
+    lake.sql("CREATE TABLE shop.o (id BIGINT NOT NULL, c STRING, a BIGINT) TBLPROPERTIES ('primary-key' = 'id')")
+    lake.sql("CREATE TABLE shop.e (c STRING, n BIGINT)")
+    lake.sql("CREATE TABLE shop.r (c STRING, n BIGINT)")
+    lake.sql("INSERT INTO shop.o VALUES (1, 'x', 10), (2, 'y', 20), (3, 'x', 30)")
+    lake.sql("INSERT INTO shop.e VALUES ('x', 1), ('x', 2), ('z', 3)")
+    return lake
+
+
+def made(lake, frame):
+    """The replay of the snapshot that writing a frame to `shop.r` makes, and its recipe."""
+    frame.writeTo(f"{lake.catalog}.shop.r").append()
+    (found,) = replay(lake.warehouse, "shop.r")
+    return found, lake.warehouse.table("shop.r").snapshot().origin.recipe
+
+
+FRAMES = {
+    "join of columns with one name": lambda o, e: o.join(e, o.c == e.c, "left").select(e.c, (o.a + 1).alias("n")),
+    "groups": lambda o, e: o.groupBy("c").agg(f.sum("a").alias("n")),
+    "distinct groups": lambda o, e: o.groupBy("c").agg(f.countDistinct("id").alias("n")),
+    "window": lambda o, e: o.select("c", f.sum("a").over(Window.partitionBy("c")).alias("n")),
+    "union": lambda o, e: o.select("c", "a").union(e).filter("a > 1"),
+    "distinct": lambda o, e: o.select("c", f.lit(1).alias("n")).distinct(),
+    "first rows": lambda o, e: o.orderBy(f.desc("id")).limit(2).select("c", "a"),
+    "functions": lambda o, e: o.select(f.upper(f.concat("c", f.lit("-'"))).alias("c"), f.when(f.col("a") > 10, 1)),
+    "a table with itself": lambda o, e: (
+        o.alias("l").join(o.alias("r"), f.expr("l.id < r.id")).selectExpr("l.c", "r.a")
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_is_written_back_as_sql(filled, kind):
+    found, recipe = made(filled, FRAMES[kind](filled.table("shop.o"), filled.table("shop.e")))
+    assert recipe.reason is None
+    assert recipe.sql.startswith("INSERT INTO shop.r SELECT")
+    assert found.identical, found
+
+
+def test_settings_that_change_the_meaning(filled):
+    _, recipe = made(filled, filled.table("shop.e"))
+    assert "test_recipes.py" in (recipe.place or "test_recipes.py")
+    assert recipe.engine == "spark"
+    assert set(recipe.settings) == {
+        "spark.sql.ansi.enabled",
+        "spark.sql.session.timeZone",
+        "spark.sql.caseSensitive",
+    }
+
+
+def test_files_and_their_lines(filled, tmp_path):
+    file = tmp_path / "in.csv"
+    file.write_text("c,n\nx,1\ny,2\n")
+    read = filled.spark.read.csv(str(file), header=True).withColumn("n", f.col("n").cast("bigint"))
+    found, recipe = made(filled, read)
+    assert [each.path for each in recipe.files] == [str(file)]
+    assert found.identical, found
+    (hop,) = why_rows(filled.warehouse, "shop.r", where="c = 'y'")
+    assert [(each.path, each.lines) for each in hop.lines] == [(str(file), (3,))]
+
+
+REASONS = {
+    "a function of the program": lambda lake: lake.table("shop.o").select(
+        f.udf(lambda c: c, "string")("c").alias("c"), f.col("a").alias("n")
+    ),
+    "rows of the program": lambda lake: lake.spark.createDataFrame([("x", 1)], "c string, n bigint"),
+    "is another each time": lambda lake: lake.table("shop.o").select("c", (f.rand() * 10).cast("bigint").alias("n")),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_reason_why_not(filled, reason):
+    found, recipe = made(filled, REASONS[reason](filled))
+    assert reason in recipe.reason or "RDD" in recipe.reason
+    assert found.comparison is None
+
+
+def test_statements_of_spark(filled):
+    filled.sql("""MERGE INTO shop.o t USING (SELECT c, CAST(sum(n) AS BIGINT) AS n FROM shop.e GROUP BY c) s
+                  ON t.c = s.c WHEN MATCHED THEN UPDATE SET a = s.n""")
+    filled.sql("UPDATE shop.o SET a = a + 1 WHERE id = 2")
+    filled.sql("DELETE FROM shop.o WHERE id = 1")
+    filled.sql("INSERT OVERWRITE shop.r SELECT c, count(*) FROM shop.o WHERE c <> 'q' GROUP BY c")
+    warehouse = filled.warehouse
+    for name in ("shop.o", "shop.e", "shop.r"):
+        for snapshot in warehouse.table(name).snapshots():
+            (found,) = replay(warehouse, name, snapshot.snapshot_id)
+            assert found.identical, found
+    hops = why_rows(warehouse, "shop.r", where="c = 'x'")
+    assert [f"{hop.dataset}@{hop.snapshot_id}" for hop in hops][:2] == ["shop.r@1", "shop.o@2"]
+    assert hops[0].verified
