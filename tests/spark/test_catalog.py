@@ -13,7 +13,7 @@ import headwater.spark.lake as lake_module
 from headwater.errors import EngineError, UsageError
 from headwater.lake.metadata.snapshot import Origin
 from headwater.spark import connect
-from headwater.spark.source import commits
+from headwater.spark.source import commits, origin
 
 pytestmark = pytest.mark.spark
 REFUSED = (PySparkException, Py4JJavaError)  # PySpark leaves some of Spark's own exceptions as they come
@@ -249,11 +249,11 @@ def test_insert_overwrite_static_and_dynamic(plain):
 
 
 def test_commits_are_known_to_the_driver_with_their_origin(keyed):
-    commits.set_origin_of(lambda execution: Origin(run_id=f"run-{execution}"))
+    origin.set_origin_of(lambda execution: Origin(run_id=f"run-{execution}"))
     try:
         keyed.sql("INSERT INTO db.t VALUES (5, 'e', 5)")
     finally:
-        commits.set_origin_of(None)
+        origin.set_origin_of(None)
     last = commits.recent[-1]
     assert (last.table, last.snapshot.snapshot_id) == ("db.t", 2)
     assert last.snapshot.origin == Origin(run_id=f"run-{last.execution_id}")
