@@ -92,7 +92,7 @@ def is_same(one: Any, two: Any) -> bool:
 
 
 def difference(before: Any, after: Any) -> Any:
-    """How much a figure moved; None for what is no number. Nothing counts as 0."""
+    """The amount by which a figure moved; None for what is no number. Nothing counts as 0."""
     try:
         return (after or 0) - (before or 0)
     except TypeError:

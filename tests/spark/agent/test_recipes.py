@@ -41,12 +41,14 @@ FRAMES = {
     "groups": lambda o, e: o.groupBy("c").agg(f.sum("a").alias("n")),
     "distinct groups": lambda o, e: o.groupBy("c").agg(f.countDistinct("id").alias("n")),
     "window": lambda o, e: o.select("c", f.sum("a").over(Window.partitionBy("c")).alias("n")),
-    "union": lambda o, e: o.select("c", "a").union(e).filter("a > 1"),
+    "union": lambda o, e: o.selectExpr("c", "a AS n").union(e).filter("n > 1"),
     "distinct": lambda o, e: o.select("c", f.lit(1).alias("n")).distinct(),
-    "first rows": lambda o, e: o.orderBy(f.desc("id")).limit(2).select("c", "a"),
-    "functions": lambda o, e: o.select(f.upper(f.concat("c", f.lit("-'"))).alias("c"), f.when(f.col("a") > 10, 1)),
+    "first rows": lambda o, e: o.orderBy(f.desc("id")).limit(2).selectExpr("c", "a AS n"),
+    "functions": lambda o, e: o.select(
+        f.upper(f.concat("c", f.lit("-'"))).alias("c"), f.when(f.col("a") > 10, 1).alias("n")
+    ),
     "a table with itself": lambda o, e: (
-        o.alias("l").join(o.alias("r"), f.expr("l.id < r.id")).selectExpr("l.c", "r.a")
+        o.alias("l").join(o.alias("r"), f.expr("l.id < r.id")).selectExpr("l.c", "r.a AS n")
     ),
 }
 
@@ -82,11 +84,13 @@ def test_files_and_their_lines(filled, tmp_path):
 
 
 REASONS = {
-    "a function of the program": lambda lake: lake.table("shop.o").select(
-        f.udf(lambda c: c, "string")("c").alias("c"), f.col("a").alias("n")
+    "a function of the program": lambda lake: lake.spark.range(2).select(
+        f.udf(lambda id: f"{id}", "string")("id").alias("c"), f.col("id").alias("n")
     ),
     "rows of the program": lambda lake: lake.spark.createDataFrame([("x", 1)], "c string, n bigint"),
-    "is another each time": lambda lake: lake.table("shop.o").select("c", (f.rand() * 10).cast("bigint").alias("n")),
+    "is another each time": lambda lake: lake.spark.range(2).select(
+        f.lit("x").alias("c"), (f.rand() * 10).cast("bigint").alias("n")
+    ),
 }
 
 

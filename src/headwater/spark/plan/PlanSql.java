@@ -56,6 +56,8 @@ public class PlanSql {
         if (plan instanceof Window) return "SELECT *, " + list(((Window) plan).windowExpressions()) + from(((Window) plan).child());
         if (plan instanceof Union) return union((Union) plan);
         if (plan instanceof Distinct) return "SELECT DISTINCT *" + from(((Distinct) plan).child());
+        if (plan instanceof Deduplicate && ((Deduplicate) plan).keys().size() == ((Deduplicate) plan).child().output().size())
+            return "SELECT DISTINCT *" + from(((Deduplicate) plan).child());
         if (plan instanceof GlobalLimit) return limit((GlobalLimit) plan);
         if (name.equals("SubqueryAlias") || name.equals("View") || name.equals("Sort") || name.equals("ResolvedHint")
             || name.equals("Repartition") || name.equals("RepartitionByExpression") || name.equals("RebalancePartitions")
@@ -207,9 +209,8 @@ public class PlanSql {
         if (name.indexOf("UDF") >= 0 || name.indexOf("UDAF") >= 0 || name.equals("ScalaAggregator"))
             throw new IllegalArgumentException("it calls a function of the program: " + one.prettyName());
         if (one instanceof SubqueryExpression) throw new IllegalArgumentException("it has a subquery in a DataFrame");
-        if (!one.deterministic() && one.children().isEmpty())
-            throw new IllegalArgumentException(one.prettyName() + "() is another each time");
         scala.collection.Iterator each = one.children().iterator();
         while (each.hasNext()) check((Expression) each.next());
+        if (!one.deterministic()) throw new IllegalArgumentException(one.prettyName() + "() is another each time");
     }
 }
