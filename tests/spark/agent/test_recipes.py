@@ -20,20 +20,20 @@ _numbers = itertools.count()
 def filled(watch, tmp_path):
     """A warehouse with two tables that have rows, and one to write to; the agent is on."""
     lake = connect(watch.spark, str(tmp_path / "lake"), catalog=f"recipes{next(_numbers)}")
-    lake.sql("CREATE NAMESPACE shop")
-    lake.sql("CREATE TABLE shop.o (id BIGINT NOT NULL, c STRING, a BIGINT) TBLPROPERTIES ('primary-key' = 'id')")
-    lake.sql("CREATE TABLE shop.e (c STRING, n BIGINT)")
-    lake.sql("CREATE TABLE shop.r (c STRING, n BIGINT)")
-    lake.sql("INSERT INTO shop.o VALUES (1, 'x', 10), (2, 'y', 20), (3, 'x', 30)")
-    lake.sql("INSERT INTO shop.e VALUES ('x', 1), ('x', 2), ('z', 3)")
+    lake.sql("CREATE NAMESPACE mart")
+    lake.sql("CREATE TABLE mart.o (id BIGINT NOT NULL, c STRING, a BIGINT) TBLPROPERTIES ('primary-key' = 'id')")
+    lake.sql("CREATE TABLE mart.e (c STRING, n BIGINT)")
+    lake.sql("CREATE TABLE mart.r (c STRING, n BIGINT)")
+    lake.sql("INSERT INTO mart.o VALUES (1, 'x', 10), (2, 'y', 20), (3, 'x', 30)")
+    lake.sql("INSERT INTO mart.e VALUES ('x', 1), ('x', 2), ('z', 3)")
     return lake
 
 
 def made(lake, frame):
-    """The replay of the snapshot that writing a frame to `shop.r` makes, and its recipe."""
-    frame.writeTo(f"{lake.catalog}.shop.r").append()
-    (found,) = replay(lake.warehouse, "shop.r")
-    return found, lake.warehouse.table("shop.r").snapshot().origin.recipe
+    """The replay of the snapshot that writing a frame to `mart.r` makes, and its recipe."""
+    frame.writeTo(f"{lake.catalog}.mart.r").append()
+    (found,) = replay(lake.warehouse, "mart.r")
+    return found, lake.warehouse.table("mart.r").snapshot().origin.recipe
 
 
 FRAMES = {
@@ -55,14 +55,14 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_frame_is_written_back_as_sql(filled, kind):
-    found, recipe = made(filled, FRAMES[kind](filled.table("shop.o"), filled.table("shop.e")))
+    found, recipe = made(filled, FRAMES[kind](filled.table("mart.o"), filled.table("mart.e")))
     assert recipe.reason is None
-    assert recipe.sql.startswith("INSERT INTO shop.r SELECT")
+    assert recipe.sql.startswith("INSERT INTO mart.r SELECT")
     assert found.identical, found
 
 
 def test_settings_that_change_the_meaning(filled):
-    _, recipe = made(filled, filled.table("shop.e"))
+    _, recipe = made(filled, filled.table("mart.e"))
     assert "test_recipes.py" in (recipe.place or "test_recipes.py")
     assert recipe.engine == "spark"
     assert set(recipe.settings) == {
@@ -79,7 +79,7 @@ def test_files_and_their_lines(filled, tmp_path):
     found, recipe = made(filled, read)
     assert [each.path for each in recipe.files] == [str(file)]
     assert found.identical, found
-    (hop,) = why_rows(filled.warehouse, "shop.r", where="c = 'y'")
+    (hop,) = why_rows(filled.warehouse, "mart.r", where="c = 'y'")
     assert [(each.path, each.lines) for each in hop.lines] == [(str(file), (3,))]
 
 
@@ -102,16 +102,16 @@ def test_the_reason_why_not(filled, reason):
 
 
 def test_statements_of_spark(filled):
-    filled.sql("""MERGE INTO shop.o t USING (SELECT c, CAST(sum(n) AS BIGINT) AS n FROM shop.e GROUP BY c) s
+    filled.sql("""MERGE INTO mart.o t USING (SELECT c, CAST(sum(n) AS BIGINT) AS n FROM mart.e GROUP BY c) s
                   ON t.c = s.c WHEN MATCHED THEN UPDATE SET a = s.n""")
-    filled.sql("UPDATE shop.o SET a = a + 1 WHERE id = 2")
-    filled.sql("DELETE FROM shop.o WHERE id = 1")
-    filled.sql("INSERT OVERWRITE shop.r SELECT c, count(*) FROM shop.o WHERE c <> 'q' GROUP BY c")
+    filled.sql("UPDATE mart.o SET a = a + 1 WHERE id = 2")
+    filled.sql("DELETE FROM mart.o WHERE id = 1")
+    filled.sql("INSERT OVERWRITE mart.r SELECT c, count(*) FROM mart.o WHERE c <> 'q' GROUP BY c")
     warehouse = filled.warehouse
-    for name in ("shop.o", "shop.e", "shop.r"):
+    for name in ("mart.o", "mart.e", "mart.r"):
         for snapshot in warehouse.table(name).snapshots():
             (found,) = replay(warehouse, name, snapshot.snapshot_id)
             assert found.identical, found
-    hops = why_rows(warehouse, "shop.r", where="c = 'x'")
-    assert [f"{hop.dataset}@{hop.snapshot_id}" for hop in hops][:2] == ["shop.r@1", "shop.o@2"]
+    hops = why_rows(warehouse, "mart.r", where="c = 'x'")
+    assert [f"{hop.dataset}@{hop.snapshot_id}" for hop in hops][:2] == ["mart.r@1", "mart.o@2"]
     assert hops[0].verified
