@@ -56,7 +56,7 @@ def make_world(folder):
 
 def _make_tables(folder):
     warehouse = Warehouse(folder / "lake")
-    for database in ("sales", "shop", "db", "scratch"):
+    for database in ("sales", "shop", "db", "scratch", "gold"):
         warehouse.create_database(database)
     orders = warehouse.create_table("sales.orders", {"id": "BIGINT", "amount": "DECIMAL(10, 2)"}, primary_key="id")
     for number in range(1, 5):
@@ -67,6 +67,13 @@ def _make_tables(folder):
         session.sql("INSERT INTO db.t VALUES (DATE '2026-11-01', 7)")
         session.sql("CREATE TABLE shop.orders AS SELECT id, amount FROM sales.orders")
         session.sql("CREATE TABLE shop.gold AS SELECT sum(amount) AS total FROM shop.orders")
+        session.sql(
+            "CREATE TABLE gold.revenue (day DATE, country STRING, revenue DOUBLE, PRIMARY KEY (day, country))"
+        )
         for _ in range(7):
             session.sql("INSERT INTO shop.orders SELECT id, amount FROM sales.orders")
             session.sql("INSERT INTO shop.gold SELECT sum(amount) FROM shop.orders")
+            revenue = (
+                "SELECT DATE '2026-03-01', country, sum(amount) FROM shop.orders, (VALUES ('NL'), ('DE')) c(country)"
+            )
+            session.sql(f"INSERT OVERWRITE gold.revenue {revenue} GROUP BY country")

@@ -26,7 +26,7 @@ ELSEWHERE = {
 """Commands that start Spark or a server, and where they are run."""
 FAR = re.compile(r"s3://|@db\.example/|jdbc:…|--master|--packages|HEADWATER_TOKEN=…|/mnt/disk|/data/paimon")
 """Things that no test machine has: other stores, clusters, folders outside the test."""
-FINDINGS = {"check", "check-data", "checks", "diff", "drift", "impact", "stale", "unused"}
+FINDINGS = {"bisect", "check", "check-data", "checks", "diff", "drift", "impact", "replay", "stale", "unused"}
 """Commands whose exit code 1 says that there is something to see."""
 PLACES = {
     "CODE": "no-java",

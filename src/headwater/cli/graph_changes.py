@@ -155,7 +155,7 @@ def drift(flags: Flags) -> int:
 
 @command(
     "why",
-    examples=("headwater why shop.gold@7 --json", "headwater why shop.gold --row country=DE --column revenue"),
+    examples=("headwater why shop.gold@7 --json", "headwater why gold.revenue --row country=DE --column revenue"),
 )
 @click.argument("table", metavar="TABLE[@MOMENT]")
 @row_options

@@ -67,7 +67,9 @@ def bisect(
     figure = Figure(expression, where)
     commits = _between(source, start, end)
     if len(commits) < 2:
-        raise UsageError(f"{table} has no two snapshots to compare", hint="`headwater lake history` lists them")
+        raise UsageError(
+            f"{table} has no two snapshots to compare", hint="`headwater lake snapshots TABLE` lists them"
+        )
     values = [figure.of_table(source, commit.snapshot.snapshot_id) for commit in commits]
     moves = []
     for at in range(1, len(commits)):
