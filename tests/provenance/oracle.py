@@ -93,7 +93,11 @@ def _judge(query, peer, hop, row, verdicts, *, brute):
         reported[name] |= positions(peer.tables[name], each.rows)
     told = {name: sorted(places) for name, places in reported.items()}
     if not peer.gives(query, reported, row):
-        if hop.verified is not False:
+        if hop.verified and hop.absent and not _names_once(query):
+            # The answer holds for each place of a table that is named twice; here the places share their rows, and
+            # one place's rows pass the other's NOT EXISTS, whose rows are not there.
+            verdicts.refused["sufficient by place only"] += 1
+        elif hop.verified is not False:
             verdicts.wrong.append(("not sufficient", query, row.to_pylist(), told))
         else:
             verdicts.refused["not sufficient, and said so"] += 1
