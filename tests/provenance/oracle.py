@@ -33,6 +33,10 @@ def _names_once(query):
     return all(len(re.findall(rf"\b{name} AS", query)) <= 1 for name in "tuw")
 
 
+def _names_twice(query, tables):
+    return any(len(re.findall(rf"(?:from|join|,)\s+{name}\b", query, re.I)) > 1 for name in tables)
+
+
 @dataclass
 class Verdicts:
     """What became of the rows that were asked about."""
@@ -93,7 +97,7 @@ def _judge(query, peer, hop, row, verdicts, *, brute):
         reported[name] |= positions(peer.tables[name], each.rows)
     told = {name: sorted(places) for name, places in reported.items()}
     if not peer.gives(query, reported, row):
-        if hop.verified and hop.absent and not _names_once(query):
+        if hop.verified and hop.absent and _names_twice(query, peer.tables):
             # The answer holds for each place of a table that is named twice; here the places share their rows, and
             # one place's rows pass the other's NOT EXISTS, whose rows are not there.
             verdicts.refused["sufficient by place only"] += 1
