@@ -38,3 +38,19 @@ def test_names_in_the_text_count_beside_the_tables_that_are_known_to_be_read():
     assert [script.name for script in in_order([reader, late, days])] == ["b.sql", "c.sql", "a.sql"]
     alone = Script("a.sql", text.replace("mart.days", "mart.weeks"), None, ".", makes="mart.report", reads=())
     assert in_order([alone, late]) == [alone, late]
+
+
+def test_names_in_strings_and_comments_are_not_calls():
+    """The function writes the name of its wrapper into a message, and its file tells where the function came from."""
+    wrapper = Script("a.sql", "CREATE FUNCTION app.wrap(x INT64) AS (lib.f(x))", None, ".")
+    text = (
+        "/* was app.wrap(x) */ CREATE FUNCTION lib.f(x INT64) AS (IF(x < 0, ERROR('wrap(x): it''s'), x)) -- wrap(x)"
+    )
+    function = Script("b.sql", text, None, ".")
+    assert in_order([wrapper, function]) == [function, wrapper]
+
+
+def test_a_string_that_is_executed_names_what_it_calls():
+    caller = Script("a.sql", "EXECUTE IMMEDIATE 'CREATE TABLE d.t AS SELECT lib.f(x) FROM d.s'", None, ".")
+    function = Script("b.sql", "CREATE FUNCTION lib.f(x INT64) AS (x)", None, ".")
+    assert in_order([caller, function]) == [function, caller]

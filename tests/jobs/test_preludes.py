@@ -1,14 +1,19 @@
 """Functions across files: each unit knows those that were defined before it, in whatever batch it is."""
 
 from collections import Counter
+from weakref import WeakKeyDictionary
 
 import pytest
 
+from headwater.analysis.schemas import import_schema
 from headwater.graph import GraphStore
 from headwater.graph.tables import EDGES
 from headwater.jobs.harvest import preludes, runner
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
+from headwater.jobs.harvest.unit_analysis import HarvestSetting, Task, analyse_tasks
+from headwater.jobs.harvest.units import Script, cut_units, with_preludes
 from headwater.lake.tables import Warehouse
+from headwater.lineage.slices import Slice
 from tests.jobs.test_harvest import estate_of
 
 SCHEMA = {"d.s": {"a": "INT64", "b": "INT64"}}
@@ -40,6 +45,30 @@ def test_a_function_that_is_defined_anew_is_the_newest_for_who_comes_after(tmp_p
         ("d.second", "b", False),
         ("d.third", "a", True),  # nothing defines `twice`
     ]
+
+
+def test_the_guess_at_an_unknown_function_does_not_reach_units_that_know_it(monkeypatch):
+    """`wrap` is defined before `is_on`, which it calls: for it, ZetaSQL is told of some `is_on`."""
+    texts = [
+        "CREATE FUNCTION d.wrap(x INT64) AS (d.is_on(x));",
+        "CREATE FUNCTION d.is_on(x INT64) AS (x > 0);",
+        "CREATE TABLE d.t AS SELECT a FROM d.s WHERE d.wrap(a) = 'x';",
+        "CREATE TABLE d.u AS SELECT a FROM d.s WHERE d.is_on(b) AND a > 1;",
+    ]
+    scripts = [Script(f"{at}.sql", text, "bigquery", "") for at, text in enumerate(texts)]
+    units = with_preludes([unit for script in scripts for unit in cut_units(script)])
+    tasks = [Task(at, unit, Slice()) for at, unit in enumerate(units)]
+    setting = HarvestSetting({"bigquery": import_schema(SCHEMA, "bigquery")})
+
+    def last_of(*batches):
+        monkeypatch.setattr(preludes, "_kept", WeakKeyDictionary())  # as in a worker that begins
+        for batch in batches:
+            rows = analyse_tasks([tasks[at] for at in batch], setting).to_pylist()
+        return rows[-1]
+
+    alone = last_of([3])
+    assert [each["status"] for each in alone["statements"]] == ["resolved"]
+    assert last_of([0, 1, 2, 3]) == last_of([1], [2], [3]) == alone
 
 
 def test_functions_of_an_earlier_estate_are_not_known_to_the_next(tmp_path):

@@ -11,7 +11,7 @@ from headwater.errors import InputError
 from headwater.lineage.resolver import SchemaResolver
 from headwater.model.names import parse_parts
 from headwater.zetasql.builtins import BUILTIN_FOLDERS
-from headwater.zetasql.catalog import Path
+from headwater.zetasql.catalog import Path, last_word
 from headwater.zetasql.failures import CannotResolve, Reason
 from headwater.zetasql.lower import ResolvedRoutine
 from headwater.zetasql.messages import function
@@ -20,6 +20,7 @@ from headwater.zetasql.routines import declare_function, spellings
 
 _MISSING = re.compile(r"Function not found: ((?:`[^`]*`|[^`;\s])+)")
 _CALLS = re.compile(r"(?<![\w.`])((?:`[\w-]+`|[A-Za-z_][\w-]*)(?:\s*\.\s*(?:`\w+`|\w+)){1,2})\s*\(")
+_WORDS = re.compile(r"\w+")
 _OWN_FOLDERS = BUILTIN_FOLDERS | {"safe"}
 _KINDS = ("STRING", "INT64", "BOOL", "FLOAT64", "ARRAY<STRING>", "DATE")  # tried in turn until the statement fits
 _MOST = 25  # unknown functions in one statement
@@ -35,9 +36,9 @@ def resolve_with_unknown_functions(
 ) -> _T:
     """Resolve a text. A function that is not known is declared, and `routines` says that nothing defines it.
     RAISES: CannotResolve, when it cannot be resolved that way either: the first reason, and nothing is declared."""
-    declared: list[Path] = []
+    declared = _declared_before(text, routines)
     kinds = chain(_KINDS, repeat(None))
-    kind = next(kinds)
+    kind: str | None = None
     first: CannotResolve | None = None
     while True:
         try:
@@ -49,6 +50,7 @@ def resolve_with_unknown_functions(
                 if _found_without_project(missing, reader, routines):
                     continue
                 declared += dict.fromkeys([missing, *unknown_calls(text, reader)])
+                kind = kind or next(kinds)
             elif failure.reason is Reason.TYPES and declared:
                 kind = next(kinds)
             else:
@@ -62,6 +64,13 @@ def resolve_with_unknown_functions(
         for path in declared:
             routine = declare_function(reader, path, kind, resolver)
             routines.update((".".join(each).lower(), routine) for each in spellings(path, resolver))
+
+
+def _declared_before(text: str, routines: dict[str, ResolvedRoutine]) -> list[Path]:
+    """The functions that an earlier statement had declared and a text may call: this one may need another type."""
+    words = set(_WORDS.findall(text.lower()))
+    names = {routine.name: last_word(routine.name) for routine in routines.values() if routine.is_guess}
+    return [tuple(name.split(".")) for name, word in names.items() if word in words]
 
 
 def _found_without_project(path: Path, reader: Reader, routines: dict[str, ResolvedRoutine]) -> bool:

@@ -49,6 +49,16 @@ CREATE TEMP FUNCTION f(x STRING) AS (fun.clean(x)); SELECT f(n) AS r, b FROM t;
 --> b <- t.b IDENTITY
 --! APPROXIMATE_LINEAGE
 
+-- case: an unknown function that statements of a script use as different types
+SELECT fun.f(a) || 'x' AS r FROM t; SELECT b FROM t WHERE fun.f(a) AND fun.f(b); SELECT fun.f(a) + 1 AS n FROM t;
+--> r <- t.a TRANSFORMATION ?
+--! APPROXIMATE_LINEAGE
+--> b <- t.b IDENTITY
+--> * | t.a FILTER ?, t.b FILTER ?
+--! APPROXIMATE_LINEAGE
+--> n <- t.a TRANSFORMATION ?
+--! APPROXIMATE_LINEAGE
+
 -- case: unknown column
 SELECT nope, a FROM t;
 --> nope <- t.nope IDENTITY ?

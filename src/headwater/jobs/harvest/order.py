@@ -21,6 +21,7 @@ _CTES = re.compile(
     r"""(?:\bWITH\s++(?:RECURSIVE\s++)?|,\s*+)([`"\[]?\w++[`"\]]?)\s*+(?:\([^()]*+\)\s*+)?AS\s*+\(""", re.IGNORECASE
 )
 _CALLS = re.compile(r"""(?<![\w$.`"\[\]-])([\w$.`"\[\]-]++)\s*+\(""")
+_TEXTS = re.compile(r"'[^'\n]*'|--[^\n]*|/\*.*?\*/", re.DOTALL)  # strings and comments
 _MAKES = re.compile(
     r"""\b(?: CREATE\s+(?:OR\s+(?:REPLACE|REFRESH)\s+)?
           (?:TRANSIENT\s+|MATERIALIZED\s+|EXTERNAL\s+|SECURE\s+|DYNAMIC\s+|STREAMING\s+|LIVE\s+)*
@@ -114,6 +115,8 @@ def _made(script: Script) -> frozenset[str]:
 def _read(script: Script, called: Container[str]) -> frozenset[str]:
     """The names of tables and functions that a script seems to use; those of its own CTEs are no tables."""
     text = script.text
+    if not has_word(text, "exec", "{{", "{%"):  # a string may be executed, and templates name tables in strings
+        text = _TEXTS.sub(" ", text)
     found = [match.groups() for match in _READS.finditer(text)]
     names = {plain_name(name) for name, _ in found if name}
     if script.reads is not None:  # a macro may put a name together that it never asked `ref` for

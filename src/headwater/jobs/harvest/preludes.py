@@ -61,10 +61,28 @@ def share_functions(
         before = NOTHING  # which has others of these names: those of another estate, or as they were
     words = {last_part(name) for names in usable.values() for name in names}
     front_end.know(before.functions.only(words), {each.text for each in usable})
-    _define((each for each in usable if each not in before.preludes), front_end, resolver)
+    usable = {
+        each: names
+        for each, names in usable.items()
+        if each in before.preludes or _define_whole(each, front_end, resolver)
+    }
     found = SharedFunctions(front_end.functions, usable)
     kept[front_end.dialect] = SharedFunctions(before.functions | found.functions, before.preludes | usable)
     return found
+
+
+def _define_whole(prelude: Prelude, front_end: GoogleSqlFrontEnd, resolver: SchemaResolver) -> bool:
+    """Define the functions of a text for a batch, and return whether that is done.
+
+    One that calls a function which the batch does not know is left to each unit that needs it: what ZetaSQL is told
+    of the unknown one, for this text to be resolved, must not reach other units.
+    """
+    known = front_end.functions
+    _define([prelude], front_end, resolver)
+    if not any(routine.is_guess for routine in front_end.functions.routines.values()):
+        return True
+    front_end.know(known, {setting.source.text for _, setting in known.definitions})
+    return False
 
 
 def _usable(preludes: Iterable[Prelude], front_end: GoogleSqlFrontEnd) -> dict[Prelude, frozenset[str]]:

@@ -53,6 +53,11 @@ class ResolvedRoutine:
     specialize: "Callable[[Any], Specialized | None] | None" = None
     opaque: str | None = None
 
+    @property
+    def is_guess(self) -> bool:
+        """Return whether nothing defines it: all that is known of it is that a statement calls it."""
+        return self.statement is None
+
 
 @dataclass(frozen=True, slots=True)
 class Specialized:
