@@ -55,8 +55,10 @@ setup: .venv/.warm ## Install everything into .venv, once
 demo: setup ## Show what Headwater does, end to end
 	@$(BIN)/headwater demo
 
-# Two halves side by side, one for each core: what runs Spark or a browser, and the rest. Neither leaves a file in the tree.
-BESIDE := tests/spark tests/jobs tests/server
+# Three parts side by side, on two cores: what runs Spark, what serves the page (it waits for a browser most of the time), and
+# the rest. None leaves a file in the tree.
+OF_SPARK := tests/spark tests/jobs
+OF_PAGE := tests/server
 MARK ?= not slow
 PYTEST ?= $(PY) -m pytest
 test: setup .venv-paimon/.installed ## Run the tests, but the slow ones; ONLY=lake: those of one package
@@ -65,9 +67,11 @@ ifdef ONLY
 else
 	@echo "tests of Spark and of the page run beside the others; their report comes at the end" >&2
 	@$(PY) tests/tree.py note .venv/tree.before; \
-	$(PYTEST) -m "$(MARK)" $(BESIDE) >.venv/beside.log 2>&1 & beside=$$!; \
-	$(PYTEST) -m "$(MARK)" $(BESIDE:%=--ignore=%); rest=$$?; wait $$beside; spark=$$?; cat .venv/beside.log; \
-	$(PY) tests/tree.py compare .venv/tree.before; left=$$?; exit $$((rest | spark | left))
+	$(PYTEST) -m "$(MARK)" $(OF_SPARK) >.venv/spark.log 2>&1 & spark=$$!; \
+	$(PYTEST) -m "$(MARK)" $(OF_PAGE) >.venv/page.log 2>&1 & page=$$!; \
+	$(PYTEST) -m "$(MARK)" $(OF_SPARK:%=--ignore=%) $(OF_PAGE:%=--ignore=%); failed=$$?; \
+	wait $$page || failed=1; cat .venv/page.log; wait $$spark || failed=1; cat .venv/spark.log; \
+	$(PY) tests/tree.py compare .venv/tree.before || failed=1; exit $$failed
 endif
 
 test-all: ## Run all tests, with all the examples of every property

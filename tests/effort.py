@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 THOROUGH = bool(os.environ.get("THOROUGH"))
+LONG = bool(os.environ.get("LONG"))
+"""Also what takes hours: `LONG=1 pytest -m slow tests/provenance/test_oracle.py` and the like."""
 
 
 def examples(number: int) -> int:

@@ -24,7 +24,7 @@ def test_a_new_file_is_found_wherever_it_is(tmp_path):
         (tree / name).touch()
     noted.write_text("\n".join(list_files(tree)))
     assert find_new(tree, noted) == []
-    for name in ("warehouse/default.db/t/snapshot-1", "derby.log", ".venv/beside.log", "src/__pycache__/new.pyc"):
+    for name in ("warehouse/default.db/t/snapshot-1", "derby.log", ".venv/spark.log", "src/__pycache__/new.pyc"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).touch()
     (tree / "spark-warehouse").mkdir()
