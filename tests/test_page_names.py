@@ -32,7 +32,7 @@ EXAMPLES = {
         "t.b",
         "us.crm.public.people",
     ),  # of a reader
-    *("lake.sql", "literals=True", 'reading="value"', "tier=gold", "whole = table"),  # code in a few words
+    *("lake.sql", "literals=True", 'reading="value"', "tier=gold"),  # code in a few words
     *("conda-pack", "venv-pack", "spark-sql", "restart.offset"),  # tools of others; a field of the format
     *("adapter.dispatch", "catalog.json", "marts.customers"),  # of dbt
 }
@@ -82,6 +82,8 @@ def test_options_are_options():
     for page, span in SPANS:
         named = re.fullmatch(r"([a-z]+(?:[.-][a-z]+)*)(?: ?= ?\S+)?", span)
         if named is None or not re.search(r"[.=-]", span) or OF_SPARK.fullmatch(span):
+            continue
+        if str(page).endswith("mutations.md"):  # lines of code
             continue
         if str(page).endswith("coming-from-openlineage.md"):  # OpenLineage's: each is tried by a test of its own
             continue

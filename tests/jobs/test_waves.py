@@ -13,7 +13,7 @@ from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.runner import Runner
 from headwater.jobs.harvest.spark_executor import decode_tasks, encode_tasks
 from headwater.jobs.harvest.unit_analysis import HarvestSetting
-from headwater.jobs.harvest.units import Script, cut_units, with_preludes
+from headwater.jobs.harvest.units import Script, cut_units, whole_unit, with_preludes
 from headwater.jobs.harvest.waves import Waves, settle
 from headwater.text import Source
 from tests.jobs import estates
@@ -83,3 +83,22 @@ def test_waves_equal_sequence(seed, dialect, given):
     rows = in_waves(texts, dialect, schema, random.Random(seed))
     for spec, expected in in_order(texts, dialect, schema).items():
         assert plain(rows[spec], spec) == plain(expected, spec), "\n".join(text for _, text in texts)
+
+
+def test_a_wildcard_depends_on_the_tables_that_it_matches_alone():
+    texts = [
+        ("a.sql", "CREATE TABLE shop.events_1 AS SELECT 1 AS id"),
+        ("b.sql", "CREATE TABLE shop.other AS SELECT 2 AS n"),
+        ("c.sql", "CREATE TABLE shop.every AS SELECT * FROM `shop.events_*`"),
+        ("d.sql", "CREATE TABLE shop.events_2 AS SELECT 3 AS id, 4 AS kind"),
+        ("e.sql", "CREATE TABLE shop.last AS SELECT * FROM `shop.events_*`"),
+    ]
+    rows = in_waves(texts, "bigquery", None, random.Random(7))
+    for spec, expected in in_order(texts, "bigquery", None).items():
+        assert plain(rows[spec], spec) == plain(expected, spec)
+    waves = Waves([whole_unit(Script(*each, "bigquery", ".")) for each in texts], import_schema(None), "bigquery")
+    settle([waves], Runner(HarvestSetting({"bigquery": waves.schema})))
+    seen = [key for layer in waves.outcomes[4].trace().sight.layers[1:] for key, _ in layer]
+    assert ("*", "shop", "events_") in seen
+    assert ("*",) not in seen
+    assert ("shop", "other") not in seen

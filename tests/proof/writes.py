@@ -58,8 +58,9 @@ class Writes(Shapes):
         if not taken:
             return self.insert()
         names, values = (", ".join(each) for each in zip(*taken, strict=True))
-        # Materialized: DuckDB lets the second part of a UNION ALL see the rows that the first has inserted.
-        return f"INSERT INTO t ({names}) WITH q AS MATERIALIZED ({made.sql}) SELECT {values} FROM q"
+        # QUALIFY waits for all rows: DuckDB lets the second part of a UNION ALL see what the first has inserted.
+        rows = f"SELECT {values} FROM q QUALIFY count(*) OVER () > 0"
+        return f"INSERT INTO t ({names}) WITH q AS MATERIALIZED ({made.sql}) {rows}"
 
     def update(self) -> str:
         scope = columns_of("t", "t")

@@ -80,7 +80,7 @@ def test_dropped_and_replaced_inputs(shop):
     shop.sql("CREATE OR REPLACE TABLE rates AS SELECT 'ann' AS customer, 1 AS rate")
     assert "another table has its name" in replay(shop.warehouse, "default.gold")[0].reasons[0]
     shop.sql("DROP TABLE rates")
-    assert "dropped or renamed" in replay(shop.warehouse, "default.gold")[0].reasons[0]
+    assert "dropped since" in replay(shop.warehouse, "default.gold")[0].reasons[0]
 
 
 def test_renamed_columns_and_changed_schemas_do_not_matter(shop):

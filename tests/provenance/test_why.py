@@ -43,6 +43,7 @@ CLAUSES = {
     "sum of nulls": ("SELECT c, sum(a) AS s FROM o GROUP BY c", "c = 'z'", [4]),
     "filtered aggregate": ("SELECT sum(a) FILTER (WHERE a < 25) AS s FROM o", "true", [1, 2, 5]),
     "distinct aggregate": ("SELECT count(DISTINCT c) AS n FROM o", "true", [1, 2, 3, 4]),
+    "an aggregate that only DuckDB has": ("SELECT c, histogram(a) AS h FROM o GROUP BY c", "c = 'y'", [2]),
     "having": ("SELECT c FROM o GROUP BY c HAVING count(*) > 1", "true", [1, 3]),
     "grouping sets": ("SELECT c, sum(a) AS s FROM o GROUP BY GROUPING SETS ((c), ())", "s = 65", [1, 2, 3, 5]),
     "rollup": ("SELECT c, count(*) AS n FROM o GROUP BY ROLLUP (c)", "c = 'x'", [1, 3]),

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def recipe(session, table):
     return session.table(table).snapshot().origin.recipe
@@ -56,6 +58,47 @@ def test_credentials_are_masked_and_said(shop):
     shop.sql("CREATE TABLE t AS SELECT 'jdbc:postgresql://me:hunter2@db/x' AS url")
     origin = shop.table("t").snapshot().origin
     assert "hunter2" not in json.dumps(str(origin))
+    assert "credential" in origin.recipe.reason
+
+
+SECRETS = [
+    "SELECT 'AKIAIOSFODNN7EXAMPLE' AS k",
+    "SELECT 1 AS k WHERE 'AKIAIOSFODNN7EXAMPLE' <> ''",
+    "SELECT 'ghp_AKIAIOSFODNN7EXAMPLE42F292c6912' AS k",
+    "SELECT 'eyJAKIAIOSFODNN7EXAMPLE.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N' AS k",
+    "SELECT 'Bearer AKIAIOSFODNN7EXAMPLE' AS k",
+    "SELECT customer AS password FROM orders WHERE 'AKIAIOSFODNN7EXAMPLE' = customer",
+    "SELECT id AS k FROM (SELECT 1 AS id, 'x' AS token) WHERE token = 'my AKIAIOSFODNN7EXAMPLE'",
+    "SELECT 'q AKIAIOSFODNN7EXAMPLE' AS api_key",
+    "SELECT '-----BEGIN RSA PRIVATE KEY-----AKIAIOSFODNN7EXAMPLE' AS k",
+]
+
+
+@pytest.mark.parametrize("query", SECRETS)
+def test_literals_that_look_like_credentials(shop, query):
+    shop.sql(f"CREATE TABLE t AS {query} -- token: AKIAIOSFODNN7EXAMPLE")
+    origin = shop.table("t").snapshot().origin
+    assert "AKIAIOSFODNN7EXAMPLE" not in str(origin)
+    assert "credential" in origin.recipe.reason
+
+
+def test_columns_that_are_called_like_credentials_are_no_literals(shop):
+    shop.sql(
+        "CREATE TABLE t AS SELECT a.token FROM (SELECT 'x' AS token) AS a JOIN (SELECT 'x' AS t) b ON a.token = b.t"
+    )
+    assert "'x' AS t)" in shop.table("t").snapshot().origin.sql
+    shop.sql("CREATE TABLE u AS SELECT id AS token_count FROM orders a WHERE id = 1 -- the password=hunter2 is gone")
+    origin = shop.table("u").snapshot().origin
+    assert "hunter2" not in origin.sql
+    assert origin.recipe.reason is None
+
+
+@pytest.mark.parametrize("parameters", [["AKIAIOSFODNN7EXAMPLE"], {"token": "s3"}])
+def test_parameters_that_look_like_credentials(shop, parameters):
+    place = "$token" if isinstance(parameters, dict) else "?"
+    shop.sql(f"CREATE TABLE t AS SELECT {place} AS v", parameters)
+    origin = shop.table("t").snapshot().origin
+    assert origin.recipe.parameters is None
     assert "credential" in origin.recipe.reason
 
 

@@ -37,8 +37,12 @@ def test_a_named_primary_key_is_a_primary_key(session):
     [
         ("CREATE TABEL x (a INT)", "CREATE TABEL is not a statement", "did you mean `CREATE TABLE`?"),
         ("CREATE OR REPLACE TABEL x (a INT)", "CREATE TABEL is not a statement", "did you mean `CREATE TABLE`?"),
-        ("CREATE", "CREATE alone is not a statement", "CREATE TABLE, VIEW, DATABASE, SCHEMA"),
-        ("CREATE TYPE t AS INT", "CREATE TYPE is not a statement", "CREATE TABLE, VIEW, DATABASE, SCHEMA"),
+        ("CREATE", "CREATE alone is not a statement", "CREATE TABLE, VIEW, MATERIALIZED, DATABASE, SCHEMA"),
+        (
+            "CREATE TYPE t AS INT",
+            "CREATE TYPE is not a statement",
+            "CREATE TABLE, VIEW, MATERIALIZED, DATABASE, SCHEMA",
+        ),
         ("SELCT 1", "SELCT is not a statement", "did you mean `SELECT`?"),
         ("INSRT INTO orders VALUES (1)", "INSRT is not a statement", "did you mean `INSERT`?"),
         ("DROP TABEL orders", "DROP TABEL is not a statement", "did you mean `DROP TABLE`?"),

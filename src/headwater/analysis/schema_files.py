@@ -144,7 +144,9 @@ def _definitions(files: Sequence[Path], dialect: str | None, warn: Warn | None) 
     sources = []
     for file in sorted((file for file in files if file.suffix.lower() in SQL_SUFFIXES), key=_numbered):
         text = read_sql(file, warn or (lambda message: None))
-        plain = _COMMENTS.sub(" ", text)
+        lower = text.lower()
+        may_define = "table" in lower and any(verb in lower for verb in ("create", "alter", "drop", "rename"))
+        plain = _COMMENTS.sub(" ", text) if may_define else ""
         if _DEFINES.search(plain) and not _QUERIES.search(plain):
             sources.append(Source(text, str(file)))
     return schema_of_ddl(sources, dialect, warn)

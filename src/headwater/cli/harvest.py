@@ -1,6 +1,7 @@
 """`headwater harvest`: a whole SQL estate into the graph."""
 
 import dataclasses
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -67,6 +68,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     from headwater.jobs.harvest.targets import Patterns
     from headwater.zetasql.warehouse import BigQueryTables
 
+    gc.set_threshold(50_000, 20, 50)  # an estate is millions of objects that stay: seldom look for garbage among them
     master, spark = _place(**{name: options.pop(name) for name in ("master", "no_spark", "jobs")})
     settings = flags.settings
     rules = Rules(

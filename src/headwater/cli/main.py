@@ -53,6 +53,7 @@ SECTIONS = {
         "why": "headwater.cli.graph_changes:why",
         "replay": "headwater.cli.provenance:replay",
         "bisect": "headwater.cli.provenance:bisect",
+        "rebuild": "headwater.cli.rebuild:rebuild",
         "stale": "headwater.cli.graph_changes:stale",
         "check-data": "headwater.cli.quality:check_data",
     },

@@ -1,11 +1,13 @@
 """`headwater replay | bisect`: the past of a table, asked by its recipes."""
 
 import dataclasses
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from headwater.cli.lake_tables import open_warehouse, time_text
+from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
 from headwater.errors import UsageError
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from headwater.lake.tables import Warehouse
     from headwater.provenance.bisect import Move, RowShare
-    from headwater.provenance.replay import Replay
+    from headwater.provenance.replay import Replay, RowsOf
 
 _SHOWN = 5  # rows that differ
 
@@ -26,14 +28,22 @@ def split_moment(table: str) -> tuple[str, Any]:
     return name, None if not moment else f"@{moment}" if moment.startswith("-") else moment
 
 
-@command("replay", examples=("headwater replay gold.revenue", "headwater replay gold.revenue@3 --deep --json"))
+@command(
+    "replay",
+    examples=(
+        "headwater replay gold.revenue",
+        "headwater replay gold.revenue@3 --deep --json",
+        "headwater replay gold.revenue --master 'local[2]'",
+    ),
+)
 @click.argument("table", metavar="TABLE[@MOMENT]")
 @click.option("--deep", is_flag=True, help="Also run the recipes of the inputs again, and of theirs.")
 @click.option(
     "--as-table", "kept", metavar="DATABASE.TABLE", help="Keep the rows that the recipe gives in a new table."
 )
+@spark_options
 @click.pass_obj
-def replay(flags: Flags, table: str, deep: bool, kept: str | None) -> int:
+def replay(flags: Flags, /, table: str, deep: bool, kept: str | None, **how: Any) -> int:
     """Run the query that made a snapshot again, on the states that it read, and compare the rows.
 
     Exit code 1 when a row differs, or the query cannot be run again: the reasons are shown.
@@ -42,9 +52,10 @@ def replay(flags: Flags, table: str, deep: bool, kept: str | None) -> int:
 
     name, moment = split_moment(table)
     warehouse = open_warehouse(flags)
-    found = run_again(warehouse, name, moment, deep=deep)
-    if kept is not None:
-        _keep(warehouse, name, moment, kept)
+    with _spark_rows(*pop_spark(how)) as spark:
+        found = run_again(warehouse, name, moment, deep=deep, spark=spark)
+        if kept is not None:
+            _keep(warehouse, name, moment, kept, spark)
     if flags.json:
         print_json([_replay_json(each) for each in found])
     else:
@@ -53,14 +64,26 @@ def replay(flags: Flags, table: str, deep: bool, kept: str | None) -> int:
     return 0 if all(each.identical for each in found) else 1
 
 
-def _keep(warehouse: "Warehouse", name: str, moment: Any, kept: str) -> None:
+@contextmanager
+def _spark_rows(master: str | None, conf: dict[str, str]) -> "Iterator[RowsOf | None]":
+    """The function that runs recipes on a master; None without one: then DuckDB runs them."""
+    if master is None:
+        yield None
+        return
+    with session(master, conf) as spark:
+        from headwater.spark.rerun import rows_by
+
+        yield rows_by(spark)
+
+
+def _keep(warehouse: "Warehouse", name: str, moment: Any, kept: str, spark: "RowsOf | None") -> None:
     from headwater.provenance.commits import find_commit
     from headwater.provenance.replay import replay_rows
 
     if warehouse.has_table(kept):
         raise UsageError(f"there is a table {kept} already", hint="name one that is not there")
     commit = find_commit(warehouse, name, moment)
-    rows = replay_rows(warehouse, commit)
+    rows = (spark or replay_rows)(warehouse, commit)
     schema = commit.table.store.shape(commit.snapshot.schema_id).schema
     warehouse.create_database(kept.rpartition(".")[0] or "default", if_not_exists=True)
     warehouse.create_table(kept, schema).write(rows)

@@ -51,6 +51,7 @@ def asks_for_rows(options: dict[str, Any]) -> bool:
 
 def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
     """Print or write the rows behind rows."""
+    from headwater.provenance.told import hop_json
     from headwater.provenance.why import why_rows
 
     name, moment = split_moment(table)
@@ -64,7 +65,7 @@ def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
     if options["format"] == "html":
         _write("".join(_page(table, where, hops, most)), options["output"])
     elif flags.json or options["format"] == "json":
-        print_json([_hop_json(hop, most) for hop in hops])
+        print_json([hop_json(hop, lambda rows: rows.slice(0, most).to_pylist()) for hop in hops])
     else:
         for hop in hops:
             for line in _hop_lines(hop, most):
@@ -73,7 +74,7 @@ def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
 
 def key_condition(table: "Table", text: str) -> str:
     """The condition for a key that is written as values in order, or as name=value. RAISES: UsageError."""
-    from headwater.query.parse import quoted
+    from headwater.provenance.told import row_condition
 
     parts, keys = text.split(","), table.schema.primary_keys
     if all("=" in part for part in parts):
@@ -89,8 +90,7 @@ def key_condition(table: "Table", text: str) -> str:
         if name.strip() not in table.schema.names:
             columns = ", ".join(table.schema.names)
             raise UsageError(f"`{name.strip()}` is not a column of {table.name}", hint=f"columns: {columns}")
-    texts = [(quoted(name.strip()), value.strip().replace("'", "''")) for name, value in pairs]
-    return " AND ".join(f"{name} = '{value}'" for name, value in texts)
+    return row_condition({name.strip(): value.strip() for name, value in pairs})
 
 
 def _write(text: str, output: Path | None) -> None:
@@ -151,35 +151,6 @@ def _numbers(lines: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, lines[:_MOST_LINES]))
     more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
     return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
-
-
-def _hop_json(hop: "Hop", most: int) -> dict[str, Any]:
-    inputs = [
-        {
-            "dataset": each.dataset,
-            "snapshot": each.snapshot_id,
-            "count": each.rows.num_rows,
-            "rows": each.rows.slice(0, most).to_pylist(),
-        }
-        for each in hop.inputs
-    ]
-    return {
-        "dataset": hop.dataset,
-        "snapshot": hop.snapshot_id,
-        "operation": hop.operation,
-        "job": hop.job,
-        "run": hop.run,
-        "time": hop.time,
-        "sql": hop.sql,
-        "count": hop.rows.num_rows,
-        "rows": hop.rows.slice(0, most).to_pylist(),
-        "inputs": inputs,
-        "absent": list(hop.absent),
-        "files": [{"path": each.path, "lines": each.lines} for each in hop.lines],
-        "verified": hop.verified,
-        "loaded": hop.is_loaded,
-        "reason": hop.reason,
-    }
 
 
 def _page(table: str, where: str, hops: "list[Hop]", most: int) -> Iterator[str]:

@@ -4,10 +4,17 @@ These questions are answered by the lake itself: every snapshot carries its orig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
+from headwater.lake.tables.changelog import column_differs
+from headwater.lake.tables.names import STATE_DATABASE
 from headwater.lake.tables.time_travel import At
 
 _UPKEEP = (Operation.COMPACT,)  # commits that change files, not rows
@@ -89,8 +96,8 @@ def _made(warehouse: Warehouse, version: DatasetVersion, depth: int) -> Made:
 
 
 def tables_told(warehouse: Warehouse) -> list[str]:
-    """The names of all tables but those that the graph itself is kept in."""
-    databases = [name for name in warehouse.list_databases() if name != DATABASE]
+    """The names of all tables but those that the graph, and the groups of materialized views, are kept in."""
+    databases = [name for name in warehouse.list_databases() if name not in (DATABASE, STATE_DATABASE)]
     return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
 
 
@@ -185,19 +192,22 @@ def _changed(source: Table, start: int, end: int, columns: tuple[str, ...]) -> t
     try:
         if not source.schema.primary_keys:
             return (), sum(len(batch) for batch in source.changes(start, end))
-        different: dict[str, None] = {}
-        rows = 0
-        for row in source.diff(start, end).to_pylist():
-            before, after = row["before"], row["after"]
-            if before is None or after is None:
-                rows += 1
-                continue
-            names = [name for name in columns or after if before.get(name) != after.get(name)]
-            rows += bool(names)
-            different |= dict.fromkeys(names)
-        return tuple(different), rows
+        found = source.diff(start, end)
+        kept = found.filter(pc.and_(pc.is_valid(found.column("before")), pc.is_valid(found.column("after"))))
+        kept = kept.combine_chunks()
+        known = source.schema.names
+        changed = {name: _differs(kept, name) for name in columns or known if name in known}
+        rows = np.any(list(changed.values()), axis=0).sum() if changed else 0
+        names = tuple(name for name, differs in changed.items() if differs.any())
+        return names, int(rows) + found.num_rows - kept.num_rows
     except NotFoundError:  # the state that was read has expired: what changed since cannot be told
         return (), 1
+
+
+def _differs(changed: pa.Table, name: str) -> npt.NDArray[np.bool_]:
+    """For each changed row, whether a column has another value than before."""
+    before, after = (changed.column(side).combine_chunks().field(name) for side in ("before", "after"))
+    return column_differs(before, after)
 
 
 def _is_upkeep(source: Table, id: int) -> bool:

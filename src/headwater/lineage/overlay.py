@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 Key: TypeAlias = tuple[str, ...]
 Value = TypeVar("Value")
 EVERYTHING: Key = ("*",)
-"""Stands among what was looked up for all of it: the mapping was gone through."""
+"""Stands among what was looked up for all of it: the mapping was gone through. With a key behind it, it stands for
+the entries that begin like that key: they are in the same schema, and their names begin with its name."""
 
 
 class Absent(Enum):
@@ -30,12 +31,16 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
         self.own: dict[Key, Value | Absent] = {}
         self.looked_up = looked_up
         self.words: dict[str, set[Key]] | None = {} if indexed else None
+        self.schemas: dict[Key, set[Key]] = {}  # its own keys by the schema that they are in, if it is indexed
+        self.schemas_below: dict[Key, list[Key]] = {}  # those of `base`, worked out when they are asked for
         self.changes = 0
 
     def __copy__(self) -> "Layer[Value]":
         other: Layer[Value] = Layer(self.base, self.looked_up)
         other.own = dict(self.own)
         other.words = None if self.words is None else {word: set(keys) for word, keys in self.words.items()}
+        other.schemas = {schema: set(keys) for schema, keys in self.schemas.items()}
+        other.schemas_below = self.schemas_below
         return other
 
     def find(self, key: Key) -> Value | Absent:
@@ -65,6 +70,7 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
         self.changes += 1
         if self.words is not None:
             self.words.setdefault(word_of(key), set()).add(key)
+            self.schemas.setdefault(key[:-1], set()).add(key)
 
     def __delitem__(self, key: Key) -> None:
         _ = self[key]
@@ -90,6 +96,22 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
         lower = [(key, value) for key, value in self.base.items() if key not in self.own]
         return lower + [(key, value) for key, value in self.own.items() if value is not ABSENT]
 
+    def beginning(self, start: Key) -> list[tuple[Key, Value]]:
+        """The entries that begin like a key, without a note."""
+        if self.words is None:
+            return beginning(dict(self.items()), start)
+        if not self.schemas_below:
+            for key in self.base:
+                self.schemas_below.setdefault(key[:-1], []).append(key)
+        own = self.changed_beginning(start)
+        lower = [key for key in self.schemas_below.get(start[:-1], ()) if key[-1].startswith(start[-1])]
+        return own + [(key, self.base[key]) for key in lower if key not in self.own]
+
+    def changed_beginning(self, start: Key) -> list[tuple[Key, Value]]:
+        """The changed entries that begin like a key. REQUIRES: it is indexed."""
+        keys = [key for key in self.schemas.get(start[:-1], ()) if key[-1].startswith(start[-1])]
+        return [(key, value) for key in keys if (value := self.own[key]) is not ABSENT]
+
     def changed(self, words: Iterable[str] | None) -> Iterator[tuple[Key, Value]]:
         """The changed entries whose names begin with one of some words; all of them for None.
         REQUIRES: it is indexed."""
@@ -99,6 +121,15 @@ class Layer(MutableMapping[Key, Value], Generic[Value]):
                 value = self.own[key]
                 if value is not ABSENT:
                     yield key, value
+
+
+def beginning(entries: Mapping[Key, Value], start: Key) -> list[tuple[Key, Value]]:
+    """The entries that begin like a key. A layer that notes lookups notes it."""
+    if not isinstance(entries, Layer):
+        return [(k, v) for k, v in entries.items() if k[:-1] == start[:-1] and k[-1].startswith(start[-1])]
+    if entries.looked_up is not None:
+        entries.looked_up[(*EVERYTHING, *start)] = ABSENT
+    return entries.beginning(start)
 
 
 def word_of(key: Key) -> str:

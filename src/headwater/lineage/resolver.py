@@ -12,7 +12,7 @@ Position matters: the resolver is asked before a statement's own effects are app
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Self, assert_never
 
@@ -21,6 +21,7 @@ import msgspec
 from headwater.errors import Issue, IssueCode, Severity
 from headwater.lineage import effects
 from headwater.lineage.known_table import KnownTable, alter_columns, compare, on_the_wire
+from headwater.lineage.overlay import Value, beginning
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata, SchemaTable
 from headwater.model.names import FOLDS, CaseRule, TableName, is_path, renamed
 from headwater.model.relation import Resolution
@@ -132,13 +133,19 @@ class SchemaResolver:
             hint=f"did you mean `{close}`?" if close else None,
         )
 
-    def tables(self) -> Iterator[KnownTable]:
-        """Every table known at this point."""
-        for table in {id(table): table for table in self._imported.values()}.values():
+    def tables(self, like: TableName | None = None) -> Iterator[KnownTable]:
+        """Every table known at this point, or those whose names begin like one, in the same schema."""
+
+        def found(entries: Mapping[TableKey, Value]) -> Iterable[Value]:
+            if like is None:
+                return entries.values()
+            return (value for _, value in beginning(entries, self._fold(like.parts)))
+
+        for table in {id(table): table for table in found(self._imported)}.values():
             if self._fold(table.name.parts) not in self._moved:
                 yield table
-        yield from (table for table in self._moved.values() if table is not None)
-        yield from self._implied.values()
+        yield from (table for table in found(self._moved) if table is not None)
+        yield from found(self._implied)
 
     def resolved(self) -> ResolvedSchemaMetadata:
         """The effective schema at this point, as it goes on the wire."""

@@ -7,6 +7,7 @@ that a reader of the scripts in order would have made; when not, it is made agai
 import hashlib
 from collections.abc import Iterable, MutableMapping, Set
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Self, TypeAlias
 
 import msgspec
@@ -136,15 +137,17 @@ class Hashes:
             kept = self._forms[id(table)] = table, form_of(table)
         return kept[1]
 
-    def of_all(self, layer: Layer[Any], name: str) -> str:
-        """Of all that is in a layer; of the imported one the names alone, since that is all one can ask of it."""
-        if name == "imported":
+    def of_many(self, layer: Layer[Any], name: str, key: Key) -> str:
+        """Of the entries of a layer that a key stands for; of all imported ones the names alone, since that is all
+        one can ask of them."""
+        if key == EVERYTHING and name == "imported":
             if not _keeps_names(layer):
                 return _digest_of_names(table for _, table in layer.items())
             if self._imported is None or self._imported[0] is not layer.base:  # many units ask for it
                 self._imported = layer.base, _digest_of_names(layer.base.values())
             return self._imported[1]
-        return digest(*(f"{key}{self.of(table)}".encode() for key, table in sorted(layer.items())))
+        found = layer.items() if key == EVERYTHING else layer.beginning(key[1:])
+        return digest(*(f"{at}{self.of(table)}".encode() for at, table in sorted(found, key=itemgetter(0))))
 
 
 def _keeps_names(layer: Layer[Any]) -> bool:
@@ -231,8 +234,8 @@ class WatchedResolver(SchemaResolver):
         return sorted({hashes.of(table) for table in tables if table.name in names})
 
     def _hash(self, hashes: Hashes, name: str, key: Key) -> str:
-        if key == EVERYTHING:
-            return hashes.of_all(Layer(self._layer(name).base), name)
+        if key[:1] == EVERYTHING:
+            return hashes.of_many(Layer(self._layer(name).base), name, key)
         return hashes.of(self._lookups[name][key])
 
 
@@ -282,7 +285,10 @@ class ReplayedResolver(SchemaResolver):
         for name, seen in zip(LAYERS, sight.layers):
             layer: Layer[Any] = getattr(self, f"_{name}")
             for key, hash in seen:
-                here = self._hashes.of_all(layer, name) if key == EVERYTHING else self._hashes.of(layer.find(key))
+                if key[:1] == EVERYTHING:
+                    here = self._hashes.of_many(layer, name, key)
+                else:
+                    here = self._hashes.of(layer.find(key))
                 if here != hash:
                     return False
         return all(self._spelled.get(key, TableName(name)).parts == name for key, name in sight.spelled)
@@ -310,6 +316,8 @@ class ReplayedResolver(SchemaResolver):
             for sight in also:
                 asked = (key for key, _ in sight.layers[at] if key in layer.own)
                 found |= {key: layer.own[key] for key in asked if layer.own[key] is not ABSENT}
+                many = (key[1:] for key, _ in sight.layers[at] if key[:1] == EVERYTHING and len(key) > 1)
+                found |= {key: table for start in many for key, table in layer.changed_beginning(start)}
             layers.append(tuple((key, number(table)) for key, table in sorted(found.items())))
         assert isinstance(self._spelled, Layer)
         spelled = tuple((key, name.parts) for key, name in sorted(self._spelled.changed(words)))

@@ -94,13 +94,28 @@ def _table(warehouse: Warehouse, dataset: str, read: InputVersion) -> Table:
     except UsageError as err:
         raise CannotTellError(f"{dataset} was read, and is not a table of this warehouse") from err
     except NotFoundError as err:
-        raise CannotTellError(f"{dataset} was read, and has been dropped or renamed since") from err
+        renamed = _with_uuid(warehouse, read.table_uuid) if read.table_uuid else None
+        if renamed is None:
+            raise CannotTellError(f"{dataset} was read, and has been dropped since") from err
+        return renamed
     if read.table_uuid not in (None, table.store.table_uuid):
-        raise CannotTellError(f"{dataset} was read, and another table has its name since")
+        renamed = _with_uuid(warehouse, read.table_uuid)
+        if renamed is None:
+            raise CannotTellError(f"{dataset} was read, and another table has its name since")
+        return renamed
     return table
 
 
+def _with_uuid(warehouse: Warehouse, uuid: str | None) -> Table | None:
+    """A table that has another name than it had, None when it is gone."""
+    names = (
+        f"{database}.{name}" for database in warehouse.list_databases() for name in warehouse.list_tables(database)
+    )
+    return next((table for name in names if (table := warehouse.table(name)).store.table_uuid == uuid), None)
+
+
 def _schema_at(table: Table, seen: int, least: int) -> int:
-    """The schema that a reader saw at a time: the newest by then, not older than that of the rows."""
-    known = [schema.id for schema in table.schemas() if schema.time_millis <= seen]
+    """The schema that the reader of a commit saw: the newest before its time, not older than that of the rows.
+    A schema of the same millisecond came after the commit: reading and writing rows takes longer than that."""
+    known = [schema.id for schema in table.schemas() if schema.time_millis < seen]
     return max([*known, least])

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from headwater.errors import CannotTellError, HeadwaterError
+from headwater.errors import CannotTellError, HeadwaterError, MemoryLimitError, TimeLimitError
 from headwater.provenance.rewriting import parsed, sql_of
 from headwater.provenance.sessions import RecipeSession
 from headwater.query.create import prepare_tail
@@ -39,7 +39,7 @@ def new_rows(session: RecipeSession) -> NewRows | None:
     schema = session.commit.table.store.shape(session.commit.snapshot.schema_id).schema
     try:
         return _new_rows(run, tuple(schema.names))
-    except CannotTellError:
+    except (CannotTellError, TimeLimitError, MemoryLimitError):
         raise
     except HeadwaterError as err:
         raise CannotTellError(f"the statement of {session.commit} does not run any more: {err.message}") from err
@@ -89,6 +89,12 @@ def _with_values(text: str, parameters: Any) -> str:
     if not parameters:
         return text
     tree = parsed(text)
+    fill_values(tree, parameters)
+    return sql_of(tree)
+
+
+def fill_values(tree: Node, parameters: Any) -> None:
+    """Write the values of parameters into a statement."""
     positional = iter(parameters) if not isinstance(parameters, dict) else iter(())
     for node in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         name = node.name
@@ -96,12 +102,7 @@ def _with_values(text: str, parameters: Any) -> str:
             value = parameters[name]
         else:
             value = parameters[int(name) - 1] if name.isdigit() else next(positional)
-        node.replace(_literal(value))
-    return sql_of(tree)
-
-
-def _literal(value: Any) -> Node:
-    return exp.convert(value)
+        node.replace(exp.convert(value))
 
 
 def only_rows(new: NewRows, kept: dict[str, pa.Table]) -> dict[str, Any]:

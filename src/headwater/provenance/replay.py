@@ -1,6 +1,7 @@
 """`replay`: run the recipe of a snapshot again on the states that it read, and compare what it gives with what is
 kept."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,9 +12,11 @@ from headwater.lake.tables import Warehouse
 from headwater.lake.tables.time_travel import At
 from headwater.provenance.commits import Commit, Versions, find_commit
 from headwater.provenance.compare import Comparison, compare_rows
-from headwater.provenance.doubts import doubts, floating
 from headwater.provenance.files import check_files
 from headwater.provenance.sessions import RecipeSession
+from headwater.query.doubts import doubts, floating
+
+_ENGINES = ("DuckDB", "Spark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +34,22 @@ class Replay:
         return self.comparison is not None and self.comparison.identical
 
 
-def replay(warehouse: Warehouse, table: str, at: At | None = None, *, deep: bool = False) -> list[Replay]:
+RowsOf = Callable[[Warehouse, Commit], pa.Table]
+"""Runs the recipe of a commit. RAISES: CannotTellError when that cannot be."""
+
+
+def replay(
+    warehouse: Warehouse, table: str, at: At | None = None, *, deep: bool = False, spark: RowsOf | None = None
+) -> list[Replay]:
     """Run the recipe of a snapshot again; with `deep` those of its inputs too, and theirs: the snapshot first.
+    DuckDB runs it, or the function that is given for Spark.
     RAISES: NotFoundError when there is no such table or moment."""
     queue, found = [find_commit(warehouse, table, at)], {}
     for commit in queue:
         key = str(commit)
         if key in found:
             continue
-        found[key] = _replayed(warehouse, commit)
+        found[key] = _replayed(warehouse, commit, spark)
         if deep:
             queue += _inputs(warehouse, commit)
     return list(found.values())
@@ -53,14 +63,14 @@ def replay_rows(warehouse: Warehouse, commit: Commit, versions: Versions | None 
         return session.again().to_arrow()
 
 
-def _replayed(warehouse: Warehouse, commit: Commit) -> Replay:
+def _replayed(warehouse: Warehouse, commit: Commit, spark: RowsOf | None) -> Replay:
     name, id = str(commit.table.name), commit.snapshot.snapshot_id
     kept = commit.table.to_arrow(at=id)
     key = commit.table.store.shape(commit.snapshot.schema_id).schema.primary_keys
     try:
         if commit.snapshot.operation is Operation.ROLLBACK:
             return Replay(name, id, compare_rows(kept, _restored(commit), tuple(key)))
-        rows = replay_rows(warehouse, commit)
+        rows = (spark or replay_rows)(warehouse, commit)
         comparison = compare_rows(kept, rows, tuple(key))
     except CannotTellError as err:
         return Replay(name, id, None, (err.message,), err.hint)
@@ -70,8 +80,9 @@ def _replayed(warehouse: Warehouse, commit: Commit) -> Replay:
         reasons = doubts(session.statement.tree)
     if comparison.close:
         reasons.append(floating(sorted({name for each in comparison.shown for name in each.columns})))
-    if commit.recipe.engine == "spark":
-        reasons.append("it was made by Spark and run again by DuckDB")
+    made_by, run_by = (_ENGINES[each] for each in (commit.recipe.engine == "spark", spark is not None))
+    if made_by != run_by:
+        reasons.append(f"it was made by {made_by} and run again by {run_by}")
     return Replay(name, id, comparison, tuple(reasons))
 
 

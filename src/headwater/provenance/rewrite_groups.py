@@ -55,7 +55,7 @@ def _aggregate_list(node: Node, row: str) -> str | None:
     """The rows that one aggregate reads; None for all of the group."""
     parent = node.parent
     conditions = [sql_of(parent.expression.this)] if isinstance(parent, exp.Filter) else []
-    name, value = function_name(node), node.this
+    name, value = function_name(node), node.this if isinstance(node.this, exp.Expression) else None
     if isinstance(value, exp.Distinct):
         value = value.expressions[0] if len(value.expressions) == 1 else None
     plain = value is not None and not isinstance(value, exp.Star | exp.Order) and value.find(exp.Query) is None

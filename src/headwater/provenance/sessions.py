@@ -16,8 +16,10 @@ from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.provenance.commits import Commit, Versions, pinned_input
+from headwater.query.dataset import LakeTable
 from headwater.query.names import Names, Pinned
 from headwater.query.parse import Node, SqlStatement, TimeTravel, parse_statements
+from headwater.query.sandbox import ReadLimits
 from headwater.query.session import Session
 from headwater.text import Source
 
@@ -31,11 +33,21 @@ class PinnedNames(Names):
     versions: Versions = field(kw_only=True)
 
     def table_name(self, node: Node) -> TableIdentifier:
-        """The name of a table that the commit read or wrote, whatever its case; Spark's names have a catalog."""
+        """The name of a table that the commit read or wrote, whatever its case; Spark's names have a catalog. The
+        table that it wrote goes by the name that it has now."""
         database = node.args.get("db")
         wanted = TableIdentifier(database.name if database else self.database, node.name)
-        known = [self.commit.table.name, *(_identifier(each.dataset) for each in self.commit.origin.inputs)]
-        return next((each for each in known if str(each).casefold() == str(wanted).casefold()), wanted)
+        for each in self.commit.origin.inputs:
+            if str(_identifier(each.dataset)).casefold() == str(wanted).casefold():
+                return self.commit.table.name if self._is_own(each) else _identifier(each.dataset)
+        own, target = self.commit.table.name, written_table(self.statement.tree)
+        written = (target.db or self.database, target.name) if target is not None else (own.database, own.table)
+        return own if str(TableIdentifier(*written)).casefold() == str(wanted).casefold() else wanted
+
+    def _is_own(self, read: InputVersion) -> bool:
+        """Return whether a table that was read is the one that was written."""
+        own = self.commit.table
+        return _identifier(read.dataset) == own.name or read.table_uuid == (own.store.table_uuid or "")
 
     def _pinned(self, name: TableIdentifier, version: TimeTravel | None) -> Pinned:
         if version is None and name == self.commit.table.name and self.warehouse.has_table(name):
@@ -46,11 +58,19 @@ class PinnedNames(Names):
     def _read(self, name: TableIdentifier, version: TimeTravel | None) -> InputVersion:
         """The state of a table that the commit read. RAISES: CannotTellError when it is not known."""
         moment = "" if version is None else " ".join(self.statement.source.text[version.start : version.end].split())
-        for each in self.commit.origin.inputs:
-            if _identifier(each.dataset) == name and (each.moment or "") == moment:
-                return each
-        if name == self.commit.table.name and not moment:
-            return InputVersion(dataset=str(name), snapshot_id=self.commit.base or 0)
+        own = self.commit.table.name
+        found = [
+            each
+            for each in self.commit.origin.inputs
+            if (each.moment or "") == moment and name == (own if self._is_own(each) else _identifier(each.dataset))
+        ]
+        if len({each.snapshot_id for each in found}) > 1:
+            raise CannotTellError(f"{self.commit} read several states of {name}, and which stood where is not known")
+        if found:
+            return found[0]
+        if name == own and not moment:  # of an INSERT, only the columns matter
+            needed = not isinstance(self.statement.tree, exp.Insert | exp.Create)
+            return InputVersion(dataset=str(name), snapshot_id=self.commit.base or 0 if needed else 0)
         raise CannotTellError(f"which state of {name} {self.commit} read is not known")
 
     def are_outdated(self) -> bool:
@@ -65,14 +85,23 @@ def _identifier(dataset: str) -> TableIdentifier:
 class RecipeSession(Session):
     """A session on the states that one commit read; `versions` are read in place of some."""
 
-    def __init__(self, lake: Warehouse, commit: Commit, versions: Versions | None = None) -> None:
-        scratch = Warehouse(MemoryFiles())
-        super().__init__(scratch, database=commit.recipe.database or "default")
+    def __init__(
+        self,
+        lake: Warehouse,
+        commit: Commit,
+        versions: Versions | None = None,
+        *,
+        scratch: Warehouse | None = None,
+        bounds: ReadLimits | None = None,
+    ) -> None:
+        scratch = scratch or Warehouse(MemoryFiles())
+        super().__init__(scratch, database=commit.recipe.database or "default", bounds=bounds)
         self.lake, self.commit, self.versions = lake, commit, versions or {}
         self.statement = read_statement(commit)
         scratch.create_database(commit.table.name.database, if_not_exists=True)
 
-    def _names(self, statement: SqlStatement) -> Names:
+    def names_of(self, statement: SqlStatement) -> Names:
+        """The tables of a statement: those that the commit read."""
         return PinnedNames(
             *(self.warehouse, self.database, statement, KnownTables(self.warehouse)),
             commit=self.commit,
@@ -105,10 +134,17 @@ class RecipeSession(Session):
         unneeded = not reads_itself and _replaces_all(self.statement.tree, bool(schema.partition_keys))
         if base is not None and not unneeded:
             read = InputVersion(dataset=str(commit.table.name), snapshot_id=base)
-            state = pinned_input(self.lake, read, commit.snapshot.timestamp)
-            rows = commit.table.to_arrow(at=state.state.snapshot_id)
-            table.write(rows.select([name for name in schema.names if name in rows.column_names]))
+            pinned = pinned_input(self.lake, read, commit.snapshot.timestamp)
+            names = [name for name in schema.names if name in pinned.schema.names]
+            table.write(LakeTable(pinned, (), self._cache, self._engine.readers).scanned(names).read_all())
         return table
+
+
+def written_table(tree: Node) -> Node:
+    """The node of the table that a statement writes, None for one that writes none."""
+    found = tree.this
+    found = found.this if isinstance(found, exp.Schema) else found
+    return found if isinstance(found, exp.Table) else None
 
 
 def _replaces_all(tree: Node, partitioned: bool) -> bool:
@@ -152,6 +188,6 @@ def from_spark(text: str) -> str:
             node.set("db", None)
     for column in tree.find_all(exp.Column):
         column.set("catalog", None)
-    if isinstance(tree, exp.Create):
-        tree.set("properties", None)  # where and how Spark keeps a table changes none of its rows
+    if isinstance(tree, exp.Create) and tree.expression is not None:  # the types of the table are those of Spark
+        tree = exp.Insert(this=written_table(tree), expression=tree.expression)
     return str(tree.sql(dialect="duckdb"))

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from headwater.errors import CannotTellError, HeadwaterError
+from headwater.errors import CannotTellError, HeadwaterError, MemoryLimitError, TimeLimitError
 from headwater.lake.engine.predicates import In, Predicate
 from headwater.provenance.matching import scratch
 from headwater.provenance.new_rows import NewRows
@@ -102,6 +102,8 @@ def run_tagged(new: NewRows, tagged: Tagged, where: str, more: dict[str, pa.Tabl
     whole = f"WITH o({names}) AS MATERIALIZED ({tagged.text}) SELECT * FROM o WHERE {where}"
     try:
         return new.run.generated(text, tables | more)
+    except (TimeLimitError, MemoryLimitError):
+        raise
     except HeadwaterError:  # DuckDB cannot plan some conditions over LATERAL joins
         try:
             return new.run.generated(whole, tagged.tables | more)

@@ -21,6 +21,7 @@ from headwater.provenance.new_rows import NewRows, new_rows, only_rows
 from headwater.provenance.sessions import RecipeSession
 from headwater.provenance.tagging import Tagged, fetch_rows, run_tagged, tag_rows, tags_of
 from headwater.query.parse import quoted
+from headwater.query.sandbox import ReadLimits
 from headwater.query.session import connect
 
 MOST_COMMITS = 10_000
@@ -63,6 +64,7 @@ class Hop:
 @dataclass
 class _Walk:
     warehouse: Warehouse
+    bounds: ReadLimits | None = None
     hops: list[Hop] = field(default_factory=list)
     queue: list[tuple[str, int, pa.Table, Columns]] = field(default_factory=list)
     seen: dict[tuple[str, int], pa.Table] = field(default_factory=dict)
@@ -76,10 +78,12 @@ def why_rows(
     where: str,
     column: str | None = None,
     deep: bool = True,
+    bounds: ReadLimits | None = None,
 ) -> list[Hop]:
     """The rows behind the rows of a table for which a predicate holds, the commit that made them first.
 
-    `column` leaves out rows that neither make nor decide its value; without `deep`, only one hop is told.
+    `column` leaves out rows that neither make nor decide its value; without `deep`, only one hop is told. With
+    `bounds`, queries are limited, and files outside of the lake are not read.
     RAISES: NotFoundError for a table or moment that is not there, UsageError when no row meets the predicate,
     SqlError for a predicate that is none."""
     source = warehouse.table(table)
@@ -89,11 +93,11 @@ def why_rows(
     if column is not None and column.casefold() not in [name.casefold() for name in source.schema.names]:
         raise UsageError(f"`{column}` is not a column of {table}", hint=f"columns: {', '.join(source.schema.names)}")
     version = f"{quoted(source.name.database)}.{quoted(source.name.table)} VERSION AS OF {snapshot.snapshot_id}"
-    with connect(warehouse) as session:
+    with connect(warehouse, bounds=bounds) as session:
         rows = session.sql(f"SELECT * FROM {version} WHERE {where}").to_arrow()
     if not rows.num_rows:
         raise UsageError(f"no row of {source.name}@{snapshot.snapshot_id} meets {where}")
-    walk = _Walk(warehouse)
+    walk = _Walk(warehouse, bounds)
     columns = None if column is None else frozenset((column.casefold(),))
     walk.queue.append((str(source.name), snapshot.snapshot_id, rows, columns))
     for dataset, id, wanted, asked in walk.queue:
@@ -131,7 +135,7 @@ def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns
             number = commit.origin.inputs[0].snapshot_id
             continue
         try:
-            hop, rest = _hop(walk.warehouse, commit, wanted, asked)
+            hop, rest = _hop(walk.warehouse, commit, wanted, asked, walk.bounds)
         except CannotTellError as err:
             hop, rest = _told(commit, wanted, reason=err.message), wanted.slice(0, 0)
         if hop is not None:
@@ -157,16 +161,20 @@ def _asked(commit: Commit, read: InputRows, asked: Columns) -> Columns:
     return frozenset(found - {"*"}) or None
 
 
-def _hop(warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns) -> tuple[Hop | None, pa.Table]:
+def _hop(
+    warehouse: Warehouse, commit: Commit, wanted: pa.Table, asked: Columns, bounds: ReadLimits | None = None
+) -> tuple[Hop | None, pa.Table]:
     """The rows that a commit made, if it made some of those wanted, and the others, which were there before."""
     if commit.origin.recipe is None:
         return _by_hand(warehouse, commit, wanted)
+    if bounds is not None and commit.recipe.files:
+        raise CannotTellError(f"{commit} read files, which only `headwater why` on the command line does")
     check_files(commit)
     shape = commit.table.store.shape(commit.snapshot.schema_id)
     key = shape.schema.primary_keys
     if shape.is_keyed and shape.rule.engine in (MergeEngine.AGGREGATION, MergeEngine.PARTIAL_UPDATE):
         raise CannotTellError(f"rows of {commit.table.name} are merged of several by `{shape.rule.engine.value}`")
-    with RecipeSession(warehouse, commit) as session:
+    with RecipeSession(warehouse, commit, bounds=bounds) as session:
         new = new_rows(session)
         if new is None:
             return None, wanted
@@ -256,10 +264,12 @@ def _as_then(wanted: pa.Table, commit: Commit) -> pa.Table:
     """Rows with the columns that the table had when a commit wrote it: those added since are left out."""
     known = commit.table.store.shape(commit.snapshot.schema_id).schema
     latest = {field.id: field.name for schema in commit.table.schemas() for field in schema.fields}
-    names = {latest.get(field.id, field.name): field.name for field in known.fields}
-    names |= {field.name: field.name for field in known.fields}
-    kept = [name for name in wanted.column_names if name in names]
-    return wanted.select(kept).rename_columns([names[name] for name in kept])
+    names = {}
+    for each in known.fields:  # by its newest name; rows of an older state still have the name of then
+        found = next((name for name in (latest[each.id], each.name) if name in wanted.column_names), None)
+        if found is not None:
+            names[found] = each.name
+    return wanted.select(list(names)).rename_columns(list(names.values()))
 
 
 def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Hop | None, pa.Table]:

@@ -14,7 +14,7 @@ from headwater.lake.tables.maintenance import forget_folder
 from headwater.lake.tables.names import TableIdentifier
 from headwater.model.schema import Field, Schema
 from headwater.query.origins import origin_of
-from headwater.query.parse import DIALECT, Node, SqlStatement
+from headwater.query.parse import DIALECT, Node, SqlStatement, query_start
 from headwater.query.result import Result, done
 from headwater.query.select import PreparedQuery, StatementExecution
 from headwater.query.types import column_type, duckdb_type
@@ -99,7 +99,7 @@ def read_schema(run: StatementExecution) -> Schema:
     """The schema that a CREATE TABLE describes. RAISES: SqlError at the column or key that does not fit."""
     tree, statement = run.statement.tree, run.statement
     definitions = [each for each in tree.this.expressions if isinstance(each, exp.ColumnDef)]
-    keys = _primary_key(tree.this, statement)
+    keys = primary_key(tree.this, statement)
     fields: list[Field] = []
     for definition in definitions:
         if any(field.name.casefold() == definition.name.casefold() for field in fields):
@@ -162,7 +162,7 @@ def default_value(node: Node, type: str, definition: Node, run: StatementExecuti
     return value
 
 
-def _primary_key(body: Node, statement: SqlStatement) -> dict[str, Node]:
+def primary_key(body: Node, statement: SqlStatement) -> dict[str, Node]:
     """The columns of the key and where they are named."""
     found: dict[str, Node] = {}
     for each in map(_unnamed, body.expressions):
@@ -249,31 +249,6 @@ def prepare_tail(run: StatementExecution, tree: Node) -> PreparedQuery:
     return run.prepare(tree, begin, statement.span.end)
 
 
-def query_start(statement: SqlStatement) -> int:
-    """Return where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside
-    parentheses. A query in parentheses begins at the last one that opens before it."""
-    depth, opened, before = 0, -1, ""
-    words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
-    after = False
-    opening = "INSERT" if isinstance(statement.tree, exp.Insert) else "AS"
-    for token in statement.tokens:
-        kind, word = token.token_type.name, str(token.text).upper()
-        if kind == "L_PAREN":
-            opened = token.start if depth == 0 else opened
-            depth += 1
-        elif kind == "R_PAREN":
-            depth -= 1
-        elif word == opening and kind != "STRING" and depth == 0:
-            after = True
-        elif word in words and kind not in ("STRING", "IDENTIFIER") and after:
-            if depth == 0 and (word != "TABLE" or before not in ("INSERT", "INTO", "OVERWRITE")):
-                return int(token.start)
-            if depth and word in ("SELECT", "FROM", "VALUES", "WITH"):
-                return opened
-        before = word
-    return statement.span.start
-
-
 def _schema_of_rows(run: StatementExecution, rows: pa.Table) -> Schema:
     """The schema of CREATE TABLE AS: the columns of the query, with the keys and options that were said."""
     tree, statement = run.statement.tree, run.statement
@@ -283,7 +258,7 @@ def _schema_of_rows(run: StatementExecution, rows: pa.Table) -> Schema:
             raise statement.error(f"column `{name}` is there twice", hint="give one of them another name with AS")
         names.append(name)
     body = tree.this if isinstance(tree.this, exp.Schema) else exp.Schema(expressions=[])
-    keys = _primary_key(body, statement)
+    keys = primary_key(body, statement)
     fields = [
         Field(at, field.name, model_type(field.type), nullable=field.name not in keys)
         for at, field in enumerate(rows.schema)

@@ -9,11 +9,10 @@ from sqlglot import exp
 from headwater.errors import SqlError
 from headwater.lake.metadata.snapshot import Operation
 from headwater.model.schema import Field, Schema
-from headwater.query.create import query_start
 from headwater.query.edits import Edit, Edited
 from headwater.query.names import Pinned, find_field
 from headwater.query.origins import origin_of
-from headwater.query.parse import Node, SqlStatement, quoted
+from headwater.query.parse import Node, SqlStatement, query_start, quoted
 from headwater.query.result import Result, done
 from headwater.query.select import PreparedQuery, StatementExecution
 from headwater.query.types import duckdb_type

@@ -128,10 +128,11 @@ class Names:
 
     def refs(self, tree: Node) -> list[TableRef]:
         """Every place in a tree that names a table of the warehouse, in the order of the text."""
-        found = [ref for node in tree.find_all(exp.Table) if (ref := self._ref(node)) is not None]
+        found = [ref for node in tree.find_all(exp.Table) if (ref := self.ref_of(node)) is not None]
         return sorted(found, key=lambda ref: ref.span.start)
 
-    def _ref(self, node: Node) -> TableRef | None:
+    def ref_of(self, node: Node) -> TableRef | None:
+        """The table of the warehouse that a node names, None for anything else."""
         if not isinstance(node.this, exp.Identifier) or is_cte(node):
             return None
         source = self.statement.source

@@ -13,7 +13,7 @@ from headwater.model.schema import Schema
 from headwater.query.edits import Edit, apply_edits
 from headwater.query.names import TableRef, bounds, moment_of
 from headwater.query.parse import DIALECT, Node, SqlStatement
-from headwater.query.recipes import recipe_of
+from headwater.query.recipes import masked_sql, recipe_of
 from headwater.query.select import StatementExecution
 from headwater.text import Source
 
@@ -80,7 +80,7 @@ def _column(edge: Edge) -> ColumnOrigin:
         dataset=str(edge.source.table),
         source=edge.source.column or WHOLE,
         kind=edge.kind.value,
-        expression=edge.expression,
+        expression=edge.expression and masked_sql(edge.expression)[0],
     )
 
 

@@ -84,7 +84,8 @@ def _parse(piece: Piece, source: Source) -> SqlStatement:
 
 _OWN = {
     "SHOW": re.compile(r"show\b", re.IGNORECASE),
-    "ALTER": re.compile(r"alter\s+table\s+\S+\s+(create|drop)\s+tag\b", re.IGNORECASE),
+    "ALTER": re.compile(r"alter\s+(table\s+\S+\s+(create|drop)\s+tag|materialized\s+view)\b", re.IGNORECASE),
+    "REFRESH": re.compile(r"refresh\s+materialized\b", re.IGNORECASE),
 }
 
 
@@ -94,7 +95,7 @@ def _parsed(piece: Piece, source: Source) -> SqlStatement:
         piece = Piece(source.span(piece.tokens[0].start, piece.tokens[-1].end + 1), piece.text, piece.tokens)
     tokens, versions = _without_versions(list(_without_colons(piece.tokens)), piece, source)
     text = source.excerpt(piece.span)
-    for word in ("SHOW", "ALTER"):  # small languages of their own, read where they are carried out
+    for word in _OWN:  # small languages of their own, read where they are carried out
         if _OWN[word].match(text):
             command = exp.Command(this=word, expression=text[len(word) :])
             return SqlStatement(source, piece.span, command, tuple(tokens))
@@ -122,6 +123,31 @@ def _syntax_error(err: ParseError, piece: Piece, source: Source) -> SqlError:
     if "Invalid expression" in message or "Unexpected token" in message or "<Token" in message:
         message = f"`{wanted}` was not expected here"
     return SqlError(message, span=span, source=source)
+
+
+def query_start(statement: SqlStatement) -> int:
+    """Return where the query in a CREATE or INSERT begins: at the first SELECT, WITH, VALUES or FROM outside
+    parentheses. A query in parentheses begins at the last one that opens before it."""
+    depth, opened, before = 0, -1, ""
+    words = {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "PIVOT", "UNPIVOT"}
+    after = False
+    opening = "INSERT" if isinstance(statement.tree, exp.Insert) else "AS"
+    for token in statement.tokens:
+        kind, word = token.token_type.name, str(token.text).upper()
+        if kind == "L_PAREN":
+            opened = token.start if depth == 0 else opened
+            depth += 1
+        elif kind == "R_PAREN":
+            depth -= 1
+        elif word == opening and kind != "STRING" and depth == 0:
+            after = True
+        elif word in words and kind not in ("STRING", "IDENTIFIER") and after:
+            if depth == 0 and (word != "TABLE" or before not in ("INSERT", "INTO", "OVERWRITE")):
+                return int(token.start)
+            if depth and word in ("SELECT", "FROM", "VALUES", "WITH"):
+                return opened
+        before = word
+    return statement.span.start
 
 
 def quoted(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,16 @@ from headwater.text import without_secrets
 
 ENGINE = "duckdb"
 MASKED = "a literal looks like a credential and is masked"
+_NAMES = r"(?:password|passwd|pwd|secret|token|credential|api_?key|access_?key|account_?key|passphrase|private_?key)"
+_PARTS = re.compile(r"(?P<comment>--[^\n]*|/\*.*?\*/)|'(?:[^']|'')*'|(?P<double>\"(?:[^\"]|\"\")*\")", re.DOTALL)
+_BEFORE = re.compile(
+    rf"(?:{_NAMES}\w*[\"'`]?\s*(?:=|<>|!=|:|=>|,|\bin\s*\(|\blike\b)?|(?:crypt|hmac)\w*\([^()]*)\s*$", re.I
+)
+_AFTER = re.compile(rf"\s+AS\s+[\"`]?\w*{_NAMES}", re.I)
+_TOKENS = re.compile(
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\b[sr]k_live_\w{10,}|\bxox[a-z]-[\w-]{10,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+)
 _PLAIN = (str, int, float, bool, type(None))
 _READS = (exp.ReadCSV, exp.ReadParquet)
 
@@ -21,14 +32,52 @@ _READS = (exp.ReadCSV, exp.ReadParquet)
 def recipe_of(run: StatementExecution) -> tuple[str, Recipe]:
     """The text of a statement without credentials, and the rest of what running it again takes."""
     statement = run.statement
-    text = without_secrets(statement.text)
-    reason = MASKED if text != statement.text else None
+    text, is_masked = masked_sql(statement.text)
+    reason = MASKED if is_masked else None
     parameters = _plain(run.parameters)
     if parameters is None and run.parameters is not None:
         reason = "its parameters are not all plain values"
+    elif _has_secret(parameters):
+        parameters, reason = None, "a parameter looks like a credential and is not kept"
     files = tuple(version for path in _paths(statement) for version in file_versions(path))
     recipe = Recipe(engine=ENGINE, database=run.names.database, parameters=parameters, files=files, reason=reason)
     return text, recipe
+
+
+def masked_sql(text: str, *, double: bool = False) -> tuple[str, bool]:
+    """A statement whose literals that look like credentials are masked, and whether there were any. A literal does so
+    by its form, or by the name that it is compared with, assigned to or called by. With `double`, texts in double
+    quotes are literals too, as in Spark. Comments lose what looks like a credential, which changes no meaning.
+
+    >>> masked_sql("SELECT 'ok' AS a FROM t WHERE token = 'x7' AND t.token = u.token")
+    ("SELECT 'ok' AS a FROM t WHERE token = '***' AND t.token = u.token", True)
+    """
+    made, at, is_masked = [], 0, False
+    for part in _PARTS.finditer(text):
+        made.append(text[at : part.start()])
+        literal, at = part[0], part.end()
+        if part["comment"] is not None:
+            literal = without_secrets(_TOKENS.sub("***", literal))
+        elif len(literal) > 2 and (double or part["double"] is None) and _is_secret(text, part):
+            literal, is_masked = f"{literal[0]}***{literal[0]}", True
+        made.append(literal)
+    return "".join([*made, text[at:]]), is_masked
+
+
+def _is_secret(text: str, part: "re.Match[str]") -> bool:
+    before, after = text[max(0, part.start() - 200) : part.start()], text[part.end() : part.end() + 200]
+    return _looks_secret(part[0][1:-1]) or bool(_BEFORE.search(before) or _AFTER.match(after))
+
+
+def _looks_secret(value: str) -> bool:
+    return _TOKENS.search(value) is not None or without_secrets(value) != value
+
+
+def _has_secret(parameters: Any) -> bool:
+    pairs = parameters.items() if isinstance(parameters, dict) else (("", value) for value in parameters or ())
+    return any(
+        isinstance(value, str) and (_looks_secret(value) or re.search(_NAMES, name, re.I)) for name, value in pairs
+    )
 
 
 def file_versions(pattern: str) -> Iterator[FileVersion]:

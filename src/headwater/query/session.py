@@ -1,11 +1,13 @@
 """A session: one warehouse, a current database, and SQL on it."""
 
+import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from sqlglot import exp
 
@@ -13,7 +15,6 @@ from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError,
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.warehouse import KnownTables
-from headwater.query import alter, create, explain, insert, merge, modify, show, views
 from headwater.query.columns import ColumnCache, capacity
 from headwater.query.counted import find_count
 from headwater.query.engine import DuckDBEngine
@@ -23,26 +24,29 @@ from headwater.query.result import Result, done
 from headwater.query.sandbox import ReadLimits
 from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
-from headwater.query.views import expand_views
 from headwater.text import Source
 
 ATTEMPTS = 20
 _DEEPEST = 20  # views of views
-Carry = Callable[[StatementExecution], Result]
-
-_STATEMENTS: dict[type[Node], Carry] = {
-    exp.Create: create.create,
-    exp.Alter: alter.alter,
-    exp.Drop: alter.drop,
-    exp.Comment: alter.comment,
-    exp.Describe: show.describe,
-    exp.Insert: insert.insert,
-    exp.Update: modify.update,
-    exp.Delete: modify.delete,
-    exp.TruncateTable: modify.truncate,
-    exp.Merge: merge.merge,
+_STATEMENTS: dict[type[Node], str] = {
+    exp.Create: "create:create",
+    exp.Alter: "alter:alter",
+    exp.Drop: "alter:drop",
+    exp.Comment: "alter:comment",
+    exp.Describe: "show:describe",
+    exp.Insert: "insert:insert",
+    exp.Update: "modify:update",
+    exp.Delete: "modify:delete",
+    exp.TruncateTable: "modify:truncate",
+    exp.Merge: "merge:merge",
 }
-_COMMANDS: dict[str, Carry] = {"SHOW": show.show, "ALTER": alter.alter_more}
+_COMMANDS = {
+    "SHOW": "show:show",
+    "ALTER": "alter:alter_more",
+    "ALTER MATERIALIZED": "materialized:alter_materialized",
+    "REFRESH": "materialized:refresh_materialized",
+}
+"""Statements → the module and function that carries each out. Modules are imported when one is asked for."""
 
 
 class Session:
@@ -116,7 +120,7 @@ class Session:
         try:
             return self._retried(statement, parameters)
         except NotFoundError:
-            expanded = expand_views(statement, self._names(statement))
+            expanded = import_module("headwater.query.views").expand_views(statement, self.names_of(statement))
             if expanded is None:
                 raise
         if depth == _DEEPEST:
@@ -133,7 +137,7 @@ class Session:
             fresh = statement
             if isinstance(statement.tree, exp.Update | exp.Delete | exp.Merge):
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
-            names = self._names(fresh)
+            names = self.names_of(fresh)
             try:
                 return self._dispatch(StatementExecution(names, self._engine, self._cache, fresh, parameters))
             except (CommitConflictError, NotFoundError) as err:
@@ -142,34 +146,53 @@ class Session:
                     raise
         raise AssertionError
 
-    def _names(self, statement: SqlStatement) -> Names:
+    def names_of(self, statement: SqlStatement) -> Names:
         """The tables that a statement may name; a session that runs a recipe again has other ones."""
         return Names(self.warehouse, self.database, statement, self._tables)
 
     def execution(self, statement: SqlStatement, parameters: Any = None) -> StatementExecution:
         """The context of one statement, for callers that take its parts apart."""
-        return StatementExecution(self._names(statement), self._engine, self._cache, statement, parameters)
+        return StatementExecution(self.names_of(statement), self._engine, self._cache, statement, parameters)
 
     def _dispatch(self, run: StatementExecution) -> Result:
         tree, statement = run.statement.tree, run.statement
         if self._bounds is not None:
             self._bounds.check(statement)
         if statement.explain is not None:
-            return explain.explain(run)
+            return _carry("explain:explain", run)
         if isinstance(tree, exp.Use):
             self.database = run.names.database_name(tree.this)
             return done(f"using {self.database}")
         if str(tree.args.get("kind")).upper() == "VIEW" and isinstance(tree, exp.Create | exp.Drop):
-            return views.create_view(run) if isinstance(tree, exp.Create) else views.drop_view(run)
+            return _view_statement(run)
         if type(tree) in _STATEMENTS:
-            return _STATEMENTS[type(tree)](run)
+            return _carry(_STATEMENTS[type(tree)], run)
         if isinstance(tree, exp.Command) and tree.name.upper() in _COMMANDS:
-            return _COMMANDS[tree.name.upper()](run)
+            more = " MATERIALIZED" if _MATERIALIZED.match(str(tree.args["expression"])) else ""
+            return _carry(_COMMANDS.get(tree.name.upper() + more, _COMMANDS[tree.name.upper()]), run)
         if isinstance(tree, exp.Query | exp.Pivot | exp.Summarize | exp.Values):
             return _select(run)
         kind = (tree.name if isinstance(tree, exp.Command) else tree.key).upper()
         unknown = statement.error(f"{kind} is not a statement of this SQL", hint="docs/reference/sql.md lists them")
         raise unknown_statement(statement.tokens, statement.source) or unknown
+
+
+def _carry(place: str, run: StatementExecution) -> Result:
+    """Carry out a statement by the function at a place: `module:function`."""
+    module, _, function = place.partition(":")
+    return cast(Result, getattr(import_module(f"headwater.query.{module}"), function)(run))
+
+
+_MATERIALIZED = re.compile(r"\s*materialized\s+view\b", re.IGNORECASE)
+
+
+def _view_statement(run: StatementExecution) -> Result:
+    tree = run.statement.tree
+    verb = "create" if isinstance(tree, exp.Create) else "drop"
+    properties = tree.args.get("properties")
+    found = properties.expressions if properties is not None else ()
+    materialized = tree.args.get("materialized") or any(isinstance(each, exp.MaterializedProperty) for each in found)
+    return _carry(f"materialized:{verb}_materialized" if materialized else f"views:{verb}_view", run)
 
 
 def _select(run: StatementExecution) -> Result:

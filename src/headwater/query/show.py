@@ -10,6 +10,7 @@ from sqlglot import exp
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.model.schema import Field, Schema
 from headwater.query.parse import Node, quoted
+from headwater.query.refresh.definition import OPTION
 from headwater.query.result import Result, listing
 from headwater.query.select import StatementExecution
 from headwater.query.statements import unknown_statement
@@ -17,7 +18,7 @@ from headwater.query.types import sql_type
 from headwater.query.values import literal, string_literal
 
 _SHOW = re.compile(
-    r"(?P<what>databases|schemas|tables|views|create\s+table|create\s+view|columns|partitions|snapshots|tags)"
+    r"(?P<what>databases|schemas|tables|materialized\s+views|views|create\s+table|create\s+view|columns|partitions|snapshots|tags)"
     r"(?:\s+(?:in|from)\b)?(?:\s+(?P<name>(?!like\b)[^\s']+))?(?:\s+like\s+'(?P<like>[^']*)')?\s*;?",
     re.IGNORECASE,
 )
@@ -27,18 +28,21 @@ def show(run: StatementExecution) -> Result:
     """Carry out a SHOW."""
     match = _SHOW.fullmatch(run.statement.tree.args["expression"].strip())
     if match is None:
-        hint = "SHOW DATABASES, TABLES, VIEWS [IN d] [LIKE 'a%'], COLUMNS FROM t, SNAPSHOTS FROM t, CREATE TABLE t"
+        hint = "SHOW DATABASES, TABLES, [MATERIALIZED] VIEWS [IN d] [LIKE 'a%'], COLUMNS FROM t, CREATE TABLE t"
         unknown = run.statement.error("this SHOW is not known", hint=hint)
         raise unknown_statement(run.statement.tokens, run.statement.source) or unknown
     what = " ".join(match["what"].lower().split())
     if what in ("databases", "schemas"):
         names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})
         return listing({"database": _like(names, match["like"])})
-    if what in ("tables", "views"):
+    if what in ("tables", "views", "materialized views"):
         named, warehouse = match["name"], run.names.warehouse
         database = run.names.database_name(exp.to_identifier(named)) if named else run.names.database
-        found = warehouse.list_tables(database) if what == "tables" else warehouse.views.list(database)
-        return listing({what.removesuffix("s"): _like(found, match["like"])})
+        found = warehouse.views.list(database) if what == "views" else warehouse.list_tables(database)
+        if what == "materialized views":
+            options = {name: warehouse.table(TableIdentifier(database, name)).schema.options for name in found}
+            found = [name for name in found if OPTION in options[name]]
+        return listing({what.removesuffix("s").replace(" ", "_"): _like(found, match["like"])})
     if not match["name"]:
         raise run.statement.error(f"SHOW {what.upper()} of which table?")
     node = exp.to_table(match["name"], dialect="duckdb")

@@ -20,7 +20,18 @@ _QUERIES = (
     "EXPLAIN",
     "USE",
 )
-_LISTED = ("DATABASES", "TABLES", "VIEWS", "COLUMNS", "CREATE", "SNAPSHOTS", "TAGS", "PARTITIONS", "SCHEMAS")
+_LISTED = (
+    "DATABASES",
+    "TABLES",
+    "VIEWS",
+    "MATERIALIZED",
+    "COLUMNS",
+    "CREATE",
+    "SNAPSHOTS",
+    "TAGS",
+    "PARTITIONS",
+    "SCHEMAS",
+)
 _BETWEEN = ("OR", "REPLACE", "TEMP", "TEMPORARY")  # words between CREATE and what is created
 _SECOND: dict[str, tuple[str, ...]] = dict.fromkeys(_QUERIES, ()) | {
     "INSERT": (),
@@ -28,9 +39,10 @@ _SECOND: dict[str, tuple[str, ...]] = dict.fromkeys(_QUERIES, ()) | {
     "DELETE": ("FROM",),
     "MERGE": ("INTO",),
     "TRUNCATE": (),
-    "CREATE": ("TABLE", "VIEW", "DATABASE", "SCHEMA"),
-    "ALTER": ("TABLE",),
-    "DROP": ("TABLE", "VIEW", "DATABASE", "SCHEMA"),
+    "CREATE": ("TABLE", "VIEW", "MATERIALIZED", "DATABASE", "SCHEMA"),
+    "REFRESH": ("MATERIALIZED",),
+    "ALTER": ("TABLE", "MATERIALIZED"),
+    "DROP": ("TABLE", "VIEW", "MATERIALIZED", "DATABASE", "SCHEMA"),
     "COMMENT": ("ON",),
     "SHOW": _LISTED,
 }

@@ -6,9 +6,11 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from headwater.errors import CannotTellError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import SqlStatement
+from headwater.query.refresh.definition import find_definition_of
 from headwater.text import suggest
 
 _TIME = pa.timestamp("ms", tz="UTC")
@@ -218,6 +220,24 @@ def _recipe_row(snapshot: Snapshot) -> tuple[Any, ...]:
     )
 
 
+def definition(pinned: Pinned) -> pa.Table:
+    """Return the query that defines the table, whether it is declared, and the states that it was last made from."""
+    columns = {
+        "query": pa.string(),
+        "declared": pa.bool_(),
+        "snapshot_id": pa.int64(),
+        "inputs": _TEXTS,
+        "why_not": pa.string(),
+    }
+    try:
+        found = find_definition_of(pinned.table)
+    except CannotTellError:
+        return _table(columns, ())
+    inputs = [f"{name}@{each.snapshot_id}" for name, each in found.inputs.items()]
+    made = found.made.snapshot_id if found.made is not None else None
+    return _table(columns, [(found.query, found.is_declared, made, inputs, found.why_not)])
+
+
 def _up_to(pinned: Pinned) -> list[Snapshot]:
     """The snapshots that are kept, up to the one that is looked at."""
     if pinned.snapshot is None:
@@ -236,6 +256,7 @@ SYSTEM_TABLES: dict[str, Callable[[Pinned], pa.Table]] = {
     "audit_log": audit_log,
     "lineage": lineage,
     "recipes": recipes,
+    "definition": definition,
 }
 
 

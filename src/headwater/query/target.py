@@ -14,8 +14,9 @@ from sqlglot import exp
 
 from headwater.lake.engine.merge import MergeEngine
 from headwater.lake.engine.predicates import Predicate
-from headwater.lake.metadata.commit import PlacedFile, TableChange
+from headwater.lake.metadata.commit import Guard, PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
+from headwater.lake.tables.conflicts import nothing_changed
 from headwater.lake.tables.convert import conforming
 from headwater.lake.tables.edits import change_rows
 from headwater.lake.tables.maintenance import compact_if_due
@@ -99,23 +100,34 @@ def open_target(run: StatementExecution, ref: TableRef, where: tuple[Predicate, 
 
 
 def put_back(
-    target: Target, changed: pa.Table, gone: pa.Table, operation: Operation, origin: Origin, *, fresh: pa.Array
+    target: Target,
+    changed: pa.Table,
+    gone: pa.Table,
+    operation: Operation,
+    origin: Origin,
+    *,
+    fresh: pa.Array,
+    alone: bool = False,
 ) -> Snapshot:
     """Commit: the rows with the identities `gone` are removed, `changed` rows are added.
     `fresh` says of each changed row whether it has a key that it did not have before. RAISES: CommitConflictError
-    when others changed one of these rows since they were read, SchemaError when two rows would have one key."""
+    when others changed one of these rows since they were read, or with `alone` any row; SchemaError when two rows
+    would have one key."""
+    guard = nothing_changed(target.pinned.table.store) if alone else None
     if target.is_keyed:
         store, state = target.pinned.table.store, target.pinned.state
         keys = gone.rename_columns([name.removeprefix(target.old) for name in target.identity])
         kept, facts = changed.filter(pc.invert(fresh)), CommitFacts(operation, origin)
-        snapshot = change_rows(store, state, deletes=keys, kept=kept, fresh=changed.filter(fresh), facts=facts)
+        snapshot = change_rows(
+            store, state, deletes=keys, kept=kept, fresh=changed.filter(fresh), facts=facts, guard=guard
+        )
         compact_if_due(store, snapshot)
         return snapshot
     assert target.rows is not None
     row = row_column(target.pinned)
     removed = pc.is_in(target.rows.column(row), value_set=gone.column(row).combine_chunks())
     remaining = target.rows.filter(pc.invert(removed)).drop_columns([row])
-    return _rewritten(target, pa.concat_tables([remaining, changed]), operation, origin)
+    return _rewritten(target, pa.concat_tables([remaining, changed]), operation, origin, guard)
 
 
 def key_changed(rows: pa.Table, target: Target) -> pa.Array:
@@ -128,7 +140,7 @@ def key_changed(rows: pa.Table, target: Target) -> pa.Array:
     return changed
 
 
-def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Origin) -> Snapshot:
+def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Origin, guard: Guard | None) -> Snapshot:
     """Put rows in the place of the files that were read."""
     pinned = target.pinned
     store, shape = pinned.table.store, pinned.state.shape
@@ -146,6 +158,7 @@ def _rewritten(target: Target, rows: pa.Table, operation: Operation, origin: Ori
         added=tuple(added),
         removed=tuple(PlacedFile(file, split.bucket, split.partition) for split in read for file in split.files),
         base=pinned.state.snapshot_id if pinned.snapshot is not None else None,
+        guard=guard,
         origin=origin,
     )
     return commit(store, change)

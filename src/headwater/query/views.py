@@ -10,10 +10,10 @@ from sqlglot import exp
 from headwater.errors import AlreadyExistsError, HeadwaterError
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.views import View
-from headwater.query.create import prepare_tail, query_start, refuse_clauses, table_comment
+from headwater.query.create import prepare_tail, refuse_clauses, table_comment
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
-from headwater.query.parse import Node, SqlStatement, parse_statements, quoted
+from headwater.query.parse import Node, SqlStatement, parse_statements, query_start, quoted
 from headwater.query.result import Result, done
 from headwater.query.select import StatementExecution
 from headwater.text import Source
@@ -51,7 +51,7 @@ def create_view(run: StatementExecution) -> Result:
     if columns and len(columns) != len(found):
         raise statement.error(f"{len(columns)} names for {len(found)} columns", tree.this)
     begin = query_start(statement)
-    edits = [_full_name(ref, statement) for ref in query.refs]
+    edits = [full_name(ref, statement) for ref in query.refs]
     text = apply_edits(statement.source.text, begin, statement.span.end, edits).text
     view = View(sql=text.strip().rstrip(";"), columns=columns, comment=table_comment(tree))
     if name.database == DEFAULT_DATABASE:
@@ -127,7 +127,7 @@ def _written_out(node: Node, view: View, statement: SqlStatement) -> Edit:
     return Edit(start, end, f"({query})" if node.alias else f"({query}) AS {quoted(node.name)}")
 
 
-def _full_name(ref: TableRef, statement: SqlStatement) -> Edit:
+def full_name(ref: TableRef, statement: SqlStatement) -> Edit:
     """A reference by the full name of its table, and the name that the query knows it by."""
     end = bounds(ref.node)[1]
     moment = statement.source.text[end : ref.span.end]

@@ -24,7 +24,7 @@ from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response
 from headwater.server.service import Service
 from headwater.view.style import STYLE
 
-_PLACES = ("/", "/map", "/graph", "/tables", "/runs", "/issues", "/sql", "/play")
+_PLACES = ("/", "/map", "/graph", "/tables", "/why", "/runs", "/issues", "/sql", "/play")
 _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"}
 
 

@@ -22,6 +22,7 @@ from headwater.server.route import problem
 
 _CLIENTS = 10_000  # remembered; the ones that were quiet longest are forgotten first
 _BURST = 4.0  # seconds' worth of requests that may come at once
+_QUERIES = ("/api/v1/sql", "/api/v1/why-row")
 
 
 class Bucket:
@@ -112,7 +113,7 @@ class Guard:
             foreign = origin is not None and urlsplit(origin).netloc != host
             if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
                 return problem(403, "usage", "requests from other sites are not answered")
-        kind = "events" if path.startswith("/api/v1/lineage") else "sql" if path == "/api/v1/sql" else ""
+        kind = "events" if path.startswith("/api/v1/lineage") else "sql" if path in _QUERIES else ""
         wait = self._buckets[kind].take((scope.get("client") or ("", 0))[0])
         if wait:
             response = problem(429, "usage", "too many requests; slow down")

@@ -15,7 +15,7 @@ from headwater.server import answers
 from headwater.server.graph_api import Many, Moment, Name, column_marks
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
-from headwater.server.sql_worker import Question, Rows, rows_of
+from headwater.server.sql_worker import Question, RowAsked, Rows, RowsBehind, rows_of
 
 _FEW_FILES = 2_000
 _FEW_SNAPSHOTS = 500
@@ -35,6 +35,12 @@ class SqlQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     database: Annotated[str, Meta(max_length=200)] = "default"
     name: Annotated[str, Meta(max_length=100)] = ""  # by which it can be stopped
     explain: bool = False  # only say how it would be run, and what it would read
+
+
+class WhyRowQuestion(TableQuestion, frozen=True, kw_only=True):
+    row: Annotated[dict[str, str | None], Meta(min_length=1, max_length=1_000)]  # values of columns, as text
+    at: Moment | None = None
+    column: Annotated[str, Meta(max_length=200)] | None = None  # only the rows that make or decide it
 
 
 class StopQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -186,6 +192,15 @@ def sql(service: Service, question: SqlQuestion) -> Rows:
     bounds = service.options.limits.sql
     asked = Question(service.warehouse.url, question.database, question.sql, bounds, question.explain)
     return Response(service.sql.ask(asked, question.name), media_type="application/json")  # type: ignore[return-value]
+
+
+@endpoint("POST", "/why-row")
+def why_row(service: Service, question: WhyRowQuestion) -> RowsBehind:
+    """The rows that a row is made of, one hop down, with the limits of a query."""
+    bounds = service.options.limits.sql
+    row = RowAsked(question.table, question.row, question.at, question.column)
+    asked = Question(service.warehouse.url, "default", "", bounds, row=row)
+    return Response(service.sql.ask(asked), media_type="application/json")  # type: ignore[return-value]
 
 
 @endpoint("POST", "/stop")

@@ -23,6 +23,8 @@ import pyarrow as pa
 
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError
 from headwater.lake.tables import Warehouse
+from headwater.provenance.told import hop_json, row_condition
+from headwater.provenance.why import why_rows
 from headwater.query import connect
 from headwater.query.cells import interval_text, python_rows
 from headwater.query.result import ScanCost
@@ -32,17 +34,28 @@ from headwater.text import Span
 READY = b"ready"
 _EXACT = 1 << 53  # integers beyond are rounded by JavaScript
 _LARGEST = 16 << 20  # bytes of the rows of one answer
+_SHOWN = 50  # rows of one table behind a row
 _LONGEST = 2_000  # characters of one cell
 
 
+class RowAsked(msgspec.Struct, frozen=True):
+    """A row of a table, by the values of columns: which rows is it made of?"""
+
+    table: str
+    values: dict[str, str | None]
+    at: str | None = None
+    column: str | None = None
+
+
 class Question(msgspec.Struct, frozen=True):
-    """A query, and how much it may take."""
+    """A query, or a row to explain, and how much answering may take."""
 
     warehouse: str
     database: str
     sql: str
     bounds: ReadLimits
     explain: bool = False
+    row: RowAsked | None = None
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -66,6 +79,51 @@ class Rows(msgspec.Struct, frozen=True):
     scans: tuple[ScanCost, ...] = ()
 
 
+class InputBehind(msgspec.Struct, frozen=True):
+    """The rows of one state of a table that rows are made of, the first of them."""
+
+    dataset: str
+    snapshot: int
+    count: int
+    rows: Rows
+
+
+class FileLines(msgspec.Struct, frozen=True):
+    """Lines of a CSV file, counted from 1."""
+
+    path: str
+    lines: tuple[int, ...]
+
+
+class HopBehind(msgspec.Struct, frozen=True):
+    """A commit that made rows, the rows that it made them of, and what was not there and decided. `verified`: its
+    query over these rows alone gives the rows; null when only one column was asked for. `reason`: why no more can be
+    told."""
+
+    dataset: str
+    snapshot: int
+    operation: str
+    job: str | None
+    run: str | None
+    time: int
+    sql: str | None
+    count: int
+    rows: Rows
+    inputs: list[InputBehind]
+    absent: list[str]
+    files: list[FileLines]
+    verified: bool | None
+    loaded: bool
+    reason: str | None
+
+
+class RowsBehind(msgspec.Struct, frozen=True):
+    """The commits that made a row, newest first, and the primary keys of all tables that are named."""
+
+    hops: list[HopBehind]
+    keys: dict[str, tuple[str, ...]]
+
+
 class SqlAnswer(msgspec.Struct, frozen=True):
     """The rows of a query as JSON, or why there are none."""
 
@@ -77,6 +135,8 @@ def answer(question: Question) -> SqlAnswer:
     """Carry out a question."""
     bounds = question.bounds
     try:
+        if question.row is not None:
+            return SqlAnswer(msgspec.json.encode(_rows_behind(Warehouse(question.warehouse), question.row, bounds)))
         with connect(Warehouse(question.warehouse), database=question.database, bounds=bounds) as session:
             result = session.explain(question.sql) if question.explain else session.sql(question.sql)
         found = rows_of(result.table, bounds.rows, message=result.message)
@@ -87,6 +147,18 @@ def answer(question: Question) -> SqlAnswer:
         return SqlAnswer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
     except Exception as err:  # the server waits for an answer, whatever happened
         return SqlAnswer(failure=Failure(EngineError.code, f"{type(err).__name__}: {err}"))
+
+
+def _rows_behind(warehouse: Warehouse, asked: RowAsked, bounds: ReadLimits) -> RowsBehind:
+    where = row_condition(asked.values)
+    hops = why_rows(warehouse, asked.table, asked.at, where=where, column=asked.column, deep=False, bounds=bounds)
+    names = {hop.dataset for hop in hops} | {each.dataset for hop in hops for each in hop.inputs}
+    keys = {name: tuple(warehouse.table(name).schema.primary_keys) for name in sorted(names)}
+    return msgspec.convert({"hops": [hop_json(hop, _first_rows) for hop in hops], "keys": keys}, RowsBehind)
+
+
+def _first_rows(rows: pa.Table) -> Rows:
+    return rows_of(rows.slice(0, _SHOWN), _SHOWN, more=rows.num_rows > _SHOWN)
 
 
 def rows_of(table: pa.Table, limit: int, *, message: str | None = None, more: bool | None = None) -> Rows:

@@ -79,7 +79,21 @@ def tokenize(text: str, dialect: str) -> list[Any]:
         words = ["", *(token.text.upper() for token in tokens), "", "", ""]
         called = [words[at] != "FROM" and words[at + 1 : at + 4 : 2] == ["::", "("] for at in range(len(tokens) + 1)]
         tokens = [token for at, token in enumerate(tokens) if not (called[at] or called[at + 1])]
-    return tokens
+    return _without_streams(tokens) if dialect == "spark" and "stream" in text.lower() else tokens
+
+
+_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.L_PAREN})
+
+
+def _without_streams(tokens: list[Any]) -> list[Any]:
+    """`FROM STREAM t` and `FROM STREAM(t)` as Spark reads them: rows of `t`, not of a table called `stream`."""
+    kept = []
+    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None]):
+        is_read = before is not None and before.token_type in (TokenType.FROM, TokenType.JOIN)
+        is_word = token.token_type is TokenType.VAR and token.text.upper() == "STREAM"
+        if not (is_read and is_word and after is not None and after.token_type in _NAMES):
+            kept.append(token)
+    return kept
 
 
 def tokenize_commands(text: str, dialect: str) -> list[Any]:

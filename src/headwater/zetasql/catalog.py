@@ -183,7 +183,7 @@ def _matching(name: TableName, resolver: SchemaResolver) -> KnownTable | None:
     """A wildcard table has the columns of the last table it matches, as BigQuery takes those of the newest."""
     prefix = resolver.resolve(TableName((*name.parts[:-1], name.name[:-1]))).name
     best: KnownTable | None = None
-    for table in resolver.tables():
+    for table in resolver.tables(like=prefix):
         same = table.name.parts[:-1] == prefix.parts[:-1] and table.name.name.startswith(prefix.name)
         if same and table.complete and (best is None or table.name.name > best.name.name):
             best = table

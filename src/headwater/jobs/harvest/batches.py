@@ -30,6 +30,11 @@ class Batch:
     told: pa.Table
     kept: "tuple[RDD[bytes], int] | None" = None  # the partition that has the rows
 
+    @property
+    def number(self) -> int:
+        """Return a number that no other batch of the harvest has: that of its first task."""
+        return int(self.told.column("index")[0].as_py())
+
     def rows(self, spec: TableSpec, units: Sequence[int], names: Sequence[str] = ()) -> Iterator[pa.Table]:
         """The rows of some units for a table of the graph: all columns or some."""
         schema = arrow_schema(spec)
@@ -63,9 +68,10 @@ def without_rows(data: bytes) -> bytes:
 
 
 def write_table(table: pa.Table) -> bytes:
-    """A table as Arrow's stream of bytes."""
+    """A table as Arrow's stream of bytes, compressed: the rows of edges repeat names, and go through Java twice."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
         stream.write_table(table)
     return bytes(sink.getvalue())
 

@@ -91,16 +91,19 @@ class Runner:
         if not self._jobs and self.batches and sum(map(_cost, self._waiting)) < SMALLEST:
             return self._here(SMALLEST)
         while self._waiting and len(self._jobs) < crew.jobs:
-            self._jobs.add(crew.submit([self._batch(crew.cores) for _ in range(crew.width) if self._waiting]))
+            idle = max(1, crew.cores - len(self._jobs) * crew.width)
+            self._jobs.add(crew.submit([self._batch(crew.cores, idle) for _ in range(crew.width) if self._waiting]))
         done, self._jobs = wait(self._jobs, return_when=FIRST_COMPLETED)
         return [batch for job in done for batch in job.result()]
 
     def _here(self, cost: int) -> list[Batch]:
         return [Batch(pa.Table.from_batches([analyse_tasks(self._next_tasks(cost), self.setting)]))]
 
-    def _batch(self, cores: int) -> list[Task]:
-        """The next batch for Spark: small ones in the end, so that no core is left with a large one."""
-        return self._next_tasks(max(_LEAST, min(_MOST, sum(map(_cost, self._waiting)) // (2 * cores))))
+    def _batch(self, cores: int, idle: int) -> list[Task]:
+        """The next batch for Spark: small ones in the end, so that no core is left with a large one, or with none."""
+        waiting = sum(map(_cost, self._waiting))
+        least = min(_LEAST, -(-waiting // idle))
+        return self._next_tasks(max(least, min(_MOST, waiting // (2 * cores))))
 
     def _next_tasks(self, cost: int) -> list[Task]:
         tasks: list[Task] = []

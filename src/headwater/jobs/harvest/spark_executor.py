@@ -45,11 +45,10 @@ SETTINGS = {
     DAEMON: "headwater.jobs.harvest.daemon",
 }
 _MOST_JOBS = 8  # that run at a time; where there are many cores, a job has more batches
-_LEAST_BATCHES = 2  # in a job: it takes Java 30 ms of CPU to begin one, whatever is in it
 _AHEAD = 2  # jobs more than can run, so that no core waits for the next
-_WRITTEN_BATCHES = 32  # whose rows one task writes, where there are many
+_WRITTEN_UNITS = 2_500  # whose rows one task writes: each writes files of its own, which readers have to merge
 _TURN = 0.0005  # seconds
-_COLLECTED = 32  # batches after which a worker collects all garbage
+_COLLECTED = 64  # batches after which a worker collects all garbage
 _batches = count()  # that this worker has done
 _settings: dict[str, HarvestSetting] = {}  # of the run that this worker works for
 
@@ -89,8 +88,8 @@ class SparkCrew:
 
     @property
     def width(self) -> int:
-        """Return how many batches make a job."""
-        return max(_LEAST_BATCHES, -(-self.cores // _MOST_JOBS))
+        """Return how many batches make a job: one, if cores are few, so that no outcome waits for another batch."""
+        return -(-self.cores // _MOST_JOBS)
 
     @property
     def running(self) -> int:
@@ -120,18 +119,12 @@ class SparkCrew:
         """Have tasks write the wanted rows of batches, about so many, to files of the graph's tables."""
         plans = {spec.name: plan_files(store, spec, expected) for spec in FACTS}
         context, _ = self._started.result()
-        numbered: dict[int, Wanted] = {}
-        first = {
-            id(kept): sum(each.getNumPartitions() for each in self._kept[:at]) for at, kept in enumerate(self._kept)
-        }
-        for batch, rows in wanted:
-            assert batch.kept is not None
-            numbered[first[id(batch.kept[0])] + batch.kept[1]] = rows
+        units = sum(len(rows[0]) for _, rows in wanted)
+        tasks = -(-units // _WRITTEN_UNITS)
         with spark_failures():
-            shared = context.broadcast(numbered)
-            chosen = context.union(self._kept).mapPartitionsWithIndex(partial(choose_rows, shared))
-            few = chosen.coalesce(max(context.defaultParallelism, len(wanted) // _WRITTEN_BATCHES))
-            return WrittenFiles.together(few.mapPartitions(partial(write_units, plans)).collect())
+            shared = context.broadcast({batch.number: rows for batch, rows in wanted})
+            few = context.union(self._kept).coalesce(tasks)
+            return WrittenFiles.together(few.mapPartitions(partial(write_units, plans, shared)).collect())
 
     def compact(self, store: GraphStore, tables: Iterable[TableSpec]) -> None:
         """Have tasks compact the buckets of the graph's tables where it is due."""
@@ -208,19 +201,15 @@ def decode_tasks(data: bytes) -> list[Task]:
     return msgspec.msgpack.decode(data, type=list[Task])
 
 
-def choose_rows(
-    wanted: Broadcast[dict[int, Wanted]], number: int, data: Iterable[bytes]
-) -> Iterator[tuple[bytes, Wanted]]:
-    """The batch of a partition with its units that count. Runs in a task."""
-    return ((each, wanted.value[number]) for each in data if number in wanted.value)
-
-
-def write_units(plans: Mapping[str, WritePlan], chosen: Iterable[tuple[bytes, Wanted]]) -> Iterator[WrittenFiles]:
+def write_units(
+    plans: Mapping[str, WritePlan], wanted: Broadcast[dict[int, Wanted]], kept: Iterable[bytes]
+) -> Iterator[WrittenFiles]:
     """Write the rows of units to files, and deletes of the rows that they take the place of. Runs in a task."""
     parts: dict[str, list[pa.Table]] = {spec.name: [] for spec in REPLACED}
     over: list[str] = []
-    for data, (units, statements) in chosen:
+    for data in kept:
         batch = Batch(read_table(data))
+        units, statements = wanted.value.get(batch.number, ([], []))
         over += statements
         for spec in REPLACED:
             parts[spec.name] += batch.rows(spec, units)

@@ -153,6 +153,9 @@ _OF_TABLES = (
         "How the values of a column become one, with `merge-engine = aggregation`.",
         "reads and compaction",
     ),
+    OptionFacts(
+        "definition", "a query", "", "The query that a materialized view is refreshed by.", "REFRESH and `rebuild`"
+    ),
 )
 USERS_OWN = "user."
 """Options whose names begin so are the user's: Headwater keeps them and gives them no meaning."""

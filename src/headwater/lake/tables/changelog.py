@@ -1,7 +1,8 @@
 """The changelog between two snapshots, by comparing their rows.
 A changelog has the columns of the table and `_kind`: +I a row that is new, -U and +U a row before and after a change,
--D a row that is gone. Only buckets whose files differ are read, and of those only the range of keys that these files
-span, a piece at a time: memory is bounded by the size of a piece. A table without a key has no updates: rows are
+-D a row that is gone. Only buckets whose files differ are read, and of those only the keys that the commits between
+wrote, when they are few, or the range of keys that these files span, a piece at a time: memory is bounded by the size
+of a piece. A table without a key has no updates: rows are
 counted, and those there are more of came, those there are fewer of went."""
 
 from collections import Counter
@@ -14,18 +15,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.errors import NotFoundError
+from headwater.lake.engine.batch import to_rows
 from headwater.lake.engine.data_files import OpenFile
-from headwater.lake.engine.keys import Keys, NativeKey
+from headwater.lake.engine.keys import Keys, NativeKey, concat_keys, keys_of
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.scan import cut_points
 from headwater.lake.engine.temporal import in_numbers, with_numbers
 from headwater.lake.engine.version import DataFile
+from headwater.lake.metadata.manifest import EntryKind
+from headwater.lake.metadata.snapshot import Operation
 from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
 
 KIND = "_kind"
+_FEW = 10  # keys are looked up one by one when at most one row in so many was written
 Positions = npt.NDArray[np.int64]
 
 
@@ -84,14 +90,20 @@ class _Piece:
     shape: Shape
     before: tuple[DataFile, ...]
     after: tuple[DataFile, ...]
-    lower: NativeKey
-    upper: NativeKey
+    lower: NativeKey | None = None
+    upper: NativeKey | None = None
+    keys: Keys | None = None  # the only keys that can differ, where they are known
 
 
 def _pieces(store: TableStore, before: TableState, after: TableState, place: Place) -> Iterator[_Piece]:
     """The range of keys in which a bucket can differ, cut into pieces of some size."""
     shape, shelf = after.shape, store.shelf(after.shape)
     old, new = ({file.name: file for file in state.places.get(place, ())} for state in (before, after))
+    written = _written_keys(store, before, after, place)
+    if written is not None:
+        if len(written):
+            yield _Piece(shape, tuple(old.values()), tuple(new.values()), keys=written)
+        return
     differ = [OpenFile(shelf, file) for name, file in (old | new).items() if (name in old) != (name in new)]
     if not differ:
         return
@@ -103,6 +115,35 @@ def _pieces(store: TableStore, before: TableState, after: TableState, place: Pla
         if lower <= cut:  # type: ignore[operator]
             yield _Piece(shape, *files, lower, cut)
             lower = cut + 1 if isinstance(cut, int) else cut + b"\0"
+
+
+def _written_keys(store: TableStore, before: TableState, after: TableState, place: Place) -> Keys | None:
+    """The keys that commits between two states wrote to a bucket, sorted; None when they are many, or not known."""
+    log, rows, files = store.committer.log, 0, []
+    if before.snapshot is None or before.snapshot_id > after.snapshot_id:
+        return None
+    most = sum(file.rows for file in after.places.get(place, ())) // _FEW
+    try:
+        for id in range(before.snapshot_id + 1, after.snapshot_id + 1):
+            snapshot = log.get(id)
+            if snapshot.operation is Operation.COMPACT:
+                continue  # the same rows in other files
+            for entry in store.committer.delta(snapshot):
+                if (entry.partition, entry.bucket) != place:
+                    continue
+                rows += entry.file.rows
+                if entry.kind is EntryKind.DELETE or rows > most:
+                    return None
+                files.append(entry.file)
+        shelf = store.shelf(after.shape)
+        found = [batch.keys for file in files for batch in OpenFile(shelf, file).batches(None, None, ())]
+    except NotFoundError:  # expired meanwhile
+        return None
+    if not found:
+        return keys_of([], number_keys=after.shape.codec.is_number)
+    keys = concat_keys(found)
+    keys = keys.take(keys.sort_order())
+    return keys.take(np.flatnonzero(keys.differ_from_next()))
 
 
 def _images(
@@ -161,8 +202,12 @@ def _rows(store: TableStore, piece: _Piece, files: tuple[DataFile, ...]) -> pa.T
     schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
     if not files:
         return schema.empty_table()
-    request = ScanRequest(list(shape.schema.names), piece.lower, piece.upper)
-    batches = list(reads_of(files, shape, store.shelf(shape)).scan(request))
+    reads, names = reads_of(files, shape, store.shelf(shape)), list(shape.schema.names)
+    if piece.keys is not None:
+        found = reads.rows_of(piece.keys)
+        batches = [to_rows(found, shape.codec, names)] if found is not None else []
+    else:
+        batches = list(reads.scan(ScanRequest(names, piece.lower, piece.upper)))
     return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
@@ -174,11 +219,12 @@ def _differ(old: pa.Table, new: pa.Table) -> npt.NDArray[np.bool_]:
     """For each row, whether a column has another value; two nulls are the same, and so are two NaNs."""
     differ = np.zeros(old.num_rows, np.bool_)
     for a, b in zip(old.columns, new.columns):
-        differ |= _column_differs(a.combine_chunks(), b.combine_chunks())
+        differ |= column_differs(a.combine_chunks(), b.combine_chunks())
     return differ
 
 
-def _column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
+def column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
+    """For each pair of values, whether they differ; two nulls are the same, and so are two NaNs."""
     if pa.types.is_nested(a.type):
         plain = [each.cast(with_numbers(each.type)).to_pylist() for each in (a, b)]
         return np.array([repr(left) != repr(right) for left, right in zip(*plain)], np.bool_)  # NaN equals itself

@@ -31,6 +31,19 @@ def keys_unchanged(store: TableStore, shape: Shape, added: Sequence[PlacedFile])
     return check
 
 
+def nothing_changed(store: TableStore) -> Guard:
+    """A guard that refuses a commit when any other has changed rows of the table."""
+
+    def check(between: Snapshot, entries: Sequence[ManifestEntry]) -> None:
+        if between.operation is not Operation.COMPACT:
+            raise CommitConflictError(
+                f"{store.name}: snapshot {between.snapshot_id} was made since the table was read",
+                hint="do the work again on the new state",
+            )
+
+    return check
+
+
 def _meet(mine: PlacedFile, entry: ManifestEntry, shelf: Shelf) -> bool:
     if entry.file.min_key > mine.file.max_key or mine.file.min_key > entry.file.max_key:
         return False

@@ -13,7 +13,7 @@ from headwater.errors import SchemaError
 from headwater.lake.engine.batch import RowKind
 from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import Keys, NativeKey, concat_keys
-from headwater.lake.metadata.commit import PlacedFile, TableChange
+from headwater.lake.metadata.commit import Guard, PlacedFile, TableChange
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables.conflicts import keys_unchanged
 from headwater.lake.tables.convert import conforming
@@ -53,9 +53,17 @@ def write_edits(store: TableStore, shape: Shape, *, deletes: Any, kept: pa.Table
 
 
 def change_rows(
-    store: TableStore, base: TableState, *, deletes: Any, kept: pa.Table, fresh: pa.Table, facts: CommitFacts
+    store: TableStore,
+    base: TableState,
+    *,
+    deletes: Any,
+    kept: pa.Table,
+    fresh: pa.Table,
+    facts: CommitFacts,
+    guard: Guard | None = None,
 ) -> Snapshot:
     """Commit the changes that a statement made from one state: deleted keys, rows that keep their key, fresh rows.
+    `guard` refuses more than commits that touch the same keys.
     RAISES: SchemaError when two rows would have one key, CommitConflictError when others changed one of the rows
     since they were read; then nothing is changed."""
     shape = base.shape
@@ -71,7 +79,7 @@ def change_rows(
         *(facts.operation, facts.user, facts.id, shape.schema.id),
         added=files.all(),
         base=max(0, base.snapshot_id),
-        guard=keys_unchanged(store, shape, files.all()),
+        guard=guard or keys_unchanged(store, shape, files.all()),
         origin=facts.origin,
     )
     return commit(store, change)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from headwater.errors import SchemaError, UsageError
 
 DEFAULT_DATABASE = "default"
+STATE_DATABASE = "_state"
+"""The database of tables that are kept for refreshes of others."""
 _NAME = re.compile(r"\w[\w-]*")
 
 

@@ -28,15 +28,16 @@ export function grid(columns, rows, onRow = () => null) {
 }
 
 /**
- * Rows as a query gives them.
+ * Rows as a query gives them; with `link`, each value leads to an address.
  * @param {{columns: string[], types: string[], rows: any[][], cut: boolean}} result
+ * @param {(row: any[], column: string) => string} [link]
  */
-export function valueGrid(result) {
+export function valueGrid(result, link) {
   const columns = result.columns.map((title, at) => ({
     title,
     about: result.types[at],
     number: /^(u?int|float|double|decimal)/.test(result.types[at]),
-    show: (/** @type {any[]} */ row) => cell(row[at]),
+    show: (/** @type {any[]} */ row) => link ? h("a.value", { href: link(row, title), "data-link": "", title: `Which rows is this ${title} made of?` }, cell(row[at])) : cell(row[at]),
   }));
   return grid(columns, result.rows);
 }

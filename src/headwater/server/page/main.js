@@ -12,6 +12,7 @@ import { runsView } from "./runs.js";
 import { setUpSearch } from "./search.js";
 import { sqlView } from "./sql.js";
 import { tablesView } from "./tables.js";
+import { whyView } from "./why.js";
 
 /**
  * @typedef {object} View
@@ -23,7 +24,7 @@ import { tablesView } from "./tables.js";
  */
 
 /** @type {Record<string, () => View>} */
-const VIEWS = { home: homeView, map: mapView, graph: graphView, tables: tablesView, runs: runsView, issues: issuesView, sql: sqlView, play: playView };
+const VIEWS = { home: homeView, map: mapView, graph: graphView, tables: tablesView, why: whyView, runs: runsView, issues: issuesView, sql: sqlView, play: playView };
 const KEYS = [
   ["/", "find a table or column"],
   ["← →", "walk to where a column comes from, and to what is made of it"],

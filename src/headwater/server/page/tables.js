@@ -9,6 +9,7 @@ import { levelsPicture } from "./levels.js";
 import { around, change, go, query } from "./place.js";
 import { runGrid } from "./runs.js";
 import { sqlBlock } from "./sqltext.js";
+import { whyLinks } from "./why.js";
 
 const TABS = /** @type {const} */ (["schema", "snapshots", "levels", "files", "rows", "runs", "checks"]);
 
@@ -176,5 +177,5 @@ async function rowsTab(table) {
   const at = query().get("at");
   const result = await get("/rows", { table: table.table, at, limit: 50 });
   return h("div", {}, at && h("p", {}, `As of snapshot ${at}. `, h("button.link", { onclick: () => change({ at: null }) }, "Show now")),
-    result.rows.length ? valueGrid(result) : notice("empty", "No rows"), result.cut && h("p.faint", {}, "The first 50 rows."));
+    result.rows.length ? valueGrid(result, whyLinks([], table.table, at ?? String(table.snapshot), table.primary_key, result)) : notice("empty", "No rows"), h("p.faint", {}, result.cut && "The first 50 rows. ", result.rows.length > 0 && "A value leads to the rows that it is made of."));
 }

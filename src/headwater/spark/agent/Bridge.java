@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.*;
 import org.apache.spark.sql.catalyst.plans.logical.CommandResult;
@@ -40,20 +41,27 @@ public class Bridge extends SparkListener {
     private volatile long accepted;
     private volatile long lost;
     private long next;
+    private long given; // the key of the object that came with the last happening
+    private Function measures;
 
-    public void open(Object sparkContext, int capacity, long milliseconds, int process) {
+    /** `measure` says what an execution has read and written; null when nobody wants to know at its end. */
+    public void open(Object sparkContext, int capacity, long milliseconds, int process, Function measure) {
+        measures = measure;
         context = (SparkContext) sparkContext;
         waiting = new LinkedBlockingQueue(capacity);
         patience = milliseconds;
         python = process;
     }
 
-    /** The next happening as JSON, or null when there is none in that time. */
+    /** The next happening as JSON, or null when there is none in that time. Who asks for it wants no object of the last. */
     public String poll(long milliseconds) throws InterruptedException {
-        return (String) waiting.poll(milliseconds, TimeUnit.MILLISECONDS);
+        take(given);
+        Object[] next = (Object[]) waiting.poll(milliseconds, TimeUnit.MILLISECONDS);
+        given = next == null ? 0 : ((Long) next[1]).longValue();
+        return next == null ? null : (String) next[0];
     }
 
-    /** The object that came with a happening; it is given once. */
+    /** The object that came with the last happening; it is given once. */
     public Object take(long key) {
         synchronized (held) {
             return held.remove(Long.valueOf(key));
@@ -123,7 +131,17 @@ public class Bridge extends SparkListener {
         Object job = details.remove(String.valueOf(event.executionId()));
         offer("\"kind\":\"end\",\"id\":" + event.executionId() + ",\"time\":" + event.time() + ",\"error\":" + error
             + ",\"trace\":" + trace + ",\"name\":" + name + ",\"jobs\":" + done[0] + ",\"rows\":" + done[1]
-            + ",\"bytes\":" + done[2] + ",\"job\":" + job + stream(event.qe()), readable(event.qe()));
+            + ",\"bytes\":" + done[2] + ",\"job\":" + job + stream(event.qe())
+            + (error.equals("null") ? measured(event.qe()) : ""), readable(event.qe()));
+    }
+
+    private String measured(QueryExecution execution) {
+        if (measures == null || readable(execution) == null) return "";
+        try {
+            return ",\"measures\":" + measures.apply(execution);
+        } catch (Throwable unknown) {
+            return ",\"unmeasured\":" + text(unknown.getClass().getSimpleName() + ": " + unknown.getMessage());
+        }
     }
 
     /** What an execution has done so far. */
@@ -133,9 +151,15 @@ public class Bridge extends SparkListener {
         return done;
     }
 
-    /** Of a micro-batch: the run of its stream. The class moves between packages from release to release. */
+    /** The session of an execution and, of a micro-batch, the run of its stream. The class of those moves between packages from release to release. */
     private static String stream(QueryExecution execution) {
-        if (execution == null || !execution.getClass().getSimpleName().equals("IncrementalExecution")) return "";
+        if (execution == null) return "";
+        String session = ",\"session_id\":" + text(execution.sparkSession().sessionUUID());
+        return session + run(execution);
+    }
+
+    private static String run(QueryExecution execution) {
+        if (!execution.getClass().getSimpleName().equals("IncrementalExecution")) return "";
         try {
             Object run = execution.getClass().getMethod("runId", new Class[0]).invoke(execution, new Object[0]);
             return ",\"run\":" + text(String.valueOf(run));
@@ -236,7 +260,7 @@ public class Bridge extends SparkListener {
             }
         }
         String happening = "{" + fields + ",\"key\":" + (object == null ? 0 : key) + "}";
-        if (waiting.offer(happening)) {
+        if (waiting.offer(new Object[] {happening, Long.valueOf(key)})) {
             accepted++;
         } else {
             take(key);

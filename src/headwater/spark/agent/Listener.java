@@ -57,7 +57,7 @@ public class Listener extends Bridge implements Runnable {
         milliseconds = (long) (conf.getDouble("spark.headwater.seconds", 5.0) * 1000);
         spoolBytes = conf.getLong("spark.headwater.spool_bytes", 268435456L);
         flush = (long) (conf.getDouble("spark.headwater.flush_seconds", 10.0) * 1000);
-        open(null, conf.getInt("spark.headwater.queue", 1000), flush, 0);
+        open(null, conf.getInt("spark.headwater.queue", 1000), flush, 0, null);
         Thread thread = new Thread(this, "headwater-listener");
         thread.setDaemon(true);
         thread.start();

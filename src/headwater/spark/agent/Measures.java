@@ -1,6 +1,7 @@
 package headwater.agent;
 
 import java.util.IdentityHashMap;
+import java.util.function.Function;
 import org.apache.spark.sql.execution.*;
 import org.apache.spark.sql.execution.adaptive.*;
 import org.apache.spark.sql.execution.command.DataWritingCommandExec;
@@ -10,9 +11,11 @@ import org.apache.spark.sql.execution.datasources.v2.*;
 import scala.Option;
 
 /** What an execution has read and written, from the metrics of its physical plan: one JSON object a scan or write. */
-public class Measures {
+public class Measures implements Function {
     private final StringBuilder out = new StringBuilder("[");
     private final IdentityHashMap seen = new IdentityHashMap();
+
+    public Object apply(Object execution) { return of(execution); }
 
     public String of(Object execution) {
         Measures made = new Measures();

@@ -6,7 +6,7 @@ job up, and no callback server is needed. A happening is a JSON object:
 
     {"kind": "start", "id": 7, "root": 5, "time": ms, "key": 12, "run": of a stream}     an execution began
     {"kind": "end", "id": 7, "time": ms, "error": text, "trace": text, "key": 13,        it ended
-     "name": "collect", "jobs": 2, "rows": 7, "bytes": 750, "job": {…}}                  … its action and tasks
+     "name": "collect", "jobs": 2, "rows": 7, "bytes": 750, "job": {…}, "measures": […]} … its action and tasks
     {"kind": "job", "id": 3, "name": "saveAsTextFile at …", "key": 14} · "job end"       work on RDDs, outside of SQL
     {"kind": "stream", "run": uuid, "time": ms, "name": text} · "stream end"             a streaming query
     {"kind": "stop"}                                                                     the application ends
@@ -30,6 +30,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 
 from headwater.errors import EngineError, MissingDependencyError
+from headwater.spark.agent.measures import Measure, measures_of
 from headwater.spark.agent.scala import class_name, option
 from headwater.spark.janino import java_source, load_class, new_instance
 
@@ -53,6 +54,9 @@ class Happening:
     jobs: int | None = None
     rows: int = 0
     bytes: int = 0
+    measures: list[Measure] | None = None  # None: nobody has measured yet
+    unmeasured: str | None = None  # why they are not known
+    session_id: str | None = None
 
 
 _DECODER = msgspec.json.Decoder(Happening)
@@ -77,7 +81,7 @@ class JvmBridge:
     def __init__(self, context: SparkContext, capacity: int, patience: float) -> None:
         source = java_source(__package__, "Bridge")
         self._listener = new_instance(load_class(context, source, "headwater.agent.Bridge"), context)
-        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000), os.getpid())
+        self._listener.open(context._jsc.sc(), capacity, int(patience * 1000), os.getpid(), measures_of(context))
         self._bus = listener_bus(context)
         self._bus.addToQueue(self._listener, QUEUE)
 
@@ -87,7 +91,7 @@ class JvmBridge:
         return None if text is None else _DECODER.decode(text)
 
     def take(self, happening: Happening) -> Any:
-        """The object in the JVM that came with a happening; given once."""
+        """The object in the JVM that came with the last happening; given once."""
         return self._listener.take(happening.key) if happening.key else None
 
     def waiting(self) -> int:

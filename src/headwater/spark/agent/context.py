@@ -44,6 +44,16 @@ class OpenLineageContext:
         return str(found) if found else None
 
     @cached_property
+    def state(self) -> Any:
+        """The SessionState of the session: one for as long as that lives."""
+        return self.session.sessionState()
+
+    @cached_property
+    def has_hive(self) -> bool:
+        """Return whether the session catalog is kept by Hive: it is set once for a Spark."""
+        return self.setting("spark.sql.catalogImplementation") == "hive"
+
+    @cached_property
     def warehouse(self) -> str:
         """Return where the session catalog puts tables."""
-        return str(self.session.sessionState().conf().warehousePath())
+        return str(self.state.conf().warehousePath())

@@ -8,7 +8,6 @@ from pyspark import SparkContext
 
 from headwater.events.naming import path_name
 from headwater.spark.agent.datasets import Amount, PlanDataset
-from headwater.spark.agent.recorded import RecordedExecution
 from headwater.spark.agent.tables import jdbc_dataset
 from headwater.spark.janino import java_source, shared_object
 
@@ -47,13 +46,14 @@ class Measure:
 _DECODER = msgspec.json.Decoder(list[Measure])
 
 
-def measure(context: SparkContext | None, execution: Any) -> list[Measure]:
+def measure(context: SparkContext, execution: Any) -> list[Measure]:
     """The scans and writes of an execution that has ended."""
-    if isinstance(execution, RecordedExecution):
-        return _DECODER.decode(execution.measures())
-    source = java_source(__package__, "Measures")
-    assert context is not None
-    return _DECODER.decode(shared_object(context, source, "headwater.agent.Measures").of(execution))
+    return _DECODER.decode(measures_of(context).of(execution))
+
+
+def measures_of(context: SparkContext) -> Any:
+    """The `Measures` of a Spark. RAISES: MissingDependencyError or EngineError where Spark cannot compile."""
+    return shared_object(context, java_source(__package__, "Measures"), "headwater.agent.Measures")
 
 
 def total(measures: list[Measure]) -> Amount | None:

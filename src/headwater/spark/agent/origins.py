@@ -6,6 +6,7 @@ from pyspark import SparkContext
 
 from headwater.events.naming import DatasetName
 from headwater.lake.metadata.snapshot import ColumnOrigin, InputVersion, Origin
+from headwater.query.recipes import masked_sql
 from headwater.spark.agent.events import job_suffix
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.agent.recipes import recipe_of
@@ -30,7 +31,7 @@ def hook_origins(context: SparkContext, tracker: Tracker) -> None:
             with tracker.lock:
                 execution = executions.getQueryExecution(execution_id)
                 run = tracker.context_of(execution_id)
-                tracker.read(run, execution_id, execution)
+                tracker.read(run, execution_id, lambda: execution)
                 return _origin(run, tracker, context, execution)
         except Exception:  # a commit never fails for want of its lineage
             return None
@@ -55,7 +56,7 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker, context: SparkConte
             dataset=names.get(edge.source.table, str(edge.source.table)),
             source=edge.source.column or WHOLE,
             kind=edge.kind.value,
-            expression=edge.expression,
+            expression=edge.expression and masked_sql(edge.expression, double=True)[0],
         )
         for edge in edges
     )
@@ -75,7 +76,7 @@ def _origin(run: SparkSQLExecutionContext, tracker: Tracker, context: SparkConte
     return Origin(
         run_id=run.stream or run.run_id,
         job=f"{tracker.application.whole.name}.{job_suffix(run, options)}",
-        sql=text if text is None or options.literals else redact(text),
+        sql=None if text is None else masked_sql(text, double=True)[0] if options.literals else redact(text),
         inputs=tuple(inputs),
         columns=tuple(columns),
         recipe=recipe_of(context, run, execution, next((called(each.dataset.name) for each in run.outputs), None)),

@@ -67,37 +67,48 @@ class PlanReader:
         )
         self.input_visitors = [*(each for each in visitors if each.makes is PlanDataset), *inputs]
         self.output_visitors = [*(each for each in visitors if each.makes is PlanOutput), *outputs]
+        self._inputs_at = visitor.candidates(self.input_visitors)
+        self._outputs_at = visitor.candidates(self.output_visitors)
 
     def dump(self, plan: Any) -> Plan:
-        """The nodes of a plan in the JVM, or of one that was written down."""
+        """The nodes of a plan in the JVM, or of the analyzed one of an execution, there or written down."""
         options = self.context.options
         if isinstance(plan, RecordedExecution):
-            return read_dump(*plan.dump())
+            return read_dump(*plan.analyzed().dump())
         assert self.context.spark_context is not None
         return dump_plan(
             self.context.spark_context, plan, most_characters=options.characters, time_limit=options.seconds
         )
 
-    def read(self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = ()) -> PlanLineage:
-        """Return what a plan reads and writes. `earlier` are plans whose rows it may take up."""
+    def read(
+        self, plan: Plan, execution: Any = None, *, earlier: tuple[Plan, ...] = (), queries: bool = True
+    ) -> PlanLineage:
+        """Return what a plan reads and writes. `earlier` are plans whose rows it may take up.
+
+        Without `queries` the columns of a plan that only reads are left out: no event has a place for them.
+        """
         if plan.root.name in _LETS_GO:
             return PlanLineage(plan)
-        found = _Found(self.input_visitors)
+        found = _Found(self._inputs_at)
         outputs = self.outputs(plan, execution, found.issues)
         # the nodes that write, among them those that say nothing of what they write to
-        writes = [each for each in plan.root.walk() if any(one.is_defined_at(each) for one in self.output_visitors)]
+        nodes = list(plan.root.walk())
+        writes = [node for node in nodes if any(each.is_defined_at(node) for each in self._outputs_at(node))]
         inputs = dict.fromkeys(found.at_every_node(plan.root, outputs, writes))
         inputs |= dict.fromkeys(_build(self.input_builders, plan.root, execution, found.issues))
         lineage = PlanLineage(plan, tuple(inputs), tuple(outputs), issues=tuple(found.issues))
         self.context.keep(lineage.datasets.values())
         if not self.context.options.columns or plan.truncated:
             return _without_columns(lineage, plan.reason if plan.truncated else "column lineage is switched off")
+        if not outputs and not queries:
+            inputs_below, _, doubts = _behind_queries(lineage.inputs, [])
+            return dataclasses.replace(lineage, inputs=inputs_below, issues=(*lineage.issues, *doubts))
         return self._with_columns(lineage, found, earlier)
 
     def outputs(self, plan: Plan, execution: Any, issues: list[Issue] | None = None) -> list[PlanOutput]:
         """Return what a plan writes; asked again after the fact, versions are the new ones."""
         noted = [] if issues is None else issues
-        found = [each for node in plan.root.walk() for each in _visit(self.output_visitors, node, noted)]
+        found = [each for node in plan.root.walk() for each in _visit(self._outputs_at(node), node, noted)]
         return found + _build(self.output_builders, plan.root, execution, noted)
 
     def _with_columns(self, lineage: PlanLineage, found: "_Found", earlier: tuple[Plan, ...]) -> PlanLineage:
@@ -126,7 +137,7 @@ class PlanReader:
     def rows_of(self, lineage: PlanLineage) -> Behind:
         """Return what is behind the rows of a plan, its columns by their places: for a plan that takes them up
         later."""
-        root, found = lineage.plan.root, _Found(self.input_visitors)
+        root, found = lineage.plan.root, _Found(self._inputs_at)
         inputs = tuple(found.at_every_node(root, [], []))
         traced = []
         if lineage.degraded is None:
@@ -269,14 +280,14 @@ def first_line(err: Exception) -> str:
 class _Found:
     """The datasets that input visitors have found, node by node."""
 
-    visitors: list[visitor.QueryPlanVisitor[Any, PlanDataset]]
+    visitors_at: Callable[[PlanNode], list[visitor.QueryPlanVisitor[Any, PlanDataset]]]
     issues: list[Issue] = field(default_factory=list)
     _by_node: dict[int, list[PlanDataset]] = field(default_factory=dict)
 
     def at(self, node: PlanNode) -> list[PlanDataset]:
         """The datasets of one node; visited once."""
         if id(node) not in self._by_node:
-            self._by_node[id(node)] = _visit(self.visitors, node, self.issues)
+            self._by_node[id(node)] = _visit(self.visitors_at(node), node, self.issues)
         return self._by_node[id(node)]
 
     def at_every_node(self, plan: PlanNode, outputs: list[PlanOutput], writes: list[PlanNode]) -> list[PlanDataset]:

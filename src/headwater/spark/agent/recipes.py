@@ -6,10 +6,9 @@ from typing import Any
 from pyspark import SparkContext
 
 from headwater.lake.metadata.snapshot import FileVersion, Recipe
-from headwater.query.recipes import MASKED, file_versions
+from headwater.query.recipes import MASKED, file_versions, masked_sql
 from headwater.spark.agent.execution import SparkSQLExecutionContext
 from headwater.spark.plan.written_query import written_query
-from headwater.text import without_secrets
 
 _SETTINGS = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive")
 _WRITES = re.compile(r"\s*(insert|merge|update|delete|create|replace|with\b.*\binsert)\b", re.IGNORECASE | re.DOTALL)
@@ -33,10 +32,11 @@ def _recipe(context: SparkContext, run: SparkSQLExecutionContext, execution: Any
     if text is None or _WRITES.match(text) is None:
         query, reason = written_query(context, execution.analyzed())
         text = None if query is None or target is None else f"{_verb(execution.analyzed())} {target} {query}"
-    plain = None if text is None else without_secrets(text)
+    plain: str | None = None
     files: tuple[FileVersion, ...] = ()
-    if plain is not None:
-        reason = MASKED if plain != text else reason
+    if text is not None:
+        plain, is_masked = masked_sql(text, double=True)
+        reason = MASKED if is_masked else reason
         files = tuple(each for path in _FILES.findall(plain) for each in file_versions(path))
     return Recipe(
         engine="spark",

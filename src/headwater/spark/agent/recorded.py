@@ -90,6 +90,3 @@ class RecordedExecution:
 
     def sparkSession(self) -> Recorded:  # noqa: N802 - the name is Spark's
         return Recorded(self.session)
-
-    def measures(self) -> bytes:
-        return msgspec.json.encode(self.note.get("measures", []))

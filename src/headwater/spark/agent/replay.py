@@ -11,6 +11,7 @@ A run is one JSON object, posted or in a line of a spool file:
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ def _replayed(said: dict[str, Any]) -> Iterator[RunEvent]:
             events.append(tracker.events.build_application(_WHOLE[happening.kind], time=happening.time))
         else:
             execution = executions.setdefault(happening.id, RecordedExecution(session)).take(note)
-            tracker.handle(happening, execution if execution.is_known else None)
+            known = execution if execution.is_known else None
+            tracker.handle(happening, partial(_itself, known))
     rewrite = dataclasses.replace(settings.rewrite, trimmers=options.trimmed)
     yield from (sent for event in events if isinstance(sent := rewrite.apply(event), RunEvent))
+
+
+def _itself(execution: RecordedExecution | None) -> RecordedExecution | None:
+    return execution

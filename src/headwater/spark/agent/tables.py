@@ -79,8 +79,10 @@ def jdbc_dataset(url: str, table: str, *, schema: Any = (), prepared: str = "") 
 
 
 def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
-    """A table or view of the session catalog, by what `describe` says of it."""
-    parts = tuple(["default", *table["table"]][-2:])
+    """A table or view of the session catalog, by what `describe` says of it; on Databricks, of Unity Catalog."""
+    parts = tuple(table["table"])
+    if len(parts) < 3 or parts[0] == SESSION_CATALOG:
+        parts = ("default", *parts)[-2:]
     provider, columns = table.get("provider"), _columns(table)
     if provider == "jdbc" and "url" in table:
         text = table.get("dbtable") or f"({table.get('query')}) q"
@@ -94,21 +96,16 @@ def catalog_table(context: OpenLineageContext, table: Described) -> PlanDataset:
     if provider == "hive":  # its input format's class says the file format
         given = table.get("input", "").lower()
         provider = next((name for name in ("parquet", "orc", "avro", "text") if name in given), "hive")
-    return PlanDataset(
-        path_name(uri, whole_table=False),
-        TableName(parts),
-        columns,
-        (_symlink(context, parts),),
-        uri,
-        layer,
-        provider,
-        catalog=_session_catalog(context),
-    )
+    name, links = path_name(uri, whole_table=False), (_symlink(context, parts),)
+    found = PlanDataset(name, TableName(parts), columns, links, uri, layer, provider)
+    if len(parts) > 2:
+        return _other_catalog(context, found, parts[0])
+    return dataclasses.replace(found, catalog=_session_catalog(context))
 
 
 def _session_catalog(context: OpenLineageContext) -> CatalogFacet | None:
     """Hive's metastore, where the session catalog is kept there."""
-    if context.setting("spark.sql.catalogImplementation") != "hive":
+    if not context.has_hive:
         return None
     where = None if context.metastore is None else hive_name(context.metastore, "", "").namespace
     warehouse = str(path_name(context.warehouse, whole_table=False))
@@ -139,6 +136,8 @@ def _columns(table: Described) -> tuple[tuple[str, str], ...]:
 
 
 def _symlink(context: OpenLineageContext, parts: tuple[str, ...], kind: str = "TABLE") -> Identifier:
+    if len(parts) > 2:
+        return _link(parts, kind)
     if context.metastore is not None:
         name = hive_name(context.metastore, parts[0], parts[-1])
         return Identifier(namespace=name.namespace, name=name.name, type=kind)
@@ -147,13 +146,12 @@ def _symlink(context: OpenLineageContext, parts: tuple[str, ...], kind: str = "T
 
 
 def _identifier(context: OpenLineageContext, parts: Sequence[str]) -> Any:
-    parser = context.session.sessionState().sqlParser()
-    return parser.parseTableIdentifier(".".join(f"`{part}`" for part in parts))
+    return context.state.sqlParser().parseTableIdentifier(".".join(f"`{part}`" for part in parts))
 
 
 def _default_path(context: OpenLineageContext, parts: Sequence[str]) -> str:
     """Return where the session catalog puts a table that says nothing about it."""
-    return str(context.session.sessionState().catalog().defaultTablePath(_identifier(context, parts)).toString())
+    return str(context.state.catalog().defaultTablePath(_identifier(context, parts)).toString())
 
 
 def named_table(context: OpenLineageContext, parts: list[str]) -> PlanDataset:
@@ -162,7 +160,7 @@ def named_table(context: OpenLineageContext, parts: list[str]) -> PlanDataset:
         return catalog_name(context, parts[0], parts[1:])
     names = _in_session(context, parts)
     try:
-        found = context.session.sessionState().catalog().getTableMetadata(_identifier(context, names))
+        found = context.state.catalog().getTableMetadata(_identifier(context, names))
         return catalog_table(context, describe(context, found))
     except (Py4JError, PySparkException):  # it is not there yet, or a moment ago it still was
         uri = _default_path(context, names)
@@ -266,8 +264,8 @@ def _v2_table(
     return PlanDataset(DatasetName(names[0], ".".join(names[1:])), TableName(names), schema)
 
 
-def _link(names: Sequence[str]) -> Identifier:
-    return Identifier(namespace=names[0], name=".".join(names[1:]), type="TABLE")
+def _link(names: Sequence[str], kind: str = "TABLE") -> Identifier:
+    return Identifier(namespace=names[0], name=".".join(names[1:]), type=kind)
 
 
 def _iceberg_table(table: Any, described: Described, names: tuple[str, ...]) -> PlanDataset:

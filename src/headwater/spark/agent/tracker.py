@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pyspark import SparkContext
@@ -73,18 +74,18 @@ class Tracker:
         self._open: OrderedDict[int, SparkSQLExecutionContext] = OrderedDict()
         self._roots: dict[int, int] = {}
         self._streams: dict[str, _Stream] = {}
-        self.on_run: Callable[[SparkSQLExecutionContext], None] = lambda run: None  # told of every run that has ended
+        self.on_run: Callable[[SparkSQLExecutionContext], None] | None = None  # told of every run that has ended
         denied, allowed = several(self.options.denied), several(self.options.allowed)
         self._denied, self._allowed = ({each.rpartition(".")[2] for each in text} for text in (denied, allowed))
         self._jobs: dict[int, _Job] = {}
 
-    def handle(self, happening: Happening, object: Any) -> None:
-        """Take in one thing that happened."""
+    def handle(self, happening: Happening, take: Callable[[], Any]) -> None:
+        """Take in one thing that happened; `take` gives the object of Spark that came with it, None without one."""
         of_objects = {"start": self._start, "end": self._end, "job": self._job_start}
         others = {"stream": self._stream_start, "stream end": self._stream_end, "job end": self._job_end}
         with self.lock:
             if happening.kind in of_objects:
-                of_objects[happening.kind](happening, object)
+                of_objects[happening.kind](happening, cache(take))
             elif happening.kind in others:
                 others[happening.kind](happening)
 
@@ -101,50 +102,56 @@ class Tracker:
                 self._roots = {id: root for id, root in self._roots.items() if root != forgotten}
         return self._open[root]
 
-    def read(self, context: SparkSQLExecutionContext, id: int, execution: Any) -> SparkExecution:
+    def read(
+        self, context: SparkSQLExecutionContext, id: int, take: Callable[[], Any], session: str | None = None
+    ) -> SparkExecution:
         """Return what the plan of an execution says; read once, and not at all when the one around it says it all."""
         one = context.execution(id)
-        if one.lineage is None and execution is not None and not (id != context.root and context.is_told):
+        is_wanted = one.lineage is None and not (id != context.root and context.is_told)
+        execution = take() if is_wanted else None
+        if execution is not None:
             try:
-                reader = self._reader(execution)
-                plan = reader.dump(execution.analyzed())
-                one.lineage = reader.read(plan, execution, earlier=context.plans if id != context.root else ())
+                reader = self._reader(execution, session)
+                plan = reader.dump(execution)
+                earlier = context.plans if id != context.root else ()
+                one.lineage = reader.read(plan, execution, earlier=earlier, queries=self.on_run is not None)
             except Exception as err:  # whatever it is, the job goes on, and the event says that it is not complete
                 context.note(f"the plan could not be read: {type(err).__name__}: {first_line(err)}")
         return one
 
-    def _reader(self, execution: Any) -> PlanReader:
-        session = execution.sparkSession()
-        key = f"{session.sessionUUID()} {self.columns}"
+    def _reader(self, execution: Any, session_id: str | None) -> PlanReader:
+        key = f"{session_id or execution.sparkSession().sessionUUID()} {self.columns}"
         if key not in self._readers:
+            session = execution.sparkSession()
             options = dataclasses.replace(self.options, columns=self.options.columns and self.columns)
             self._readers[key] = PlanReader(dataclasses.replace(self._seen, session=session, options=options))
         return self._readers[key]
 
-    def _start(self, happening: Happening, execution: Any) -> None:
+    def _start(self, happening: Happening, take: Callable[[], Any]) -> None:
         context = self.context_of(happening.id, happening.root)
         context.started = context.started or happening.time
         context.stream = context.stream or happening.run
-        self.read(context, happening.id, execution)
+        self.read(context, happening.id, take, happening.session_id)
         is_root = happening.id == happening.root
         if is_root and context.stream is None and self.options.start_events and self._is_worth(context):
             context.announced = True
             self._emit(self.events.build(EventType.START, context, happening))
 
-    def _end(self, happening: Happening, execution: Any) -> None:
+    def _end(self, happening: Happening, take: Callable[[], Any]) -> None:
         root = self._roots.pop(happening.id, happening.id)
         context = self._open.get(root) or SparkSQLExecutionContext(root)
         context.stream = context.stream or happening.run
-        one = self.read(context, happening.id, execution)
+        one = self.read(context, happening.id, take, happening.session_id)
         one.tasks = Amount(happening.rows, happening.bytes or None) if happening.rows else None
-        if execution is not None and happening.error is None:
-            self._measure(context, one, execution, happening)
+        if happening.error is None:
+            self._measure(context, one, take, happening)
             if happening.name in ("checkpoint", "localCheckpoint") and one.lineage is not None:
-                self._keep_rows(context, one.lineage, execution)
+                self._keep_rows(context, one.lineage, take(), happening.session_id)
         if happening.id != root:
             return
         self._open.pop(root, None)
-        self.on_run(context)
+        if self.on_run is not None:
+            self.on_run(context)
         if context.stream is not None:
             self._batch_end(context, happening)
         elif context.announced or self._is_worth(context):
@@ -162,16 +169,22 @@ class Tracker:
             self._emit(self.events.build(EventType.START, context, begun))
 
     def _measure(
-        self, context: SparkSQLExecutionContext, one: SparkExecution, execution: Any, end: Happening
+        self, context: SparkSQLExecutionContext, one: SparkExecution, take: Callable[[], Any], end: Happening
     ) -> None:
+        if end.unmeasured is not None:
+            context.note(f"statistics are not known: {end.unmeasured}")
         try:
+            measures = end.measures
+            if measures is None and end.unmeasured is None and self._spark is not None and take() is not None:
+                measures = measure(self._spark, take())
             # rows that nobody has asked for yet, or that were never scanned, are not zero rows
             counts = end.jobs != 0 and end.name != "toLocalIterator"
-            one.measures = [each for each in measure(self._spark, execution) if counts or each.kind == "write"]
+            one.measures = [each for each in measures or () if counts or each.kind == "write"]
             lineage = one.lineage
             changed = [each for each in lineage.outputs if each.change != "DROP"] if lineage is not None else []
             if lineage and any(each.dataset.layer in _VERSIONED or each.node.name in _MOVES for each in changed):
-                reader = self._reader(execution)  # now they have the new version, or place
+                execution = take()
+                reader = self._reader(execution, end.session_id)  # now they have the new version, or place
                 outputs = reader.outputs(lineage.plan, execution)
                 if len(outputs) == len(lineage.outputs):  # fewer: the query has ended and cannot be asked again
                     made = [committed(reader.context, each, context.started, end.time) for each in outputs]
@@ -179,11 +192,13 @@ class Tracker:
         except Exception as err:
             context.note(f"statistics are not known: {type(err).__name__}: {first_line(err)}")
 
-    def _keep_rows(self, context: SparkSQLExecutionContext, lineage: PlanLineage, execution: Any) -> None:
+    def _keep_rows(
+        self, context: SparkSQLExecutionContext, lineage: PlanLineage, execution: Any, session: str | None
+    ) -> None:
         """Remember what is behind the rows of a checkpoint, by the ids of its columns."""
         try:
             ids = tuple(column.id for column in lineage.plan.root.output)
-            self._seen.rows[ids] = self._reader(execution).rows_of(lineage)
+            self._seen.rows[ids] = self._reader(execution, session).rows_of(lineage)
             while len(self._seen.rows) > _MOST_KEPT:
                 del self._seen.rows[next(iter(self._seen.rows))]
         except Exception as err:  # the plan that takes them up says that it does not know where they come from
@@ -252,7 +267,8 @@ class Tracker:
 
     # ------------------------------------------------------------------------------------------------ RDDs
 
-    def _job_start(self, happening: Happening, job: Any) -> None:
+    def _job_start(self, happening: Happening, take: Callable[[], Any]) -> None:
+        job = take()
         name = (happening.name or "job").split(" at ")[0]
         found = _Job(snake_case(name))
         rdd = job.finalStage().rdd()

@@ -103,7 +103,6 @@ class Worker:
         if happening.kind == "stop":
             self._end_of_application(happening)
             return
-        object = self._bridge.take(happening)
         self.counts.handled += 1
         if time.monotonic() < self._rests_until or self._is_short_of_memory():
             self.counts.skipped += 1
@@ -113,7 +112,7 @@ class Worker:
         self.counts.hurried += not self.tracker.columns
         unread = self.tracker.unread
         try:
-            self.tracker.handle(happening, object)
+            self.tracker.handle(happening, lambda: self._bridge.take(happening))
             self._failures = 0
             self.counts.failed += self.tracker.unread - unread
         except (Py4JNetworkError, OSError, EOFError):

@@ -3,13 +3,21 @@ package org.headwater.spark;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.util.List;
+import org.apache.arrow.vector.FieldVector;
+import org.apache.arrow.vector.ValueVector;
+import org.apache.arrow.vector.complex.ListVector;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.vectorized.ArrowColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.sql.vectorized.ColumnarMap;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** A batch read whose tasks hand on columns. */
 final class ColumnsBatch implements Batch {
@@ -77,7 +85,7 @@ final class ColumnsReader implements PartitionReader {
     ArrowColumnVector struct = (ArrowColumnVector) whole.column(0);
     ColumnVector[] columns = new ColumnVector[width];
     for (int i = 0; i < width; i++) {
-      columns[i] = new Lent(((ArrowColumnVector) struct.getChild(i)).getValueVector());
+      columns[i] = new Lent((ArrowColumnVector) struct.getChild(i));
     }
     batch = new ColumnarBatch(columns, whole.numRows());
     return true;
@@ -96,15 +104,138 @@ final class ColumnsReader implements PartitionReader {
   }
 }
 
-/** A column of a batch that the reader fills anew for the next: who reads it must not close it, as Spark does. */
-final class Lent extends ArrowColumnVector {
-  Lent(org.apache.arrow.vector.ValueVector vector) {
-    super(vector);
+/**
+ * A column of a batch that the reader fills anew for the next: who reads it must not close it, as Spark does. It is not an
+ * `ArrowColumnVector`, because Spark takes each of those for memory of its own: from 4.2 on, Python functions keep them
+ * while later batches are read. Other columns it knows to be filled anew, as those of Parquet files are.
+ */
+class Lent extends ColumnVector {
+  private final ArrowColumnVector inner;
+  private Lent[] members; // of a struct, an array or a map; made when they are asked for
+
+  Lent(ArrowColumnVector inner) {
+    super(inner.dataType());
+    this.inner = inner;
   }
 
   public void close() {}
 
   public void closeIfFreeable() {}
+
+  public boolean hasNull() {
+    return inner.hasNull();
+  }
+
+  public int numNulls() {
+    return inner.numNulls();
+  }
+
+  public boolean isNullAt(int row) {
+    return inner.isNullAt(row);
+  }
+
+  public boolean getBoolean(int row) {
+    return inner.getBoolean(row);
+  }
+
+  public byte getByte(int row) {
+    return inner.getByte(row);
+  }
+
+  public short getShort(int row) {
+    return inner.getShort(row);
+  }
+
+  public int getInt(int row) {
+    return inner.getInt(row);
+  }
+
+  public long getLong(int row) {
+    return inner.getLong(row);
+  }
+
+  public float getFloat(int row) {
+    return inner.getFloat(row);
+  }
+
+  public double getDouble(int row) {
+    return inner.getDouble(row);
+  }
+
+  public Decimal getDecimal(int row, int precision, int scale) {
+    return inner.getDecimal(row, precision, scale);
+  }
+
+  public UTF8String getUTF8String(int row) {
+    return inner.getUTF8String(row);
+  }
+
+  public byte[] getBinary(int row) {
+    return inner.getBinary(row);
+  }
+
+  public ColumnarArray getArray(int row) {
+    return isNullAt(row) ? null : new ColumnarArray(getChild(0), start(row), length(row));
+  }
+
+  public ColumnarMap getMap(int row) {
+    ColumnVector entries = getChild(0);
+    return isNullAt(row) ? null : new ColumnarMap(entries.getChild(0), entries.getChild(1), start(row), length(row));
+  }
+
+  private int start(int row) {
+    return ((ListVector) inner.getValueVector()).getElementStartIndex(row);
+  }
+
+  private int length(int row) {
+    return ((ListVector) inner.getValueVector()).getElementEndIndex(row) - start(row);
+  }
+
+  public ColumnVector getChild(int ordinal) {
+    if (members == null) {
+      List vectors = ((FieldVector) inner.getValueVector()).getChildrenFromFields();
+      members = new Lent[vectors.size()];
+      for (int i = 0; i < members.length; i++) {
+        members[i] = new LentMember(new ArrowColumnVector((ValueVector) vectors.get(i)));
+      }
+    }
+    return members[ordinal];
+  }
+}
+
+/** Values inside others. Spark copies an array by asking for all its elements first; Arrow's NULLs are errors then. */
+final class LentMember extends Lent {
+  LentMember(ArrowColumnVector inner) {
+    super(inner);
+  }
+
+  public boolean getBoolean(int row) {
+    return isNullAt(row) ? false : super.getBoolean(row);
+  }
+
+  public byte getByte(int row) {
+    return isNullAt(row) ? (byte) 0 : super.getByte(row);
+  }
+
+  public short getShort(int row) {
+    return isNullAt(row) ? (short) 0 : super.getShort(row);
+  }
+
+  public int getInt(int row) {
+    return isNullAt(row) ? 0 : super.getInt(row);
+  }
+
+  public long getLong(int row) {
+    return isNullAt(row) ? 0 : super.getLong(row);
+  }
+
+  public float getFloat(int row) {
+    return isNullAt(row) ? 0 : super.getFloat(row);
+  }
+
+  public double getDouble(int row) {
+    return isNullAt(row) ? 0 : super.getDouble(row);
+  }
 }
 
 final class Peek {

@@ -13,6 +13,7 @@ import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.write.RowLevelOperationTable;
+import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.types.*;
 import scala.Option;
@@ -35,7 +36,9 @@ public class PlanDump extends Expressions {
     /** Another one, for another plan: over Py4J much cheaper than a constructor. */
     public PlanDump fresh() { return new PlanDump(); }
 
-    public String dump(Object plan, int mostCharacters, long milliseconds) {
+    /** The plan, or the analyzed one of an execution. */
+    public String dump(Object given, int mostCharacters, long milliseconds) {
+        Object plan = given instanceof QueryExecution ? ((QueryExecution) given).analyzed() : given;
         most = mostCharacters;
         end = System.currentTimeMillis() + milliseconds;
         number((LogicalPlan) plan, true);

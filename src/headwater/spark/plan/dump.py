@@ -33,7 +33,9 @@ SOURCES = ("Writer", "Tables", "Expressions", "PlanDump")
 def dump_plan(
     context: SparkContext, plan: Any, *, most_characters: int = MOST_CHARACTERS, time_limit: float = TIME_LIMIT
 ) -> Plan:
-    """Read a logical plan. What exceeds the limits is left out and said in `Plan.truncated`; its leaves are kept.
+    """Read a logical plan, or the analyzed one of an execution.
+
+    What exceeds the limits is left out and said in `Plan.truncated`; its leaves are kept.
 
     A Spark that cannot compile the reader is asked call by call, for operators and tables only.
     """
@@ -78,7 +80,7 @@ def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:
 
 def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
     """The nodes of a dump; `live` gives the plan in the JVM behind a number."""
-    nodes = [PlanNode(each["class"], live=partial(live, at)) for at, each in enumerate(dumped["nodes"])]
+    nodes = [PlanNode(_class(each["class"]), live=partial(live, at)) for at, each in enumerate(dumped["nodes"])]
     for node, each in zip(nodes, dumped["nodes"]):
         node.children = tuple(nodes[at] for at in each["children"])
         node.fields = {name: _linked(value, nodes) for name, value in each["fields"].items()}
@@ -86,6 +88,11 @@ def build_plan(dumped: dict[str, Any], live: Callable[[int], Any]) -> Plan:
     for number, columns in dumped["outputs"].items():
         nodes[int(number)].output = tuple(PlanColumn(*column) for column in columns)
     return Plan(nodes[0], tuple(dumped["texts"]), dumped["truncated"])
+
+
+def _class(name: str) -> str:
+    """The name of a command as open source has it: Databricks calls its own `MergeIntoCommandEdge`."""
+    return name.removesuffix("Edge") if name.endswith("CommandEdge") else name
 
 
 def _linked(value: Any, nodes: list[PlanNode]) -> Any:

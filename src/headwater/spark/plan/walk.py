@@ -17,7 +17,9 @@ REASON = "this Spark cannot compile the reader of expressions"
 
 
 def walk_plan(plan: Any) -> Plan:
-    """The operators of a plan, with those of their fields that name tables, paths and modes."""
+    """The operators of a plan, or of the analyzed one of an execution, with fields that name tables and paths."""
+    if str(plan.getClass().getName()).endswith("Execution"):
+        plan = plan.analyzed()
     return Plan(_node(plan, [0]), truncated=True, reason=REASON)
 
 

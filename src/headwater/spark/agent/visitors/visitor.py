@@ -167,6 +167,20 @@ def _from_entry_points(kind: type) -> tuple[Any, ...]:
     return tuple(found for found in loaded if isinstance(found, type) and issubclass(found, kind))
 
 
+def candidates(visitors: list[QueryPlanVisitor[Any, D]]) -> Callable[[PlanNode], list[QueryPlanVisitor[Any, D]]]:
+    """A function that gives the visitors that may be defined at a node: those of its name, and those that look."""
+    by_name = (QueryPlanVisitor.is_defined_at, NodesOfBuilder.is_defined_at)
+    found: dict[str, list[QueryPlanVisitor[Any, D]]] = {}
+
+    def at(node: PlanNode) -> list[QueryPlanVisitor[Any, D]]:
+        if node.name not in found:
+            looks = (type(each).is_defined_at not in by_name for each in visitors)
+            found[node.name] = [each for each, every in zip(visitors, looks) if every or each.is_defined_at(node)]
+        return found[node.name]
+
+    return at
+
+
 class PlanUtils:
     """Walking plans with visitors. (The name is the one that users of OpenLineage's agent know.)"""
 

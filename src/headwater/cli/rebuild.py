@@ -1,0 +1,108 @@
+"""`headwater rebuild`: bring the tables that queries define up to date, for the least work."""
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from headwater.cli.lake_tables import open_warehouse
+from headwater.cli.options import Flags, command
+from headwater.cli.render import print_json, print_table
+from headwater.text import counted
+
+if TYPE_CHECKING:
+    from headwater.graph.rebuild import Rebuilt
+    from headwater.lake.tables import Warehouse
+
+
+@command(
+    "rebuild",
+    examples=(
+        "headwater rebuild --dry-run",
+        "headwater rebuild +gold.revenue --verify",
+        "headwater rebuild --adopt gold.revenue",
+    ),
+)
+@click.argument("selector", required=False)
+@click.option("--dry-run", is_flag=True, help="Show the plan: each table, what changed, and how it would be done.")
+@click.option("--full", is_flag=True, help="Run each query whole, whatever has changed.")
+@click.option("--verify", is_flag=True, help="Compare each table with a full run of its query afterwards.")
+@click.option("--adopt", is_flag=True, help="Declare the query that made SELECTOR as its definition, and no more.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Tables at a time.")
+@click.option(
+    "--watch", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Do it again, so often, until Ctrl-C."
+)
+@click.pass_obj
+def rebuild(
+    flags: Flags,
+    selector: str | None,
+    dry_run: bool,
+    full: bool,
+    verify: bool,
+    adopt: bool,
+    jobs: int,
+    watch: float | None,
+) -> int:
+    """Bring tables up to date with their inputs: those declared by CREATE MATERIALIZED VIEW, or those that SELECTOR
+    names and a query made.
+
+    Nothing is done where no column that is read has changed. Otherwise only what changed is computed where that is
+    known to give the rows of a full run, and the reason is given where it is not. Exit code 1 when a table fails, or
+    with --verify differs.
+    """
+    from headwater.graph.rebuild import adopt_table, find_tables, plan_rebuild
+    from headwater.graph.rebuild import rebuild as bring_up_to_date
+
+    warehouse = open_warehouse(flags)
+    if adopt:
+        if selector is None:
+            raise click.UsageError("--adopt needs the name of a table")
+        definition = adopt_table(warehouse, selector)
+        click.echo(f"{definition.table.name} is declared as: {definition.query}")
+        return 0
+    while True:
+        tables = find_tables(warehouse, selector)
+        if dry_run:
+            found = plan_rebuild(warehouse, tables, full=full)
+        else:
+            found = bring_up_to_date(warehouse, tables, full=full, verify=verify, jobs=jobs)
+        if flags.json:
+            print_json(found)
+        else:
+            _say(flags, warehouse, found, dry_run=dry_run)
+        if watch is None:
+            return 1 if any(each.error is not None or each.differs for each in found) else 0
+        time.sleep(watch)
+
+
+def _say(flags: Flags, warehouse: "Warehouse", found: "list[Rebuilt]", *, dry_run: bool) -> None:
+    work = [each for each in found if each.way != "nothing"]
+    if not found and not flags.quiet:
+        click.echo(f"no table of {warehouse.url} is declared by CREATE MATERIALIZED VIEW")
+    elif not work and not flags.quiet:
+        click.echo("every table is up to date with what it is made of")
+    if work:
+        heads = ("table", "how", "because", *(() if dry_run else ("removed", "written", "snapshot", "time")))
+        print_table(heads, [_row(each, dry_run=dry_run) for each in work])
+    for each in work:
+        for reason in each.reasons if each.way in ("full", "keys") else ():
+            click.echo(f"{each.table}: {reason}")
+        if each.error is not None:
+            click.echo(f"{each.table} failed: {each.error}", err=True)
+        if each.differs is not None:
+            rows = (
+                "is what a full run gives" if not each.differs else f"differs from a full run in {each.differs} rows"
+            )
+            click.echo(f"{each.table} {rows}")
+
+
+def _row(each: "Rebuilt", *, dry_run: bool) -> tuple[object, ...]:
+    because = "; ".join(
+        f"{one.dataset} {one.read}→{one.latest}: {counted(one.gone, 'row')} gone, {one.came:,} came"
+        for one in each.inputs
+    )
+    because = because or (each.reasons[0] if each.reasons else "")
+    if dry_run:
+        return each.table, each.way, because
+    snapshot = "" if each.snapshot_id is None else str(each.snapshot_id)
+    return each.table, each.way, because, f"{each.gone:,}", f"{each.came:,}", snapshot, f"{each.seconds:.1f} s"

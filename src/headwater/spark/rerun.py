@@ -1,0 +1,200 @@
+"""The recipe of a commit run again by Spark: the tables that it read at their snapshots, the table that it wrote in a
+warehouse of its own that is removed afterwards."""
+
+import re
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import sqlglot
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from headwater.errors import CannotTellError, HeadwaterError
+from headwater.lake.tables import Warehouse
+from headwater.lake.tables.names import TableIdentifier
+from headwater.provenance.commits import Commit
+from headwater.provenance.files import check_files
+from headwater.provenance.new_rows import fill_values
+from headwater.provenance.rewriting import short
+from headwater.provenance.sessions import RecipeSession, written_table
+from headwater.query.names import Pinned, is_cte
+from headwater.query.parse import Node
+from headwater.spark.cluster import is_here
+from headwater.spark.lake import connect
+
+_SCRATCH = "headwater_replay"
+_MOMENT = re.compile(
+    r"\s*(?:FOR\s+)?(?:(?:SYSTEM_)?VERSION|TIMESTAMP|SYSTEM_TIME)\s+AS\s+OF\s+(?:\d+|(?:TIMESTAMP\s*)?'[^']*')", re.I
+)
+_SAME = (
+    *(exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg, exp.Coalesce, exp.Nullif, exp.Upper, exp.Lower, exp.Abs),
+    *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Substring, exp.Case, exp.If, exp.Exists, exp.Any, exp.All),
+    *(exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.Connector),
+    *(exp.Floor, exp.Ceil, exp.Greatest, exp.Least, exp.Interval),
+)
+"""Functions that DuckDB and Spark compute alike, given the translation of sqlglot."""
+_CASTS = {"DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIMESTAMP", "BOOLEAN"}
+_OTHER = (
+    exp.Lambda,
+    exp.Columns,
+    exp.Bracket,
+    exp.Struct,
+    exp.Pivot,
+    exp.Unnest,
+    exp.Values,
+    exp.RegexpLike,
+    exp.Glob,
+)
+
+
+def rows_by(spark: SparkSession) -> Callable[[Warehouse, Commit], pa.Table]:
+    """The function for `replay` that runs a recipe on a Spark."""
+    return lambda warehouse, commit: replay_rows(spark, warehouse, commit)
+
+
+def replay_rows(spark: SparkSession, warehouse: Warehouse, commit: Commit) -> pa.Table:
+    """The rows of a table as Spark gives them from its recipe.
+    RAISES: CannotTellError naming what is missing, or the part of the statement that Spark does not run alike."""
+    check_files(commit)
+    fresh = spark.newSession()
+    for name, value in ({"spark.sql.ansi.enabled": "true"} | commit.recipe.settings).items():
+        fresh.conf.set(name, value)
+    with _scratch(spark, warehouse) as scratch, RecipeSession(warehouse, commit, scratch=scratch) as session:
+        run = _SparkRun(session)
+        text = run.text()
+        lake = connect(fresh, warehouse.url, catalog=run.catalog)
+        connect(fresh, scratch.url, catalog=_SCRATCH)
+        try:
+            lake.sql(text).collect()
+        except (PySparkException, HeadwaterError) as err:
+            why = str(err).splitlines()[0][:300]
+            raise CannotTellError(f"the statement of {commit} does not run on this Spark: {why}") from err
+        return scratch.table(commit.table.name).to_arrow()
+
+
+@contextmanager
+def _scratch(spark: SparkSession, lake: Warehouse) -> Iterator[Warehouse]:
+    """A warehouse that every executor reaches: a folder of this machine, on a cluster one inside the lake's."""
+    if is_here(spark.sparkContext.master or ""):
+        with tempfile.TemporaryDirectory(prefix="headwater-replay-") as folder:
+            yield Warehouse(folder)
+        return
+    made = Warehouse(f"{lake.url}/replay-{uuid.uuid4().hex}")
+    try:
+        yield made
+    finally:
+        for each in made.files.list(deep=True):
+            if not each.is_folder:
+                made.files.delete(each.path)
+
+
+class _SparkRun:
+    """One statement made ready for Spark: its tables are the states that it read."""
+
+    def __init__(self, session: RecipeSession) -> None:
+        self.session, self.commit = session, session.commit
+        self.names = session.names_of(session.statement)
+        self.catalog = "hw"
+
+    def text(self) -> str:
+        """The statement for Spark, the table that it changes in place as it was before.
+        RAISES: CannotTellError for a part that may mean another thing there."""
+        if self.commit.recipe.engine != "spark":
+            self.session.put_base()  # also for CREATE TABLE AS, which becomes an INSERT
+            return self._translated()
+        tree: Node = sqlglot.parse_one(self.commit.text, read="spark")
+        if not isinstance(tree, exp.Create):
+            self.session.put_base()
+        return self._renamed(tree)
+
+    def _renamed(self, tree: Node) -> str:
+        """A statement of Spark with other names of tables, and otherwise as it was."""
+        text, edits = self.commit.text, []
+        for node in filter(_is_named, tree.find_all(exp.Table)):
+            parts = [part for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part]
+            start, end = parts[0].meta["start"], parts[-1].meta["end"] + 1
+            self.catalog = node.catalog or self.catalog
+            moment = _MOMENT.match(text, end)
+            edits.append((start, moment.end() if moment else end, node))
+        for start, end, node in sorted(edits, key=lambda each: each[0], reverse=True):
+            text = (
+                text[:start]
+                + (self._target() if node is written_table(tree) else self._state(self.names.pin(node)))
+                + text[end:]
+            )
+        return text
+
+    def _translated(self) -> str:
+        """A statement of DuckDB in Spark's dialect."""
+        tree: Node = self.session.statement.tree
+        check_alike(tree)
+        target, names = written_table(tree), dict[str, str]()
+        for node in list(filter(_is_named, tree.find_all(exp.Table))):
+            mark = f"headwater_table_{len(names)}"
+            names[mark] = self._target() if node is target else self._state(self._pinned(node))
+            if node is not target and not node.alias:
+                node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
+            node.set("db", None)
+            node.set("this", exp.to_identifier(mark))
+        if isinstance(tree, exp.Create):
+            tree = exp.Insert(this=target, expression=tree.expression)
+        if self.commit.recipe.parameters:
+            fill_values(tree, self.commit.recipe.parameters)
+        try:
+            text = str(tree.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE))
+        except SqlglotError as err:
+            told = str(err).splitlines()[0]
+            raise CannotTellError(f"the statement of {self.commit} has no translation for Spark: {told}") from err
+        return re.sub(r"`?(headwater_table_\d+)`?", lambda found: names[found[1]], text)
+
+    def _target(self) -> str:
+        return _quoted(_SCRATCH, self.commit.table.name)
+
+    def _pinned(self, node: Node) -> Pinned:
+        """The state of a table that DuckDB read. RAISES: CannotTellError for files and tables of the system."""
+        ref = self.names.ref_of(node)
+        if ref is None or ref.system:
+            raise CannotTellError(f"{self.commit} read `{node.name}`, which Spark may read in another way")
+        return ref.pinned
+
+    def _state(self, pinned: Pinned) -> str:
+        """The name, for Spark, of the state of a table that was read; one that has no name yet is copied."""
+        scratch = self.session.warehouse
+        if scratch.has_table(pinned.name) and pinned.name == self.commit.table.name:
+            return self._target()
+        id = pinned.state.snapshot_id
+        kept = pinned.table.snapshot(id) if id > 0 else None
+        if kept is not None and kept.schema_id == pinned.schema.id:
+            return f"{_quoted(self.catalog, pinned.name)} VERSION AS OF {id}"
+        if not scratch.has_table(pinned.name):  # empty, or columns were added before it was read
+            scratch.create_database(pinned.name.database, if_not_exists=True)
+            made = scratch.create_table(pinned.name, pinned.schema)
+            if kept is not None:
+                made.write(pinned.table.to_arrow(at=id))
+        return _quoted(_SCRATCH, pinned.name)
+
+
+def check_alike(tree: Node) -> None:
+    """RAISES: CannotTellError for a part of a statement that DuckDB and Spark do not compute alike."""
+    for node in tree.walk():
+        told = None
+        if isinstance(node, exp.Cast):
+            told = None if node.to.this.name in _CASTS else f"CAST AS {node.to.sql('duckdb')}"
+        elif isinstance(node, _OTHER) or (isinstance(node, exp.Func) and not isinstance(node, _SAME)):
+            told = f"`{short(node)}`"
+        if told is not None:
+            raise CannotTellError(f"it was made by DuckDB, and Spark may compute {told} in another way")
+
+
+def _is_named(node: Node) -> bool:
+    """Return whether a node is the name of a table, not of files and not of a common table expression."""
+    return isinstance(node.this, exp.Identifier) and not is_cte(node) and not node.name.startswith("/")
+
+
+def _quoted(catalog: str, name: TableIdentifier) -> str:
+    return ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, name.database, name.table))
