@@ -35,3 +35,15 @@ def test_installed_classes_are_found_by_name_on_driver_and_executors(spark):
     found = context._jvm.org.apache.spark.util.Utils.classForName("headwater.tests.Installed", True, False)
     assert new_instance(found, context).greet("all") == "hello all"
     assert any(jar.name in str(path) for path in context._jsc.sc().listJars().mkString(",").split(","))
+
+
+def test_classes_of_the_same_name_on_the_class_path_are_not_taken(spark):
+    context = spark.sparkContext
+    pair = """
+    package headwater.tests;
+    public class %s { public String greet(String name) { return new Helper().word() + name; } }
+    class Helper { String word() { return "%s "; } }
+    """
+    install(context, pair % ("Packed", "packed"))
+    loaded = load_class(context, pair % ("Loaded", "loaded"), "headwater.tests.Loaded")
+    assert new_instance(loaded, context).greet("you") == "loaded you"

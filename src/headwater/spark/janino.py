@@ -4,7 +4,8 @@ Spark brings the compiler Janino for its generated code. The few classes we need
 files beside the Python that uses them and are compiled when they are first asked for, so there is no jar to build, to
 ship or to match with a Scala version. Janino reads roughly Java 8: no lambdas, no inference in anonymous classes.
 
-* `load_class` is for the driver: the class lives in a loader of its own.
+* `load_class` is for the driver: the class lives in a loader of its own, which looks at its own classes first. The jar
+  for jobs without Python may be on the class path too, and has classes of the same names.
 * `install` makes the classes visible by name to everything that Spark loads on the driver (catalogs, listeners named
   in the configuration) and, on request, on the executors.
 
@@ -29,6 +30,7 @@ from headwater.errors import EngineError, MissingDependencyError
 
 _HEAD = re.compile(r"^(?:package|import) .*;$", re.MULTILINE)
 _COMPILER = "org.codehaus.janino.SimpleCompiler"
+_CHILD_FIRST = "org.apache.spark.util.ChildFirstURLClassLoader"
 _loaded: dict[tuple[int, str], Any] = {}  # (JVM, digest of the source) → class loader
 _shared: dict[tuple[int, str, str], Any] = {}
 _installed: dict[tuple[int, str], Path] = {}
@@ -49,7 +51,7 @@ def load_class(context: SparkContext, source: str, class_name: str) -> Any:
     """
     key = (id(context._gateway), _digest(source))
     if key not in _loaded:
-        _loaded[key] = _compile(context, source).getClassLoader()
+        _loaded[key] = _own_loader(context, _compile(context, source))
         weakref.finalize(context._gateway, _loaded.pop, key, None)
     return _loaded[key].loadClass(class_name)
 
@@ -118,6 +120,17 @@ def _compile(context: SparkContext | type[SparkContext], source: str, parent: An
     except Py4JError as err:
         raise EngineError(f"Spark's compiler refused a class of ours: {_reason(err)}") from err
     return compiler
+
+
+def _own_loader(context: SparkContext, compiler: Any) -> Any:
+    """A class loader with the compiled classes; Spark's own classes come from its parent."""
+    jar = _write_jar([compiler], "own")
+    weakref.finalize(context._gateway, shutil.rmtree, jar.parent, ignore_errors=True)
+    gateway, jvm = context._gateway, _jvm(context)
+    assert gateway is not None
+    urls = gateway.new_array(jvm.java.net.URL, 1)
+    urls[0] = jvm.java.io.File(str(jar)).toURI().toURL()
+    return getattr(jvm, _CHILD_FIRST)(urls, _loader(context))
 
 
 def _write_jar(compilers: list[Any], digest: str) -> Path:

@@ -100,6 +100,7 @@ def alike(event: dict) -> dict:
 def test_events_are_those_of_the_agent(both, tmp_path):
     for statement in SQL:
         both.spark.sql(statement)
+        assert both.agent.flush(60)  # it looks at tables that a later statement drops
     both.spark.sql("SELECT a, (SELECT max(x) FROM u) AS m FROM t WHERE b > 1").collect()
     both.spark.table("t").write.parquet(f"{tmp_path}/files/day=1")
     both.spark.read.parquet(f"{tmp_path}/files").groupBy("c").count().write.csv(f"{tmp_path}/counts")
