@@ -4,8 +4,8 @@ Spark brings the compiler Janino for its generated code. The few classes we need
 files beside the Python that uses them and are compiled when they are first asked for, so there is no jar to build, to
 ship or to match with a Scala version. Janino reads roughly Java 8: no lambdas, no inference in anonymous classes.
 
-* `load_class` is for the driver: the class lives in a loader of its own, which looks at its own classes first. The jar
-  for jobs without Python may be on the class path too, and has classes of the same names.
+* `load_class` is for the driver: the class lives in a loader of its own, which looks at its own classes first. The
+  jar for jobs without Python may be on the class path too, and has classes of the same names.
 * `install` makes the classes visible by name to everything that Spark loads on the driver (catalogs, listeners named
   in the configuration) and, on request, on the executors.
 
