@@ -2,6 +2,7 @@
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_failing_content_publishes_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         LocalFiles(tmp_path).put("a", pieces())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_may_come_and_go_beside_those_who_write_into_it(tmp_path: Path) -> None:
+    files = LocalFiles(tmp_path)
+
+    def write_and_delete(me: int) -> None:
+        for n in range(400):
+            files.put(f"a/b/{me}-{n}", b"x", synced=False)
+            files.appender(f"a/b/{me}-{n}.log").close()
+            files.delete(f"a/b/{me}-{n}")
+            files.delete(f"a/b/{me}-{n}.log")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write_and_delete, range(4)))
     assert list(tmp_path.iterdir()) == []
 
 

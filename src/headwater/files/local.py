@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from stat import S_ISDIR
 
 from headwater.errors import (
     AlreadyExistsError,
@@ -87,8 +88,7 @@ class LocalFiles:
 
     def appender(self, path: str) -> "LocalAppender":
         with _wrapped("create", self._at(path)) as place:
-            self._make_folder(os.path.dirname(place))
-            descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            descriptor = self._create(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
             _sync_folder(os.path.dirname(place))
             return LocalAppender(place, descriptor)
 
@@ -97,8 +97,7 @@ class LocalFiles:
 
     def lock(self, path: str) -> "LocalLock":
         with _wrapped("lock", self._at(path)) as place:
-            self._make_folder(os.path.dirname(place))
-            descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = self._create(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as err:
@@ -129,7 +128,7 @@ class LocalFiles:
             folder = os.path.dirname(place)
             temporary = f"{folder}/{_UNPUBLISHED}{uuid.uuid4().hex}"
             try:
-                descriptor = self._create(folder, temporary)
+                descriptor = self._create(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 try:
                     for piece in pieces(data):
                         _write_all(descriptor, piece)
@@ -139,16 +138,17 @@ class LocalFiles:
                     os.close(descriptor)
                 publish(temporary, place)
                 if synced:
-                    _sync_folder(folder)
+                    with suppress(FileNotFoundError):  # the file was deleted already, and its folder with it
+                        _sync_folder(folder)
             finally:
                 with suppress(FileNotFoundError):  # renamed away, or its folder was never made
                     os.unlink(temporary)
 
-    def _create(self, folder: str, temporary: str) -> int:
+    def _create(self, place: str, flags: int) -> int:
         while True:
             with suppress(FileNotFoundError):  # there is no folder yet, or a concurrent delete has pruned it
-                return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-            self._make_folder(folder)
+                return os.open(place, flags, 0o644)
+            self._make_folder(os.path.dirname(place))
 
     def _make_folder(self, folder: str) -> None:
         missing: list[str] = []
@@ -160,7 +160,8 @@ class LocalFiles:
                 try:
                     os.mkdir(new)
                 except FileExistsError:
-                    if not os.path.isdir(new):
+                    found = os.lstat(new)  # one look: between two, another delete could prune what another writer made
+                    if not S_ISDIR(found.st_mode) and not os.path.isdir(new):
                         raise
                 _sync_folder(os.path.dirname(new))
 
