@@ -67,6 +67,38 @@ def test_new_rows_make_stale(session, lake):
     assert (found.columns, found.changed_rows) == ((), 1)
 
 
+def test_stale_tells_what_a_rebuild_reads(session, lake):
+    session.sql("CREATE MATERIALIZED VIEW shop.sums AS SELECT sum(amount) AS total FROM shop.raw")
+    session.sql("UPDATE shop.raw SET amount = 11 WHERE id = 1")
+    found = {each.table: each for each in stale(lake)}
+    assert (found["shop.sums"].changed_rows, found["shop.sums"].input_rows) == (1, 3)  # two, and a newer one of a key
+    assert 0 < found["shop.sums"].input_bytes <= sum(file.size for file in files_of(lake.table("shop.raw")))
+    assert found["shop.sums"].seconds == lake.table("shop.sums").snapshot().origin.refresh.seconds
+    assert found["shop.clean"].seconds is None
+
+
+def files_of(table):
+    return [entry.file for entry in table.store.latest().entries]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("UPDATE shop.log SET note = 'x'", None),  # nobody reads the note
+        ("UPDATE shop.log SET amount = NULL WHERE id = 1", 4),  # two rows of one id went, two came
+        ("DELETE FROM shop.log WHERE id = 1 AND note = 'b'", 1),
+        ("INSERT INTO shop.log VALUES (1, 10, [7], 'd')", 1),
+        ("UPDATE shop.log SET tags = [3] WHERE note = 'c'", None),
+    ],
+)
+def test_stale_without_a_key_is_aware_of_columns(session, lake, change, expected):
+    session.sql("CREATE TABLE shop.log (id BIGINT, amount DOUBLE, tags INT[], note STRING)")
+    session.sql("INSERT INTO shop.log VALUES (1, 10, [1], 'a'), (1, 10, [1], 'b'), (NULL, 'nan'::DOUBLE, NULL, 'c')")
+    session.sql("CREATE TABLE shop.read AS SELECT id, amount FROM shop.log")
+    session.sql(change)
+    assert [each.changed_rows for each in stale(lake)] == ([] if expected is None else [expected])
+
+
 def test_why_after_many_random_runs(session, lake):
     """Thirty runs in random order against a log kept beside."""
     rng = random.Random(3)

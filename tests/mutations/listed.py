@@ -183,6 +183,30 @@ SERVER = (
         "            self.transport.abort()",
         "            pass",
     ),
+    breaks(
+        "tests/mcp/test_hostile.py::test_no_tool_writes_unless_it_is_allowed",
+        "mcp/protocol.py",
+        "if allow_write or not each.writes}",
+        "if True}",
+    ),
+    breaks(
+        "tests/mcp/test_paging.py::test_the_pages_of_an_answer_are_together_the_whole",
+        "mcp/answers.py",
+        "    part = items[offset : offset + limit]",
+        "    part = items[offset + 1 : offset + limit]",
+    ),
+    breaks(
+        "tests/mcp/test_hostile.py::test_texts_of_the_warehouse_are_marked_as_data",
+        "mcp/answers.py",
+        '"note": NOTE, "data": data}',
+        '"note": str(data), "data": data}',
+    ),
+    breaks(
+        "tests/mcp/test_hostile.py::test_odd_arguments_get_an_answer_or_an_error_of_ours",
+        "mcp/tools.py",
+        "        except (msgspec.ValidationError, RecursionError, OverflowError) as err:",
+        "        except ZeroDivisionError as err:",
+    ),
 )
 
 LATER = (

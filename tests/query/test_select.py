@@ -197,3 +197,21 @@ def _line(result, word):
 
 def _bytes(result):
     return int(_line(result, "bytes").split(" of ")[0].replace(",", ""))
+
+
+def test_fields_of_fields(tmp_path):
+    """`s.c.d` is a field of a field; `default.t.s` is a column with its database, also of a view."""
+    with headwater.connect(tmp_path) as session:
+        session.sql("CREATE TABLE t AS SELECT i, {'a': i, 'c': {'d': i}} AS s FROM range(4) r(i)")
+        session.sql("CREATE VIEW v AS SELECT i, s FROM default.t WHERE default.t.s.c.d > 0")
+        session.sql("UPDATE t SET i = s.c.d + 10 WHERE s.c.d = 1")
+        session.sql("UPDATE t SET i = 20 WHERE default.t.s.c.d = 2 AND default.t.i = 2")
+        session.sql("DELETE FROM t WHERE t.s.c.d = 0")
+        session.sql(
+            "MERGE INTO t USING (SELECT {'c': {'d': 3}} AS z) q ON t.s.c.d = q.z.c.d "
+            "WHEN MATCHED THEN UPDATE SET i = q.z.c.d * 10"
+        )
+        for name in ("t", "v"):
+            fields = f"default.{name}.i, s.c.d AS d, {name}.s.c.d AS e, default.{name}.s.c.d AS f"
+            found = session.sql(f"SELECT {fields} FROM {name} ORDER BY default.{name}.i").fetchall()
+            assert found == [(11, 1, 1, 1), (20, 2, 2, 2), (30, 3, 3, 3)]

@@ -6,12 +6,31 @@ refresh is taken often, and that small differences of the text decide whether it
 
 import random
 
+import sqlglot
+from sqlglot import exp
+
 TABLES = {
     "o": {"oid": "INTEGER", "c": "INTEGER", "p": "INTEGER", "amt": "DECIMAL(12,2)", "qty": "INTEGER", "day": "DATE"},
     "c": {"cid": "INTEGER", "name": "VARCHAR", "r": "INTEGER", "score": "DOUBLE"},
     "i": {"o": "INTEGER", "line": "INTEGER", "p": "INTEGER", "price": "DECIMAL(10,2)", "s": "VARCHAR"},
 }
 KEYS = {"o": "oid", "c": "cid", "i": "o, line"}
+ODD_NAMES = {
+    "oid": "Id",
+    "c": "value",
+    "p": "KEY",
+    "amt": "copy",
+    "qty": 'a "b" c',
+    "day": "Order",
+    "cid": "ID 2",
+    "name": "rows",
+    "r": "#r",
+    "score": "g0",
+    "line": "T",
+    "price": "a0",
+    "s": "it's",
+}
+"""Names that need quotes, or that parts of a refresh give to columns of their own."""
 _AGGREGATES = (
     "count(*)",
     "count({})",
@@ -24,6 +43,17 @@ _AGGREGATES = (
 )
 _NUMBERS = {"o": ("o.amt", "o.qty", "o.c"), "c": ("c.r", "c.cid"), "i": ("i.price", "i.line")}
 _TEXTS = {"o": ("o.day", "o.p"), "c": ("c.name", "c.r"), "i": ("i.s", "i.p")}
+
+
+def with_odd_names(query: str) -> str:
+    """A query with odd names in the place of those of its columns."""
+    tree = sqlglot.parse_one(query, dialect="duckdb")
+    held = [node.this for node in tree.find_all(exp.Column)]
+    held += [node.args["alias"] for node in tree.find_all(exp.Alias)]
+    for name in held:
+        if isinstance(name, exp.Identifier) and name.name in ODD_NAMES:
+            name.replace(exp.to_identifier(ODD_NAMES[name.name], quoted=True))
+    return str(tree.sql(dialect="duckdb"))
 
 
 class Shapes:

@@ -1,6 +1,5 @@
 """`headwater diff | stale | drift | why | ingest`: lineage through time, and events into it."""
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,7 +10,7 @@ import click
 
 from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import sources_of
-from headwater.cli.lake_tables import open_warehouse, time_text
+from headwater.cli.lake_tables import open_warehouse, size_text, time_text
 from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from headwater.graph.compare import Drift, GraphDiff
     from headwater.graph.facts import Facts
     from headwater.graph.logged import TableDrift
-    from headwater.graph.marks import Mark
     from headwater.graph.store import GraphStore
-    from headwater.graph.versions import Made
+    from headwater.graph.versions import Made, Stale
 
     IngestFile: TypeAlias = Callable[[GraphStore, Path], tuple[int, list[EventError]]]
     IngestOrigins: TypeAlias = Callable[[GraphStore], int]
@@ -97,12 +95,16 @@ def _facts_in(flags: Flags, folder: str, options: dict[str, Any]) -> "Facts":
     return collect(sources, request_of(flags, **options))
 
 
+_STALE = ("table", "input", "read at", "now at", "changed columns", "changed rows", "bytes of all", "last refresh")
+
+
 @command("stale", examples=("headwater stale", "headwater stale --json"))
 @click.pass_obj
 def stale(flags: Flags) -> int:
     """List lake tables made from an older state of an input, where a column they read has changed since.
 
-    Exit code 1 when there are any.
+    Beside it: what a rebuild reads of the input, between the rows that changed and all, and the time that the last
+    refresh took. `headwater rebuild --dry-run` says how each table would be made. Exit code 1 when there are any.
     """
     from headwater.graph import stale as find_stale
 
@@ -111,11 +113,7 @@ def stale(flags: Flags) -> int:
     if flags.json:
         print_json(found)
     elif found:
-        rows = [
-            (each.table, each.input, each.read, each.latest, f"{each.changed_rows:,}", ", ".join(each.columns))
-            for each in found
-        ]
-        print_table(("table", "input", "read at", "now at", "changed rows", "changed columns"), rows)
+        print_table(_STALE, [_stale_row(each) for each in found])
     elif not flags.quiet:
         any_table = any(map(warehouse.list_tables, warehouse.list_databases()))
         click.echo(
@@ -124,6 +122,13 @@ def stale(flags: Flags) -> int:
             else f"there are no tables in the warehouse {warehouse.url}"
         )
     return 1 if found else 0
+
+
+def _stale_row(each: "Stale") -> tuple[object, ...]:
+    rows = f"{each.changed_rows:,} of {each.input_rows:,}"
+    seconds = "" if each.seconds is None else f"{each.seconds:.1f} s"
+    versions = each.table, each.input, each.read, each.latest
+    return *versions, ", ".join(each.columns), rows, size_text(each.input_bytes), seconds
 
 
 @command("drift", examples=("headwater drift", "headwater drift --json"))
@@ -167,6 +172,7 @@ def why(flags: Flags, /, table: str, **rows: Any) -> None:
     files where they are known. What was decided by the absence of rows is told with the condition.
     """
     from headwater.graph import why as explain
+    from headwater.graph.formats import made_json
     from headwater.graph.marks import Marks
 
     if asks_for_rows(rows):
@@ -178,7 +184,7 @@ def why(flags: Flags, /, table: str, **rows: Any) -> None:
     marks = Marks(store.state()) if store.states() else None
     failed = {made.version: marks.of_version(made.version) if marks is not None else {} for made in found}
     if flags.json:
-        print_json([_plain(made, failed[made.version]) for made in found])
+        print_json([made_json(made, failed[made.version]) for made in found])
         return
     by_version = {made.version: made for made in found}
     shown: set[Any] = set()
@@ -200,19 +206,6 @@ def why(flags: Flags, /, table: str, **rows: Any) -> None:
 
 def _moment(text: str) -> Any:
     return None if not text else f"@{text}" if text.startswith("-") else text
-
-
-def _plain(made: "Made", failed: "dict[str, tuple[Mark, ...]]") -> dict[str, Any]:
-    from headwater.graph.formats import mark_json
-
-    plain = {name: value for name, value in dataclasses.asdict(made).items() if name not in ("version", "inputs")}
-    inputs = [
-        {"dataset": version.dataset, "snapshot": version.snapshot_id, "columns": columns}
-        for version, columns in made.inputs
-    ]
-    return {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id, **plain, "inputs": inputs} | (
-        {"marks": {column: [mark_json(mark) for mark in marks] for column, marks in failed.items()}} if failed else {}
-    )
 
 
 @command(

@@ -1,11 +1,13 @@
 """`headwater rebuild`: bring the tables that queries define up to date, for the least work."""
 
 import time
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli.lake_tables import open_warehouse
+from headwater.cli.lake_tables import open_warehouse, size_text
+from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
 from headwater.text import counted
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from headwater.graph.rebuild import Rebuilt
     from headwater.lake.tables import Warehouse
 
+_PLANNED = ("rows to read", "bytes", "time expected")
+_DONE = ("removed", "written", "snapshot", "time")
+
 
 @command(
     "rebuild",
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
         "headwater rebuild --dry-run",
         "headwater rebuild +gold.revenue --verify",
         "headwater rebuild --adopt gold.revenue",
+        "headwater rebuild +gold.revenue --master 'local[*]'",
     ),
 )
 @click.argument("selector", required=False)
@@ -32,9 +38,11 @@ if TYPE_CHECKING:
 @click.option(
     "--watch", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Do it again, so often, until Ctrl-C."
 )
+@spark_options
 @click.pass_obj
 def rebuild(
     flags: Flags,
+    /,
     selector: str | None,
     dry_run: bool,
     full: bool,
@@ -42,17 +50,18 @@ def rebuild(
     adopt: bool,
     jobs: int,
     watch: float | None,
+    **how: Any,
 ) -> int:
     """Bring tables up to date with their inputs: those declared by CREATE MATERIALIZED VIEW, or those that SELECTOR
     names and a query made.
 
     Nothing is done where no column that is read has changed. Otherwise only what changed is computed where that is
-    known to give the rows of a full run, and the reason is given where it is not. Exit code 1 when a table fails, or
-    with --verify differs.
+    known to give the rows of a full run, and the reason is given where it is not. Tables that a statement of Spark
+    made are made anew by Spark, with --master. Exit code 1 when a table fails, or with --verify differs.
     """
-    from headwater.graph.rebuild import adopt_table, find_tables, plan_rebuild
-    from headwater.graph.rebuild import rebuild as bring_up_to_date
+    from headwater.graph.rebuild import adopt_table
 
+    master, conf = pop_spark(how)
     warehouse = open_warehouse(flags)
     if adopt:
         if selector is None:
@@ -60,19 +69,34 @@ def rebuild(
         definition = adopt_table(warehouse, selector)
         click.echo(f"{definition.table.name} is declared as: {definition.query}")
         return 0
-    while True:
-        tables = find_tables(warehouse, selector)
-        if dry_run:
-            found = plan_rebuild(warehouse, tables, full=full)
-        else:
-            found = bring_up_to_date(warehouse, tables, full=full, verify=verify, jobs=jobs)
-        if flags.json:
-            print_json(found)
-        else:
-            _say(flags, warehouse, found, dry_run=dry_run)
-        if watch is None:
-            return 1 if any(each.error is not None or each.differs for each in found) else 0
-        time.sleep(watch)
+    options = {"full": full} if dry_run else {"full": full, "verify": verify, "jobs": jobs}
+    with nullcontext() if master is None or dry_run else session(master, conf) as spark:
+        while True:
+            found = _rebuilt(warehouse, selector, spark, dry_run=dry_run, options=options)
+            if flags.json:
+                print_json(found)
+            else:
+                _say(flags, warehouse, found, dry_run=dry_run)
+            if watch is None:
+                return 1 if any(each.error is not None or each.differs for each in found) else 0
+            time.sleep(watch)
+
+
+def _rebuilt(
+    warehouse: "Warehouse", selector: str | None, spark: Any, *, dry_run: bool, options: dict[str, Any]
+) -> "list[Rebuilt]":
+    """Plan or do one rebuild; statements of Spark run on `spark`, if there is one."""
+    from headwater.graph.rebuild import find_tables, plan_rebuild
+    from headwater.graph.rebuild import rebuild as bring_up_to_date
+
+    tables = find_tables(warehouse, selector)
+    if dry_run:
+        return plan_rebuild(warehouse, tables, **options)
+    if spark is None:
+        return bring_up_to_date(warehouse, tables, **options)
+    from headwater.spark.rerun import rows_now
+
+    return bring_up_to_date(warehouse, tables, spark=rows_now(spark), **options)
 
 
 def _say(flags: Flags, warehouse: "Warehouse", found: "list[Rebuilt]", *, dry_run: bool) -> None:
@@ -82,7 +106,7 @@ def _say(flags: Flags, warehouse: "Warehouse", found: "list[Rebuilt]", *, dry_ru
     elif not work and not flags.quiet:
         click.echo("every table is up to date with what it is made of")
     if work:
-        heads = ("table", "how", "because", *(() if dry_run else ("removed", "written", "snapshot", "time")))
+        heads = ("table", "how", "because", *(_PLANNED if dry_run else _DONE))
         print_table(heads, [_row(each, dry_run=dry_run) for each in work])
     for each in work:
         for reason in each.reasons if each.way in ("full", "keys") else ():
@@ -103,6 +127,18 @@ def _row(each: "Rebuilt", *, dry_run: bool) -> tuple[object, ...]:
     )
     because = because or (each.reasons[0] if each.reasons else "")
     if dry_run:
-        return each.table, each.way, because
+        return each.table, each.way, because, *_cost(each)
     snapshot = "" if each.snapshot_id is None else str(each.snapshot_id)
     return each.table, each.way, because, f"{each.gone:,}", f"{each.came:,}", snapshot, f"{each.seconds:.1f} s"
+
+
+def _cost(each: "Rebuilt") -> tuple[str, str, str]:
+    """The rows and bytes to read, those that changed of those that a full run reads, and the time expected."""
+    assert each.cost is not None
+    cost = each.cost
+    rows, size = f"{cost.input_rows:,}", size_text(cost.input_bytes)
+    if cost.changed_rows is not None and cost.changed_bytes is not None:
+        rows, size = f"{cost.changed_rows:,} of {rows}", f"{size_text(cost.changed_bytes)} of {size}"
+    elif each.way == "waits":
+        rows, size = f"at most {rows}", f"at most {size}"
+    return rows, size, "" if cost.seconds is None else f"{cost.seconds:.1f} s"

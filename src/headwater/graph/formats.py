@@ -1,9 +1,10 @@
 """Answers as text: trees for a terminal, rows, diagrams, pictures, JSON."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Literal, NotRequired, TypedDict, cast, get_args
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 import msgspec
 
@@ -12,6 +13,7 @@ from headwater.graph.index import Direction
 from headwater.graph.marks import Mark
 from headwater.graph.questions import Answer, Node, Step
 from headwater.graph.tables import WHOLE
+from headwater.graph.versions import Made
 from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
 from headwater.view.formats import PICTURES, make_picture
@@ -149,6 +151,18 @@ def node_json(node: Node, distance: int | None = None, marks: Sequence[Mark] = (
 def mark_json(mark: Mark) -> MarkJson:
     shown = {name: getattr(mark, name) for name in MarkJson.__annotations__}
     return cast(MarkJson, shown | {"column": None if mark.column == WHOLE else mark.column})
+
+
+def made_json(made: Made, failed: Mapping[str, Sequence[Mark]]) -> dict[str, Any]:
+    """A version that a question for reasons has found, with the failed checks of its columns."""
+    plain = {name: value for name, value in dataclasses.asdict(made).items() if name not in ("version", "inputs")}
+    inputs = [
+        {"dataset": version.dataset, "snapshot": version.snapshot_id, "columns": columns}
+        for version, columns in made.inputs
+    ]
+    marks = {column: [mark_json(mark) for mark in each] for column, each in failed.items()}
+    version = {"dataset": made.version.dataset, "snapshot": made.version.snapshot_id}
+    return version | plain | {"inputs": inputs} | ({"marks": marks} if marks else {})
 
 
 def step_json(step: Step) -> StepJson:

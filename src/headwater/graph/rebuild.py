@@ -3,21 +3,26 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
+from statistics import median
 from threading import local
 from typing import cast
 
 from headwater.errors import CannotTellError, HeadwaterError, NotFoundError, UsageError
+from headwater.graph.rebuild_recipe import RowsNow, plan_recipe, run_recipe, tables_read
 from headwater.graph.selector import parse_selector
 from headwater.graph.versions import tables_told
 from headwater.lake.tables import Warehouse
 from headwater.query.materialized import adopt, refresh_table
-from headwater.query.refresh.definition import TableDefinition, find_definition
-from headwater.query.refresh.refresh import Refresh, Way
+from headwater.query.parse import quoted
+from headwater.query.refresh.definition import TableDefinition, create_text, find_definition
+from headwater.query.refresh.refresh import Refresh, Refresher, Way, open_refresher
 from headwater.query.session import Session
 from headwater.text import suggest
+
+_RECENT = 5  # earlier refreshes that tell the time of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,17 @@ class ChangedInput:
     latest: int
     gone: int  # rows
     came: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshCost:
+    """The rows and bytes that a refresh reads, as far as is known before, and the time that earlier ones took."""
+
+    changed_rows: int | None  # rows that differ; what they meet is read too. None: not known before an input is done
+    changed_bytes: int | None  # of those rows, in memory
+    input_rows: int  # of all inputs: what a full run reads
+    input_bytes: int  # of their files
+    seconds: float | None  # the median of the last refreshes in the same way, None when there was none
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class Rebuilt:
     seconds: float = 0.0
     error: str | None = None
     differs: int | None = None  # with `verify`: rows that a full run gives otherwise
+    cost: RefreshCost | None = None  # of a plan
 
 
 def find_tables(warehouse: Warehouse, selector: str | None = None) -> dict[str, TableDefinition]:
@@ -55,7 +72,7 @@ def find_tables(warehouse: Warehouse, selector: str | None = None) -> dict[str, 
         chosen = {name for name, definition in every.items() if definition.is_declared}
     else:
         chosen = _selected(every, selector)
-    return {name: every[name] for name in _in_order(every) if name in chosen}
+    return {name: every[name] for name in _in_order({name: every[name] for name in chosen})}
 
 
 def _definition(warehouse: Warehouse, name: str) -> TableDefinition | None:
@@ -102,12 +119,53 @@ def plan_rebuild(warehouse: Warehouse, tables: dict[str, TableDefinition], *, fu
     with Session(warehouse) as session:
         for name, definition in tables.items():
             moving = [each for each in _inputs(tables, name) if found[each].way != Way.NOTHING.value]
-            if moving and not full:
-                found[name] = Rebuilt(name, "waits", (f"after {', '.join(sorted(moving))}",))
+            if definition.engine == "spark":
+                found[name] = _planned_recipe(warehouse, definition, moving, full=full)
                 continue
-            plan = refresh_table(session.execution(definition.statement), name, full=full, dry_run=True)
-            found[name] = _told(plan, 0.0)
+            refresher = open_refresher(session.execution(definition.statement), definition)
+            if moving and not full:
+                told = Rebuilt(name, "waits", (f"after {', '.join(sorted(moving))}",))
+            else:
+                told = _told(refresher.decide(full=full), 0.0)
+            found[name] = replace(told, cost=_cost(refresher, told.way))
     return list(found.values())
+
+
+def _planned_recipe(warehouse: Warehouse, definition: TableDefinition, moving: list[str], *, full: bool) -> Rebuilt:
+    if moving and not full:
+        told = Rebuilt(str(definition.table.name), "waits", (f"after {', '.join(sorted(moving))}",))
+    else:
+        told = _told(plan_recipe(warehouse, definition, full=full), 0.0)
+    scans = [table.plan_scan() for table in tables_read(warehouse, definition).values()]
+    numbers = sum(each.rows for each in scans), sum(each.bytes for each in scans)
+    return replace(told, cost=RefreshCost(None, None, *numbers, _expected_seconds(definition, told.way)))
+
+
+def _cost(refresher: Refresher, way: str) -> RefreshCost:
+    query, mentioned = refresher.query, refresher.query.mentioned
+    scans = [
+        table.plan([name for name in table.schema.names if mentioned is None or name.casefold() in mentioned])
+        for _, table in query.datasets
+    ]
+    changes = [rows for each in refresher.plan.changes.values() for rows in (each.gone, each.came)]
+    known = way not in ("waits", Way.FULL.value)
+    return RefreshCost(
+        sum(rows.num_rows for rows in changes) if known else None,
+        sum(rows.nbytes for rows in changes) if known else None,
+        sum(each.rows for each in scans),
+        sum(each.bytes for each in scans),
+        _expected_seconds(refresher.definition, way),
+    )
+
+
+def _expected_seconds(definition: TableDefinition, way: str) -> float | None:
+    """The median time of the last refreshes of a table in one way; of the last in any, when the way is not known."""
+    if way == Way.NOTHING.value:
+        return None
+    origins = [each.origin for each in reversed(definition.table.snapshots()) if each.origin is not None]
+    earlier = [each.refresh for each in origins if each.refresh is not None]
+    alike = [each.seconds for each in earlier if way in (each.way, "waits")][: 1 if way == "waits" else _RECENT]
+    return median(alike) if alike else None
 
 
 def rebuild(
@@ -117,13 +175,15 @@ def rebuild(
     full: bool = False,
     verify: bool = False,
     jobs: int = 1,
+    spark: RowsNow | None = None,
     progress: Callable[[Rebuilt], None] = lambda done: None,
 ) -> list[Rebuilt]:
-    """Bring tables up to date, each in one commit. What is made of a table that fails is left as it is."""
+    """Bring tables up to date, each in one commit. What is made of a table that fails is left as it is.
+    `spark` runs the statements of tables that Spark made; without it these fail."""
     order = TopologicalSorter({name: _inputs(tables, name) for name in tables})
     order.prepare()
     found: dict[str, Rebuilt] = {}
-    sessions = _Sessions(warehouse)
+    sessions = _Sessions(warehouse, spark)
     with sessions, ThreadPoolExecutor(jobs) as pool:
         running: dict[Future[Rebuilt], str] = {}
         while order.is_active():
@@ -146,8 +206,9 @@ def rebuild(
 class _Sessions:
     """A session for each thread, which keeps the columns that its tables share."""
 
-    def __init__(self, warehouse: Warehouse) -> None:
+    def __init__(self, warehouse: Warehouse, spark: RowsNow | None) -> None:
         self.warehouse = warehouse
+        self.spark = spark
         self._own = local()
         self._every: list[Session] = []
 
@@ -169,6 +230,9 @@ def _one(sessions: _Sessions, name: str, full: bool, verify: bool) -> Rebuilt:
     session = sessions.get()
     try:
         definition = find_definition(session.warehouse, name)
+        if definition.engine == "spark":
+            plan = run_recipe(session.warehouse, definition, sessions.spark, full=full)
+            return _told(plan, time.perf_counter() - start)
         plan = refresh_table(session.execution(definition.statement), name, full=full)
         differs = _differences(session, definition) if verify else None
     except HeadwaterError as err:
@@ -178,7 +242,8 @@ def _one(sessions: _Sessions, name: str, full: bool, verify: bool) -> Rebuilt:
 
 def _differences(session: Session, definition: TableDefinition) -> int:
     """The rows that a table has more or fewer of than its query gives on the states that it was made from."""
-    mine = f"SELECT * FROM {definition.table.name}"
+    name = definition.table.name
+    mine = f"SELECT * FROM {quoted(name.database)}.{quoted(name.table)}"
     text = "SELECT count(*) FROM ({} EXCEPT ALL {})"
     pinned = _pinned_query(session, definition)
     ways = ((mine, pinned), (pinned, mine))
@@ -198,7 +263,7 @@ def _pinned_query(session: Session, definition: TableDefinition) -> str:
     text = statement.source.text
     for at, more in sorted(edits, reverse=True):
         text = text[:at] + more + text[at:]
-    return f"({text.partition(' AS ')[2]})"
+    return f"({text.removeprefix(create_text(fresh.table.name, ''))})"
 
 
 def _told(plan: Refresh, seconds: float, differs: int | None = None) -> Rebuilt:
@@ -222,6 +287,10 @@ def adopt_table(warehouse: Warehouse, name: str) -> TableDefinition:
     """Declare the query that made a table, so that it is refreshed with the others; the first refresh is in full.
     RAISES: NotFoundError, CannotTellError when no query made all of it."""
     definition = find_definition(warehouse, name)
+    if definition.engine == "spark":
+        raise CannotTellError(
+            f"{name} was made by Spark, whose SQL is no definition", hint=f"headwater rebuild {name}"
+        )
     if not definition.is_declared:
         with Session(warehouse) as session:
             adopt(session.execution(definition.statement), definition)

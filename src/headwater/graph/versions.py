@@ -3,20 +3,16 @@ These questions are answered by the lake itself: every snapshot carries its orig
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+from itertools import islice
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.changelog import column_differs
 from headwater.lake.tables.names import STATE_DATABASE
 from headwater.lake.tables.time_travel import At
 
+_RECENT = 20  # snapshots of a table among which its last refresh is looked for
 _UPKEEP = (Operation.COMPACT,)  # commits that change files, not rows
 
 
@@ -146,6 +142,9 @@ class Stale:
     latest: int  # the one that is there now
     columns: tuple[str, ...]  # the columns read whose values changed since; empty if only rows came or went
     changed_rows: int
+    input_rows: int  # stored rows of the input now, older ones of a key too: a full rebuild reads them
+    input_bytes: int  # of their files, with all columns
+    seconds: float | None  # that the last refresh of the table took; None when it was never refreshed
 
 
 def stale(warehouse: Warehouse) -> list[Stale]:
@@ -181,7 +180,16 @@ def _stale_inputs(warehouse: Warehouse, name: str) -> Iterator[Stale]:
             continue
         changed, rows = _changed(source, read_at, latest.snapshot_id, tuple(columns))
         if rows:
-            yield Stale(name, snapshot.snapshot_id, dataset, read_at, latest.snapshot_id, changed, rows)
+            plan = source.plan_scan()
+            ids, size = (snapshot.snapshot_id, dataset, read_at, latest.snapshot_id), (plan.rows, plan.bytes)
+            yield Stale(name, *ids, changed, rows, *size, seconds=_last_seconds(table))
+
+
+def _last_seconds(table: Table) -> float | None:
+    """The time that the last refresh of a table took."""
+    recent = islice(table.store.committer.log.newest_first(), _RECENT)
+    records = (each.origin.refresh for each in recent if each.origin is not None)
+    return next((each.seconds for each in records if each is not None), None)
 
 
 def _changed(source: Table, start: int, end: int, columns: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
@@ -190,24 +198,11 @@ def _changed(source: Table, start: int, end: int, columns: tuple[str, ...]) -> t
     if all(_is_upkeep(source, id) for id in range(start + 1, end + 1)):
         return (), 0
     try:
-        if not source.schema.primary_keys:
-            return (), sum(len(batch) for batch in source.changes(start, end))
-        found = source.diff(start, end)
-        kept = found.filter(pc.and_(pc.is_valid(found.column("before")), pc.is_valid(found.column("after"))))
-        kept = kept.combine_chunks()
-        known = source.schema.names
-        changed = {name: _differs(kept, name) for name in columns or known if name in known}
-        rows = np.any(list(changed.values()), axis=0).sum() if changed else 0
-        names = tuple(name for name, differs in changed.items() if differs.any())
-        return names, int(rows) + found.num_rows - kept.num_rows
+        known = [name for name in columns if name in source.schema.names]
+        found = source.count_changes(start, end, columns=known if columns else source.schema.names)
     except NotFoundError:  # the state that was read has expired: what changed since cannot be told
         return (), 1
-
-
-def _differs(changed: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-    """For each changed row, whether a column has another value than before."""
-    before, after = (changed.column(side).combine_chunks().field(name) for side in ("before", "after"))
-    return column_differs(before, after)
+    return found.columns, found.rows
 
 
 def _is_upkeep(source: Table, id: int) -> bool:

@@ -111,16 +111,12 @@ def refresh_materialized(run: StatementExecution) -> Result:
     return done(refresh_message(plan), rows=plan.came, snapshot_id=plan.snapshot_id)
 
 
-def refresh_table(
-    run: StatementExecution, name: str | TableIdentifier, *, full: bool = False, dry_run: bool = False
-) -> Refresh:
-    """Bring a table that a query defines up to date; with `dry_run` only say how.
+def refresh_table(run: StatementExecution, name: str | TableIdentifier, *, full: bool = False) -> Refresh:
+    """Bring a table that a query defines up to date.
     RAISES: NotFoundError for a table that is not there, CannotTellError for one that no query defines."""
     for attempt in range(ATTEMPTS):
         refresher = open_refresher(run, find_definition(run.names.warehouse, name))
-        plan = refresher.decide(full=full)
-        if dry_run:
-            return plan
+        refresher.decide(full=full)
         try:
             return refresher.carry_out()
         except CommitConflictError:

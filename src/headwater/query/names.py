@@ -2,7 +2,7 @@
 A table is looked up once per statement and pinned to a snapshot there and then: what is read, what is explained and
 what is written into the origin of a commit are the same state by construction."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -13,6 +13,7 @@ from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
 from headwater.lake.tables.state import TableState
+from headwater.lake.tables.time_travel import At
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.model.schema import Schema
 from headwater.query.parse import Node, SqlStatement, TimeTravel
@@ -61,10 +62,22 @@ class TableRef:
         return bool(self.node.alias)
 
     @property
+    def written(self) -> tuple[str, str]:
+        """The database and the name by which the statement knows the table."""
+        return self.node.db or self.pinned.name.database, self.node.name
+
+    @property
     def renames_columns(self) -> bool:
         """Return whether the columns have other names in the query than in the table: `t AS x(a, b)`."""
         alias = self.node.args.get("alias")
         return alias is not None and bool(alias.args.get("columns"))
+
+
+def has_database(column: Node, tables: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a column is written with the database of one of some tables, `shop.orders.id`; others that look
+    so are a field of a field: `line.price.net`."""
+    parts = [part.name.casefold() for part in column.parts]
+    return len(parts) > 2 and any(parts[:2] == [database.casefold(), name.casefold()] for database, name in tables)
 
 
 @dataclass
@@ -76,6 +89,7 @@ class Names:
     statement: SqlStatement
     tables: KnownTables
     _pins: dict[tuple[TableIdentifier, object], Pinned] = field(default_factory=dict)
+    at: At | None = None  # the moment at which tables are seen that are named without one
 
     def table_name(self, node: Node) -> TableIdentifier:
         """The full name of a table that a node names, in the case it is stored in."""
@@ -95,7 +109,7 @@ class Names:
         """The table that a node names, at the state it has now or had at the version.
         RAISES: NotFoundError at the place of the name."""
         name = self.table_name(node)
-        key = (name, version.at if version else None)
+        key = (name, version.at if version else self.at)
         if key not in self._pins:
             try:
                 self._pins[key] = self._pinned(name, version)
@@ -112,10 +126,11 @@ class Names:
     def _pinned(self, name: TableIdentifier, version: TimeTravel | None) -> Pinned:
         table = self.tables.get(name)
         store = table.store
-        if version is None:
+        at = version.at if version is not None else self.at
+        if at is None:
             return Pinned(table, store.latest())
         try:
-            snapshot = table.snapshot(version.at)
+            snapshot = table.snapshot(at)
         except HeadwaterError as err:
             raise type(err)(err.message, hint=err.hint) from err
         schema_id = snapshot.schema_id if snapshot else None
@@ -125,6 +140,12 @@ class Names:
         """Return whether a table that was pinned to its latest state has a newer one by now."""
         pinned = [each for each in self._pins.values() if not each.is_past]
         return any(each.table.store.latest().snapshot_id != each.state.snapshot_id for each in pinned)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states of tables that the statement has seen, as `database.table@snapshot`."""
+        pinned = {f"{each.name}@{each.snapshot.snapshot_id}" for each in self._pins.values() if each.snapshot}
+        return tuple(sorted(pinned))
 
     def refs(self, tree: Node) -> list[TableRef]:
         """Every place in a tree that names a table of the warehouse, in the order of the text."""

@@ -40,6 +40,7 @@ class Result:
     message: str | None = None
     snapshot_id: int | None = None  # that the statement has made
     scans: tuple[ScanCost, ...] = ()  # of a query that is explained
+    read: tuple[str, ...] = ()  # the states of tables that the statement saw, as `database.table@snapshot`
 
     @property
     def columns(self) -> list[str]:

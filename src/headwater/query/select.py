@@ -14,7 +14,7 @@ from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.engine import DuckDBEngine
 from headwater.query.handed import ParquetView
-from headwater.query.names import Names, TableRef
+from headwater.query.names import Names, TableRef, has_database
 from headwater.query.parse import Node, SqlStatement, quoted
 from headwater.query.pushdown import pushed_predicates
 from headwater.query.system import system_table
@@ -99,7 +99,7 @@ class StatementExecution:
         named = self.register(refs)
         text = self.statement.source.text
         edits = [Edit(ref.span.start, ref.span.end, _written(ref, name, text)) for ref, name in zip(refs, named)]
-        edits += _short_columns(tree, begin, end)
+        edits += short_columns(tree, [ref.written for ref in refs], begin, end)
         edited = apply_edits(text, begin, end, [*edits, *more])
         return PreparedQuery(self.statement, edited, tuple(refs), named, mentioned_names(tree, refs))
 
@@ -190,11 +190,11 @@ def _written(ref: TableRef, name: str, text: str) -> str:
     return quoted(name) if alone else f"{quoted(name)} AS {quoted(ref.node.name)}"
 
 
-def _short_columns(tree: Node, begin: int, end: int) -> list[Edit]:
+def short_columns(tree: Node, tables: list[tuple[str, str]], begin: int, end: int) -> list[Edit]:
     """Columns written with their database, `shop.orders.id`, without it: DuckDB knows the table by its name alone."""
     edits = []
     for column in tree.find_all(exp.Column):
-        database, table = column.args.get("db"), column.args.get("table")
-        if database is not None and table is not None and begin <= database.meta.get("start", -1) < end:
-            edits.append(Edit(database.meta["start"], table.meta["end"] + 1, quoted(table.name)))
+        parts: list[Node] = column.parts
+        if has_database(column, tables) and begin <= parts[0].meta.get("start", -1) < end:
+            edits.append(Edit(parts[0].meta["start"], parts[1].meta["end"] + 1, quoted(parts[1].name)))
     return edits

@@ -14,6 +14,7 @@ from sqlglot import exp
 from headwater.errors import CommitConflictError, HeadwaterError, NotFoundError, UsageError
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
+from headwater.lake.tables.time_travel import At
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.query.columns import ColumnCache, capacity
 from headwater.query.counted import find_count
@@ -50,12 +51,19 @@ _COMMANDS = {
 
 
 class Session:
-    """SQL and tables of one warehouse. One thread at a time. With `bounds` it only reads, and only so much."""
+    """SQL and tables of one warehouse. One thread at a time. With `bounds` it only reads, and only so much; then `at`
+    may be the moment at which tables are seen that are named without one."""
 
     def __init__(
-        self, warehouse: Warehouse, *, database: str = DEFAULT_DATABASE, bounds: ReadLimits | None = None
+        self,
+        warehouse: Warehouse,
+        *,
+        database: str = DEFAULT_DATABASE,
+        bounds: ReadLimits | None = None,
+        at: At | None = None,
     ) -> None:
         self.warehouse = warehouse
+        self._at = at
         self.database = database
         self._bounds = bounds
         self._engine = DuckDBEngine(bounds)
@@ -139,7 +147,8 @@ class Session:
                 fresh = replace(statement, tree=statement.tree.copy())  # carrying it out writes into it
             names = self.names_of(fresh)
             try:
-                return self._dispatch(StatementExecution(names, self._engine, self._cache, fresh, parameters))
+                run = StatementExecution(names, self._engine, self._cache, fresh, parameters)
+                return replace(self._dispatch(run), read=names.states)
             except (CommitConflictError, NotFoundError) as err:
                 lost = isinstance(err, NotFoundError) and not names.are_outdated()
                 if lost or attempt == ATTEMPTS - 1:
@@ -148,7 +157,7 @@ class Session:
 
     def names_of(self, statement: SqlStatement) -> Names:
         """The tables that a statement may name; a session that runs a recipe again has other ones."""
-        return Names(self.warehouse, self.database, statement, self._tables)
+        return Names(self.warehouse, self.database, statement, self._tables, at=self._at)
 
     def execution(self, statement: SqlStatement, parameters: Any = None) -> StatementExecution:
         """The context of one statement, for callers that take its parts apart."""
@@ -206,13 +215,18 @@ def _select(run: StatementExecution) -> Result:
 
 
 def connect(
-    warehouse: str | Path | Warehouse, *, database: str = DEFAULT_DATABASE, bounds: ReadLimits | None = None
+    warehouse: str | Path | Warehouse,
+    *,
+    database: str = DEFAULT_DATABASE,
+    bounds: ReadLimits | None = None,
+    at: At | None = None,
 ) -> Session:
-    """Open a session on a warehouse: a folder, a URL, or a `Warehouse`; one with `bounds` only reads.
+    """Open a session on a warehouse: a folder, a URL, or a `Warehouse`; one with `bounds` only reads, and may see
+    tables as they were `at` a moment.
 
     RAISES: UsageError when there is no such database.
     """
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse(warehouse)
     if database != DEFAULT_DATABASE and not opened.has_database(database):
         raise UsageError(f"there is no database `{database}` in {opened.url}")
-    return Session(opened, database=database, bounds=bounds)
+    return Session(opened, database=database, bounds=bounds, at=at)

@@ -23,7 +23,7 @@ from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
-from headwater.query.names import Pinned, TableRef
+from headwater.query.names import Pinned, TableRef, has_database
 from headwater.query.parse import Node, SqlStatement, quoted
 from headwater.query.select import StatementExecution
 
@@ -171,9 +171,10 @@ def twice(identities: pa.Table) -> bool:
 
 def rename_tables(refs: list[TableRef], names: list[str], tree: Node) -> None:
     """Write into a tree the names under which DuckDB knows its tables."""
+    tables = [ref.written for ref in refs]
     for column in tree.find_all(exp.Column):
-        if column.args.get("db") is not None:
-            column.set("db", None)
+        if has_database(column, tables):
+            column.set("catalog" if column.args.get("catalog") is not None else "db", None)
     for ref, name in zip(refs, names):
         alias = ref.alias
         ref.node.set("this", exp.to_identifier(name, quoted=True))

@@ -15,7 +15,7 @@ from headwater.query.edits import Edit, Edited, apply_edits
 from headwater.query.names import Names, TableRef, bounds, is_cte
 from headwater.query.parse import Node, SqlStatement, parse_statements, query_start, quoted
 from headwater.query.result import Result, done
-from headwater.query.select import StatementExecution
+from headwater.query.select import StatementExecution, short_columns
 from headwater.text import Source
 
 
@@ -80,14 +80,16 @@ def drop_view(run: StatementExecution) -> Result:
 def expand_views(statement: SqlStatement, names: Names) -> Expanded | None:
     """The statement with its views written out; None if it names none.
     RAISES: SqlError for a view that is to be changed, or read as of a moment."""
-    edits = []
+    edits, tables = [], []
     for node in statement.tree.find_all(exp.Table):
         name = _view_name(node, names)
         if name is not None:
             _refuse(node, name, statement)
             edits.append(_written_out(node, names.warehouse.views.get(name), statement))
+            tables.append((node.db or name.database, node.name))
     if not edits:
         return None
+    edits += short_columns(statement.tree, tables, statement.span.start, statement.span.end)
     text = apply_edits(statement.source.text, statement.span.start, statement.span.end, edits)
     explained = f"EXPLAIN {'ANALYZE ' if statement.explain == 'analyze' else ''}" if statement.explain else ""
     text = replace(text, text=explained + text.text, begin=text.begin - len(explained))

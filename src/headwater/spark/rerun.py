@@ -4,7 +4,7 @@ warehouse of its own that is removed afterwards."""
 import re
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -57,14 +57,26 @@ def rows_by(spark: SparkSession) -> Callable[[Warehouse, Commit], pa.Table]:
     return lambda warehouse, commit: replay_rows(spark, warehouse, commit)
 
 
-def replay_rows(spark: SparkSession, warehouse: Warehouse, commit: Commit) -> pa.Table:
-    """The rows of a table as Spark gives them from its recipe.
+def rows_now(spark: SparkSession) -> Callable[[Warehouse, Commit, Mapping[str, int]], pa.Table]:
+    """The function for `rebuild` that runs a recipe on a Spark, on other states of its inputs."""
+
+    def run(warehouse: Warehouse, commit: Commit, states: Mapping[str, int]) -> pa.Table:
+        return replay_rows(spark, warehouse, commit, states)
+
+    return run
+
+
+def replay_rows(
+    spark: SparkSession, warehouse: Warehouse, commit: Commit, states: Mapping[str, int] | None = None
+) -> pa.Table:
+    """The rows of a table as Spark gives them from its recipe, `states` of its inputs read in place of its own.
     RAISES: CannotTellError naming what is missing, or the part of the statement that Spark does not run alike."""
-    check_files(commit)
+    if states is None:
+        check_files(commit)
     fresh = spark.newSession()
     for name, value in ({"spark.sql.ansi.enabled": "true"} | commit.recipe.settings).items():
         fresh.conf.set(name, value)
-    with _scratch(spark, warehouse) as scratch, RecipeSession(warehouse, commit, scratch=scratch) as session:
+    with _scratch(spark, warehouse) as scratch, RecipeSession(warehouse, commit, states, scratch=scratch) as session:
         run = _SparkRun(session)
         text = run.text()
         lake = connect(fresh, warehouse.url, catalog=run.catalog)

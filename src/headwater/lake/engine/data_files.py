@@ -105,22 +105,30 @@ class OpenFile:
         values = block.values(at)
         return block.kind(at), values if self._adapter is None else self._adapter.values(values)
 
-    def find_many(self, wanted: Keys) -> list[SortedBatch]:
-        """The rows of the wanted keys, in key order. REQUIRES: sorted keys."""
+    def find_many(self, wanted: Keys, names: Sequence[str] | None = None) -> list[SortedBatch]:
+        """The rows of the wanted keys, in key order, with some stored columns or all. REQUIRES: sorted keys."""
         reader, found = self.reader, []
         inside = wanted.slice(wanted.search(self.min_key), wanted.search(self.max_key, right=True))
-        numbers: dict[int, list[int]] = {}
-        for at in range(len(inside)):
-            number = reader.block_of(inside.native(at))
+        start, last, batch = 0, -1, None
+        while start < len(inside):
+            number, stop = reader.block_of(inside.native(start)), start
             if number >= 0:
-                numbers.setdefault(number, []).append(at)
-        for number, positions in sorted(numbers.items()):
-            batch = self._adapted(self._block(number).batch())
-            places = batch.keys.find(inside.take(np.array(positions, np.int64)))
-            places = places[places >= 0]
-            if len(places):
-                found.append(batch.take(places))
+                batch = batch if batch is not None and number == last else self._batch_of(number, names)
+                last, stop = number, inside.search(batch.keys.native(len(batch) - 1), right=True)
+            if batch is not None and stop > start:
+                places = batch.keys.find(inside.slice(start, stop))
+                places = places[places >= 0]
+                if len(places):
+                    found.append(batch.take(places))
+            start = max(stop, start + 1)
         return found
+
+    def _batch_of(self, number: int, names: Sequence[str] | None) -> SortedBatch:
+        """The rows of a block; of some columns alone past the cache, so that no others are decoded."""
+        if names is None:
+            return self._adapted(self._block(number).batch())
+        block: DataBlock = next(iter(self.reader.load_many(range(number, number + 1))))
+        return SortedBatch(block.keys(), block.batch(()).kinds, self._stored(block, names))
 
     def batches(
         self, lower: NativeKey | None, upper: NativeKey | None, names: Sequence[str] | None = None

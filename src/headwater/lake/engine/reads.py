@@ -85,21 +85,24 @@ class Reads:
         rows = {} if found is None else self._to_rows(found)
         return [rows.get(key) for key in keys]
 
-    def rows_of(self, wanted: Keys) -> SortedBatch | None:
-        """Return the rows of many keys as one batch, None if there is none. REQUIRES: sorted keys, each once."""
-        parts = self._parts_of(wanted)
+    def rows_of(self, wanted: Keys, columns: Sequence[str] | None = None) -> SortedBatch | None:
+        """Return the rows of many keys as one batch, with some columns or all; None if there is none.
+        REQUIRES: sorted keys, each once."""
+        names = None if columns is None else [each.name for each in self._codec.stored if each.name in columns]
+        parts = self._parts_of(wanted, names)
         return merge_batches(parts, self._rule).without_deletes() if parts else None
 
     def merged_with(self, rows: SortedBatch) -> SortedBatch:
         """Return rows as they would be merged if they were written now. REQUIRES: one row of a key."""
         return merge_batches([*self._parts_of(rows.keys), rows], self._rule)
 
-    def _parts_of(self, wanted: Keys) -> list[SortedBatch]:
-        """The stored rows of many keys, oldest first."""
+    def _parts_of(self, wanted: Keys, names: Sequence[str] | None = None) -> list[SortedBatch]:
+        """The stored rows of many keys, oldest first, with some stored columns or all."""
         with self._source.reading() as state:
-            parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted)]
+            parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted, names)]
             for memtable in reversed(state.memtables):
-                parts += memtable.find_many(wanted)
+                found = memtable.find_many(wanted)
+                parts += found if names is None else [part.select(names) for part in found]
         return [part for part in parts if len(part)]
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
@@ -243,8 +246,8 @@ class Reads:
                     return found
         return None
 
-    def _find_in_run(self, run: OpenRun, wanted: Any) -> list[SortedBatch]:
-        parts = [part for file in run.files for part in file.find_many(wanted)]
+    def _find_in_run(self, run: OpenRun, wanted: Any, names: Sequence[str] | None) -> list[SortedBatch]:
+        parts = [part for file in run.files for part in file.find_many(wanted, names)]
         return [concat(parts)] if parts else []
 
     def _to_rows(self, batch: SortedBatch) -> dict[NativeKey, Row]:

@@ -80,6 +80,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     reason: str | None = None  # why it cannot be run again
 
 
+class RefreshRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The way in which a refresh made a snapshot and its time, from which the plan of the next one tells its own."""
+
+    way: str
+    seconds: float
+
+
 class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The inputs that a snapshot was made from."""
 
@@ -89,6 +96,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     inputs: tuple[InputVersion, ...] = ()
     columns: tuple[ColumnOrigin, ...] = ()
     recipe: Recipe | None = None  # None: not made by a query, or by a version that kept none
+    refresh: RefreshRecord | None = None  # None: not made by a refresh
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

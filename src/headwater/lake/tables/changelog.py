@@ -5,10 +5,9 @@ wrote, when they are few, or the range of keys that these files span, a piece at
 of a piece. A table without a key has no updates: rows are
 counted, and those there are more of came, those there are fewer of went."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from headwater.lake.engine.data_files import OpenFile
 from headwater.lake.engine.keys import Keys, NativeKey, concat_keys, keys_of
 from headwater.lake.engine.reads import ScanRequest
 from headwater.lake.engine.scan import cut_points
-from headwater.lake.engine.temporal import in_numbers, with_numbers
+from headwater.lake.engine.temporal import with_numbers
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.manifest import EntryKind
 from headwater.lake.metadata.snapshot import Operation
@@ -29,6 +28,7 @@ from headwater.lake.tables.read import file_batches, result_schema
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
+from headwater.lake.tables.uncommon import uncommon_rows
 
 KIND = "_kind"
 _FEW = 10  # keys are looked up one by one when at most one row in so many was written
@@ -43,7 +43,7 @@ def changes(
     for place in changed_places(before, after) if places is None else places:
         tables: Iterator[pa.Table]
         if after.shape.is_keyed:
-            tables = (_keyed_changes(_compared(store, piece)) for piece in _pieces(store, before, after, place))
+            tables = (_keyed_changes(compared(store, piece)) for piece in pieces(store, before, after, place))
         else:
             tables = _counted_changes(store, before, after, place)
         for table in tables:
@@ -64,8 +64,8 @@ def diff(store: TableStore, before: TableState, after: TableState) -> pa.Table:
     schema = pa.schema([*keys, pa.field(KIND, pa.string()), pa.field("before", image), pa.field("after", image)])
     parts = []
     for place in changed_places(before, after):
-        for piece in _pieces(store, before, after, place):
-            old, new, (gone, changed, came) = _compared(store, piece)
+        for piece in pieces(store, before, after, place):
+            old, new, (gone, changed, came) = compared(store, piece)
             for kind, left, right in (("-D", gone, None), ("U", changed[0], changed[1]), ("+I", None, came)):
                 count = len(left if left is not None else right)  # type: ignore[arg-type]
                 if count:
@@ -84,10 +84,11 @@ def changed_places(before: TableState, after: TableState) -> list[Place]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class ComparedRange:
     """A range of keys of one bucket, in two states."""
 
     shape: Shape
+    names: tuple[str, ...]  # of the columns that are compared; the key is among them
     before: tuple[DataFile, ...]
     after: tuple[DataFile, ...]
     lower: NativeKey | None = None
@@ -95,14 +96,18 @@ class _Piece:
     keys: Keys | None = None  # the only keys that can differ, where they are known
 
 
-def _pieces(store: TableStore, before: TableState, after: TableState, place: Place) -> Iterator[_Piece]:
-    """The range of keys in which a bucket can differ, cut into pieces of some size."""
+def pieces(
+    store: TableStore, before: TableState, after: TableState, place: Place, columns: Sequence[str] | None = None
+) -> Iterator[ComparedRange]:
+    """The range of keys in which a bucket can differ, cut into pieces of some size. REQUIRES: a table with a key."""
     shape, shelf = after.shape, store.shelf(after.shape)
+    needed = {*(shape.schema.names if columns is None else columns), *shape.schema.primary_keys}
+    names = tuple(name for name in shape.schema.names if name in needed)
     old, new = ({file.name: file for file in state.places.get(place, ())} for state in (before, after))
     written = _written_keys(store, before, after, place)
     if written is not None:
         if len(written):
-            yield _Piece(shape, tuple(old.values()), tuple(new.values()), keys=written)
+            yield ComparedRange(shape, names, tuple(old.values()), tuple(new.values()), keys=written)
         return
     differ = [OpenFile(shelf, file) for name, file in (old | new).items() if (name in old) != (name in new)]
     if not differ:
@@ -113,7 +118,7 @@ def _pieces(store: TableStore, before: TableState, after: TableState, place: Pla
     files = tuple(old.values()), tuple(new.values())
     for cut in (*cut_points(inside, lower, upper), upper):
         if lower <= cut:  # type: ignore[operator]
-            yield _Piece(shape, *files, lower, cut)
+            yield ComparedRange(shape, names, *files, lower, cut)
             lower = cut + 1 if isinstance(cut, int) else cut + b"\0"
 
 
@@ -162,10 +167,10 @@ def _image(rows: pa.Table | None, count: int, type: pa.DataType) -> pa.Array:
     return pa.nulls(count, type) if rows is None else rows.to_struct_array().combine_chunks().cast(type)
 
 
-_Compared: TypeAlias = tuple[pa.Table, pa.Table, tuple[Positions, tuple[Positions, Positions], Positions]]
+Compared: TypeAlias = tuple[pa.Table, pa.Table, tuple[Positions, tuple[Positions, Positions], Positions]]
 
 
-def _keyed_changes(compared: _Compared) -> pa.Table:
+def _keyed_changes(compared: Compared) -> pa.Table:
     old, new, (gone, changed, came) = compared
     parts = [
         _labelled(old.take(pa.array(gone)), "-D"),
@@ -180,8 +185,8 @@ def _labelled(rows: pa.Table, kind: str) -> pa.Table:
     return rows.append_column(KIND, pa.array([kind] * rows.num_rows, pa.string()))
 
 
-def _compared(store: TableStore, piece: _Piece) -> _Compared:
-    """The rows of a piece in both states, and where those are that went, changed and came."""
+def compared(store: TableStore, piece: ComparedRange) -> Compared:
+    """The rows of a piece in both states, and where those are that went, changed in its columns, and came."""
     old, new = (_rows(store, piece, files) for files in (piece.before, piece.after))
     old_keys, new_keys = _keys(old, piece.shape), _keys(new, piece.shape)
     if old_keys is None or new_keys is None:
@@ -196,15 +201,15 @@ def _compared(store: TableStore, piece: _Piece) -> _Compared:
     return old, new, (gone, (both_old[differ], both_new[differ]), came)
 
 
-def _rows(store: TableStore, piece: _Piece, files: tuple[DataFile, ...]) -> pa.Table:
+def _rows(store: TableStore, piece: ComparedRange, files: tuple[DataFile, ...]) -> pa.Table:
     """The merged rows of a piece, by a schema that may be later than the state's own."""
     shape = piece.shape
-    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
+    reads, names = reads_of(files, shape, store.shelf(shape)), list(piece.names)
+    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, names)])
     if not files:
         return schema.empty_table()
-    reads, names = reads_of(files, shape, store.shelf(shape)), list(shape.schema.names)
     if piece.keys is not None:
-        found = reads.rows_of(piece.keys)
+        found = reads.rows_of(piece.keys, names)
         batches = [to_rows(found, shape.codec, names)] if found is not None else []
     else:
         batches = list(reads.scan(ScanRequest(names, piece.lower, piece.upper)))
@@ -239,40 +244,27 @@ def column_differs(a: pa.Array, b: pa.Array) -> npt.NDArray[np.bool_]:
 
 def _counted_changes(store: TableStore, before: TableState, after: TableState, place: Place) -> Iterator[pa.Table]:
     """The changes of a bucket without keys: file by file while files only came, else all of them counted."""
-    old = {file.name: file for file in before.places.get(place, ())}
-    new = {file.name: file for file in after.places.get(place, ())}
     shape = after.shape
-    went, arrived = ([some[name] for name in some if name not in other] for some, other in ((old, new), (new, old)))
+    went, arrived = differing_files(before, after, place)
     if not went:
-        yield from (_labelled(_file_rows(store, shape, [file]), "+I") for file in arrived)
+        yield from (_labelled(file_rows(store, shape, [file]), "+I") for file in arrived)
         return
-    yield _counted(_file_rows(store, shape, went), _file_rows(store, shape, arrived))
+    gone, came = uncommon_rows(file_rows(store, shape, went), file_rows(store, shape, arrived))
+    yield pa.concat_tables([_labelled(gone, "-D"), _labelled(came, "+I")])
 
 
-def _counted(gone: pa.Table, came: pa.Table) -> pa.Table:
-    """Rows that there are fewer of, and rows that there are more of."""
-    counts: Counter[Any] = Counter()
-    for rows, step in ((gone, -1), (came, 1)):
-        for row in in_numbers(rows).to_pylist():
-            counts[_hashable(row)] += step
-    parts = []
-    for rows, sign, kind in ((gone, -1, "-D"), (came, 1, "+I")):
-        chosen = []
-        for at, row in enumerate(in_numbers(rows).to_pylist()):
-            key = _hashable(row)
-            if counts[key] * sign > 0:
-                counts[key] -= sign
-                chosen.append(at)
-        parts.append(_labelled(rows.take(pa.array(chosen, pa.int64())), kind))
-    return pa.concat_tables(parts)
+def differing_files(before: TableState, after: TableState, place: Place) -> tuple[list[DataFile], list[DataFile]]:
+    """The files of a bucket that are gone, and those that came."""
+    old, new = ({file.name: file for file in state.places.get(place, ())} for state in (before, after))
+    return tuple([some[name] for name in some if name not in other] for some, other in ((old, new), (new, old)))  # type: ignore[return-value]
 
 
-def _file_rows(store: TableStore, shape: Shape, files: list[Any]) -> pa.Table:
-    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, shape.schema.names)])
+def file_rows(
+    store: TableStore, shape: Shape, files: Sequence[DataFile], columns: Sequence[str] | None = None
+) -> pa.Table:
+    """The rows of files of a table without a key, with some columns or all."""
+    names = list(shape.schema.names) if columns is None else list(columns)
+    schema = pa.schema([field.with_nullable(True) for field in result_schema(shape, names)])
     shelf = store.shelf(shape)
-    batches = [batch for file in files for batch in file_batches(OpenFile(shelf, file), shape.schema.names)]
+    batches = [batch for file in files for batch in file_batches(OpenFile(shelf, file), names)]
     return pa.Table.from_batches(batches, schema)
-
-
-def _hashable(row: dict[str, Any]) -> str:
-    return repr(list(row.values()))

@@ -18,6 +18,7 @@ from headwater.lake.metadata.schema_change import SchemaChange, WidenColumn
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
 from headwater.lake.tables import writes
 from headwater.lake.tables.casts import CastReport, refuse_lossy, try_cast
+from headwater.lake.tables.change_count import ChangeCount, count_changes
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
 from headwater.lake.tables.convert import need
 from headwater.lake.tables.count import count_rows
@@ -277,6 +278,13 @@ class Table:
         """Every key whose row differs between two moments, with the row before and after."""
         require_key(self.store, self.store.shape(), "compare by key")
         return diff(self.store, *self._pair(start, end))
+
+    def count_changes(self, start: At, end: At | None = None, *, columns: Sequence[str]) -> ChangeCount:
+        """The number of rows that came, went, or differ in some columns, and in which; only these are read."""
+        before, after = self._pair(start, end)
+        return count_changes(
+            self.store, before, after, [name for name in columns if name in after.shape.schema.names]
+        )
 
     def history(self, key: Any) -> list[KeyVersion]:
         """Every retained version of one key, oldest first."""

@@ -98,7 +98,7 @@ def refuse_repeated(pinned: Pinned, rows: pa.Table) -> None:
     counted = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
     repeated = counted.filter(pc.greater(counted.column("count_all"), 1))
     if repeated.num_rows:
-        first = repeated.slice(0, 1).to_pylist()[0]
+        first = repeated.sort_by([(name, "ascending") for name in keys]).slice(0, 1).to_pylist()[0]
         shown = ", ".join(f"{name} = {first[name]}" for name in keys)
         raise SchemaError(
             f"the query of {pinned.name} gives two rows with the key {shown}",

@@ -7,6 +7,7 @@ from threading import Lock
 import pyarrow as pa
 
 from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.tables import Table
 from headwater.lake.tables.changelog import KIND
 from headwater.query.names import Pinned
 from headwater.query.parse import quoted
@@ -29,9 +30,13 @@ class InputChange:
 
 def is_moved(before: Pinned, after: Pinned) -> bool:
     """Return whether any commit between two states may have changed rows; upkeep only moves them."""
-    log = after.table.store.committer.log
-    between = range(max(0, before.state.snapshot_id) + 1, after.state.snapshot_id + 1)
-    return any(log.get(id).operation is not Operation.COMPACT for id in between)
+    return not is_upkeep_only(after.table, max(0, before.state.snapshot_id), after.state.snapshot_id)
+
+
+def is_upkeep_only(table: Table, start: int, end: int) -> bool:
+    """Return whether the commits between two snapshots only moved files. RAISES: NotFoundError when one is gone."""
+    log = table.store.committer.log
+    return all(log.get(id).operation is Operation.COMPACT for id in range(start + 1, end + 1))
 
 
 _kept: OrderedDict[tuple[str, str | None, int, int, int], pa.Table] = OrderedDict()

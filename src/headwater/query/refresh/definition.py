@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from headwater.errors import CannotTellError, HeadwaterError, NotFoundError
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import STATE_DATABASE, TableIdentifier
-from headwater.query.parse import SqlStatement, parse_statements, query_start, quoted
+from headwater.query.parse import Node, SqlStatement, parse_statements, query_start, quoted
 from headwater.text import Source
 
 OPTION = "definition"
@@ -25,10 +27,17 @@ class TableDefinition:
     made: Snapshot | None  # None: the rows are not, or not only, what the query gave
     why_not: str | None = None  # why `made` is None
     database: str | None = None  # of names without one; None: there are none
+    engine: str = "duckdb"  # or "spark": whose SQL the query is
 
     @property
     def statement(self) -> SqlStatement:
-        """The statement that makes the table from nothing; commits of refreshes keep it as their recipe."""
+        """The statement that makes the table from nothing; commits of refreshes keep it as their recipe.
+        RAISES: CannotTellError for a query of Spark."""
+        if self.engine == "spark":
+            hint = f"headwater rebuild {self.table.name} --master 'local[*]'"
+            raise CannotTellError(
+                f"{self.table.name} was made by Spark, which DuckDB may not compute alike", hint=hint
+            )
         return next(iter(parse_statements(Source(create_text(self.table.name, self.query)))))
 
     @property
@@ -65,9 +74,12 @@ def find_definition_of(table: Table) -> TableDefinition:
         return TableDefinition(table, declared, is_declared=True, made=None, why_not=why)
     if made is None or made.origin is None:
         raise CannotTellError(f"no query defines {table.name}", hint="CREATE MATERIALIZED VIEW declares one")
+    if any(each.table_uuid == table.store.table_uuid and each.moment is None for each in made.origin.inputs):
+        raise CannotTellError(f"no query defines {table.name}: the statement that made it read its rows before")
     recipe = made.origin.recipe
-    database = recipe.database if recipe is not None else None
-    return TableDefinition(table, _query_of(table, made.origin), is_declared=False, made=made, database=database)
+    database, engine = (recipe.database, recipe.engine) if recipe is not None else (None, "duckdb")
+    text = _query_of(table, made.origin)
+    return TableDefinition(table, text, is_declared=False, made=made, database=database, engine=engine)
 
 
 def _last_commit(table: Table) -> Snapshot | None:
@@ -89,14 +101,18 @@ def _query_of(table: Table, origin: Origin) -> str:
     if recipe is None or recipe.reason is not None:
         why = recipe.reason if recipe is not None else "its program kept no recipe"
         raise CannotTellError(f"no query defines {table.name}: {why}", hint=hint)
-    if recipe.engine != "duckdb" or recipe.parameters:
-        raise CannotTellError(f"{table.name} was made by Spark, or with parameters", hint=hint)
+    if recipe.parameters:
+        raise CannotTellError(f"{table.name} was made with parameters", hint=hint)
+    text = recipe.sql or origin.sql or ""
     try:
-        statement = next(iter(parse_statements(Source(recipe.sql or origin.sql or ""))))
-    except HeadwaterError as err:
-        raise CannotTellError(f"the statement that made {table.name} cannot be read: {err.message}") from err
-    tree = statement.tree
+        statement = None if recipe.engine == "spark" else next(iter(parse_statements(Source(text))))
+        tree: Node = sqlglot.parse_one(text, read="spark") if statement is None else statement.tree
+    except (HeadwaterError, SqlglotError) as err:
+        why = err.message if isinstance(err, HeadwaterError) else str(err).splitlines()[0]
+        raise CannotTellError(f"the statement that made {table.name} cannot be read: {why}") from err
     whole = isinstance(tree, exp.Insert) and tree.args.get("overwrite") and not table.schema.partition_keys
     if not (whole or isinstance(tree, exp.Create)) or not isinstance(tree.expression, exp.Query):
         raise CannotTellError(f"the last statement on {table.name} did not make all of its rows", hint=hint)
+    if statement is None:
+        return str(tree.expression.sql(dialect="spark"))
     return statement.source.text[query_start(statement) : statement.span.end].rstrip().rstrip(";")

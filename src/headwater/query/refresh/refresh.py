@@ -6,14 +6,16 @@ values of a column can be computed alone; *full*. Each is taken only where the t
 what a full run would give, and says why a cheaper one was not.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+import msgspec
 import pyarrow as pa
 
 from headwater.errors import NotFoundError, SqlError
-from headwater.lake.metadata.snapshot import Origin
+from headwater.lake.metadata.snapshot import Origin, RefreshRecord
 from headwater.query.create import prepare_tail
 from headwater.query.doubts import doubts
 from headwater.query.names import Names, Pinned, TableRef
@@ -82,6 +84,7 @@ class Refresher:
 
     def __post_init__(self) -> None:
         self._state = self.definition.table.store.latest()
+        self._begun = time.perf_counter()
 
     # ---------------------------------------------------------------------------------------- planning
 
@@ -259,7 +262,9 @@ class Refresher:
     def origin(self) -> Origin:
         """The origin of the snapshot that the refresh makes: that of the whole query, on the states of now."""
         name = self.definition.table.name
-        return origin_of(self.run, list(self.query.refs), name, self.run.statement.tree.this, self.target.schema)
+        made = origin_of(self.run, list(self.query.refs), name, self.run.statement.tree.this, self.target.schema)
+        seconds = round(time.perf_counter() - self._begun, 3)
+        return msgspec.structs.replace(made, refresh=RefreshRecord(way=self.plan.way.value, seconds=seconds))
 
     def _changed_rows(self) -> tuple[pa.Table, pa.Table]:
         assert self.tree is not None
