@@ -30,6 +30,10 @@ def filled(session, tables, keys):
     return Peer(found)
 
 
+# Of these seeds, the queries have rows at a scale of 0.001.
+SEEDS = {"tpch-07": 8, "tpch-08": 8, "tpch-11": 8, "tpch-19": 8, "tpch-02": 13, "tpch-18": 14}
+BY_ABSENCE = ("tpch-13", "tpch-16", "tpch-21")
+"""A row more or less, of a NOT EXISTS, NOT IN or LEFT JOIN, may make another result: nothing is deleted there."""
 SCALES = [0.01, *([0.1] if LONG else [])]
 
 
@@ -64,13 +68,16 @@ def test_tpch(tpch_tables, name):
 @pytest.mark.parametrize("name", tpch.queries() if LONG else ["tpch-01", "tpch-03"])
 def test_tpch_by_deletion(session, name):
     """Rows that are not reported can be deleted, one by one."""
-    peer, verdicts = filled(session, tpch.tables(0.001), tpch.KEYS), Verdicts()
+    peer, verdicts = filled(session, tpch.tables(0.001, SEEDS.get(name, 7)), tpch.KEYS), Verdicts()
     query = tpch.queries()[name]
     check(session, query, "r", peer, random.Random(name), verdicts, rows=1, brute=300 if LONG else 50)
     print(name, verdicts)
     assert verdicts.wrong == []
-    assert verdicts.told or not session.table("r").to_arrow().num_rows or verdicts.refused
-    assert verdicts.deleted or LONG
+    if name == "tpch-22":
+        assert set(verdicts.refused) == {"sufficient by place only"}
+    else:
+        assert verdicts.told
+        assert verdicts.deleted or name in BY_ABSENCE
 
 
 def world(seed):

@@ -54,6 +54,11 @@ CLAUSES = {
         [2, 3],
     ),
     "rank": ("SELECT id, rank() OVER (ORDER BY a) AS r FROM o", "id = 2", [1, 2, 5]),
+    "ntile": ("SELECT id, ntile(2) OVER (ORDER BY id) AS t FROM o", "id = 1", [1, 2, 3, 4, 5]),
+    "percent_rank": ("SELECT id, percent_rank() OVER (ORDER BY id) AS t FROM o", "id = 2", [1, 2, 3, 4, 5]),
+    "cume_dist": ("SELECT id, cume_dist() OVER (PARTITION BY c ORDER BY id) AS t FROM o", "id = 1", [1, 3]),
+    "a rank by an order of its own": ("SELECT id, rank(ORDER BY a DESC) OVER (ORDER BY id) AS t FROM o WHERE a > 0",
+                                      "id = 1", [1, 2, 3, 5]),
     "lag": ("SELECT id, lag(a) OVER (ORDER BY id) AS p FROM o", "id = 3", [2, 3]),
     "named window": ("SELECT id, count(*) OVER w AS n FROM o WINDOW w AS (PARTITION BY c)", "id = 3", [1, 3]),
     "qualify": (
@@ -134,6 +139,10 @@ REFUSED = {
     "PIVOT": "SELECT * FROM (SELECT c, a FROM o) PIVOT (sum(a) FOR c IN ('x' AS x))",
     "POSITIONAL": "SELECT id FROM o POSITIONAL JOIN e",
     "whole row": "SELECT o FROM o",
+    "LIMIT of a share": "SELECT id FROM o ORDER BY id LIMIT 50%",
+    "subquery in LIMIT": "SELECT id FROM o ORDER BY id LIMIT (SELECT count(*) FROM e WHERE n > 2)",
+    "or in the ORDER BY": "SELECT id FROM o UNION SELECT n FROM e ORDER BY (SELECT max(n) FROM e) LIMIT 2",
+    "subquery in an aggregate": "SELECT sum(a) FILTER (WHERE id IN (SELECT n FROM e)) AS s FROM o",
     "SAMPLE": "SELECT id FROM o USING SAMPLE 3",
 }
 
@@ -244,8 +253,50 @@ def test_columns_may_have_any_name(session, query):
     assert behind(session, "made", "true")[0]
 
 
+NUMBERED = """
+CREATE TABLE n ("#1" INT PRIMARY KEY, "#rows" STRING, "##2" INT, "select" INT, "a b.c" INT);
+INSERT INTO n VALUES (1, 'x', 10, 1, 5), (2, 'y', 20, 1, 6), (3, 'x', 30, 2, 7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "where", "keys"),
+    [
+        ("SELECT * FROM n", '"#1" = 2', [2]),
+        ("SELECT COLUMNS('.*') FROM n", '"#1" = 2', [2]),
+        ('SELECT * EXCLUDE ("#1") FROM n', '"##2" = 30', [3]),
+        ('SELECT "#rows" AS "#1", sum("##2") AS "#2" FROM n GROUP BY ALL', "\"#1\" = 'x'", [1, 3]),
+        ('SELECT "#rows" FROM n INTERSECT ALL SELECT "#rows" FROM n', "\"#rows\" = 'y'", [2]),
+        ('SELECT "a b.c" AS "#3" FROM n WHERE "select" IN (SELECT "#1" FROM n)', '"#3" = 7', [2, 3]),
+    ],
+)
+def test_columns_may_begin_like_ours(session, query, where, keys):
+    session.sql(NUMBERED)
+    session.sql(f"CREATE TABLE made AS {query}")
+    assert sorted(row["#1"] for row in behind(session, "made", where)[0]["n"]) == keys
+
+
+def test_equal_rows_of_a_table_that_is_named_twice_are_all_told(tables):
+    """The first place has one of two equal rows, the second both."""
+    tables.sql("INSERT INTO e VALUES ('x', 1)")
+    tables.sql("""CREATE TABLE r AS SELECT e.c, count(*) AS n
+        FROM (SELECT min(n) AS least FROM e) AS m, e WHERE e.n = m.least GROUP BY e.c""")
+    rows, absent = behind(tables, "r", "c = 'x'")
+    assert rows == {"e": [{"c": "x", "n": 1}, {"c": "x", "n": 1}]}
+    assert absent == ()
+
+
+def test_what_except_all_leaves_is_made_of_all_equal_rows(tables):
+    """Of two equal rows one is taken away: the other is there because there are two."""
+    tables.sql("CREATE TABLE r AS SELECT c FROM o WHERE c = 'x' EXCEPT ALL SELECT 'x'")
+    found, (told,) = behind(tables, "r", "true")
+    assert ids(found["o"]) == [1, 3]
+    assert "no such row" in told
+
+
 def test_columns_of_any_name_are_compared():
-    kept, other = (pa.table({"k": [1, 2], "r": [1, value], "t": [1, 2]}) for value in (2, 3))
-    compared = compare_rows(kept, other, ("k",))
-    assert compared.different == 1
-    assert [each.columns for each in compared.shown] == [("r",)]
+    for key in ("k", "#k"):
+        kept, other = (pa.table({key: [1, 2], "r": [1, value], "t": [1, 2]}) for value in (2, 3))
+        compared = compare_rows(kept, other, (key,))
+        assert compared.different == 1
+        assert [each.columns for each in compared.shown] == [("r",)]

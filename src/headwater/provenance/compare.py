@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from headwater.provenance.matching import scratch
 from headwater.query.parse import quoted
+from headwater.query.target import own_prefix
 
 _MOST = 100  # rows that differ and are shown
 
@@ -61,10 +62,10 @@ def _content(run: Any, table: str, names: list[str]) -> str:
 
 
 def _by_key(run: Any, names: list[str], key: tuple[str, ...]) -> list[RowDifference]:
-    # a table may have columns of any name; none has a `#` in it that DuckDB would take for these
-    on = " AND ".join(f'"#k".{quoted(name)} = "#r".{quoted(name)}' for name in key)
-    differs = " OR ".join(f'"#k".{quoted(name)} IS DISTINCT FROM "#r".{quoted(name)}' for name in names)
-    text = f'SELECT "#k", "#r" FROM kept AS "#k" FULL JOIN replayed AS "#r" ON {on} WHERE {differs}'
+    one, two = (quoted(own_prefix(names) + each) for each in "kr")
+    on = " AND ".join(f"{one}.{quoted(name)} = {two}.{quoted(name)}" for name in key)
+    differs = " OR ".join(f"{one}.{quoted(name)} IS DISTINCT FROM {two}.{quoted(name)}" for name in names)
+    text = f"SELECT {one}, {two} FROM kept AS {one} FULL JOIN replayed AS {two} ON {on} WHERE {differs}"
     found = []
     for old, new in run.sql(text).fetchall():
         before = old if old is not None and old[key[0]] is not None else None

@@ -6,7 +6,7 @@ The result keeps its columns, in their order, and gets one more. What cannot be 
 from sqlglot import exp
 
 from headwater.provenance.rewrite_groups import aggregates_in, grouped_list, window_list, windows_in
-from headwater.provenance.rewrite_sets import rewrite_set
+from headwater.provenance.rewrite_sets import check_limit, rewrite_set
 from headwater.provenance.rewrite_sources import Sources, rewrite_from
 from headwater.provenance.rewrite_subqueries import witnesses
 from headwater.provenance.rewriting import NOTHING, Env, Rewriting, parsed, refuse, sql_of, together
@@ -64,6 +64,7 @@ def rewrite_select(run: Rewriting, select: Node, env: Env, column: str) -> Node:
     for part, value in select.args.items():
         if value and part not in _SELECT_PARTS:
             raise refuse(part.upper())
+    check_limit(select)
     asked, run.columns = run.columns, None  # of the outermost query only
     items = [item for item in select.expressions if asked is None or item.alias_or_name.casefold() in asked]
     items = items or list(select.expressions)
@@ -71,7 +72,7 @@ def rewrite_select(run: Rewriting, select: Node, env: Env, column: str) -> Node:
     lists = [each for clause in row_clauses for each in witnesses(run, clause, env, rewrite_query)]
     late = [each for clause in late_clauses for each in witnesses(run, clause, env, rewrite_query)]
     sources = rewrite_from(run, select, env, rewrite_query)
-    _exclude(select, sources)
+    _exclude(run, select, sources)
     deciding = [*items, *(select.args[part] for part in ("having", "qualify") if select.args.get(part) is not None)]
     found = together([*sources.lists, *lists])
     grouped = select.args.get("group") is not None or _has_aggregates(run, select)
@@ -100,17 +101,17 @@ def _clauses(run: Rewriting, select: Node, items: list[Node]) -> tuple[list[Node
     if select.args.get("group") is None and not _has_aggregates(run, select):
         return before + after, []
     for each in aggregates_in(run, after):
-        if each.find(exp.Query) is not None:
+        if (each.parent if isinstance(each.parent, exp.Filter) else each).find(exp.Query) is not None:
             raise refuse("a subquery in an aggregate")
     return before, after
 
 
-def _exclude(select: Node, sources: Sources) -> None:
+def _exclude(run: Rewriting, select: Node, sources: Sources) -> None:
     """Keep the provenance of sources out of `*`. RAISES: CannotTellError for a whole row as a value."""
     for item in select.expressions:
         for node in item.find_all(exp.Star, exp.Columns, exp.Column):
             if isinstance(node, exp.Columns) and isinstance(node.this, exp.Literal):
-                chosen = f"lambda c: regexp_matches(c, {sql_of(node.this)}) AND NOT starts_with(c, '#')"
+                chosen = f"lambda c: regexp_matches(c, {sql_of(node.this)}) AND NOT starts_with(c, '{run.prefix}')"
                 node.set("this", parsed(f"SELECT f({chosen})").expressions[0].expressions[0])
             elif isinstance(node, exp.Columns) and not isinstance(node.this, exp.Star):
                 raise refuse("COLUMNS of a condition")

@@ -9,6 +9,7 @@ from headwater.query.parse import Node
 
 _SKIPS_NULLS = {"sum", "avg", "mean", "count", "min", "max", "stddev", "variance", "stddev_pop", "var_pop", "product"}
 _UP_TO_ROW = {"row_number": "ROWS", "rank": "RANGE", "dense_rank": "RANGE", "rank_dense": "RANGE"}
+_OF_PARTITION = {"ntile", "percent_rank", "cume_dist", "fill"}
 _OF_FRAME = {"first_value", "last_value", "nth_value", "first", "last"}
 _STEP = {"lag": "BETWEEN {n} PRECEDING AND CURRENT ROW", "lead": "BETWEEN CURRENT ROW AND {n} FOLLOWING"}
 
@@ -80,7 +81,10 @@ def window_list(select: Node, node: Node, row: str) -> str:
     partition = f"PARTITION BY {', '.join(map(sql_of, spec['partition_by']))} " if spec["partition_by"] else ""
     order = f"{sql_of(spec['order'])} " if spec["order"] is not None else ""
     name = function_name(function)
-    if name in _UP_TO_ROW:
+    ordered = name in (*_UP_TO_ROW, *_STEP) and function.find(exp.Order) is not None  # `rank(ORDER BY a)`
+    if name in _OF_PARTITION or ordered:
+        frame = ""
+    elif name in _UP_TO_ROW:
         frame = f"{order}{_UP_TO_ROW[name]} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW" if order else ""
     elif name in _STEP:
         steps = function.args.get("offset")

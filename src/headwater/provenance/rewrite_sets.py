@@ -7,13 +7,12 @@ from headwater.provenance.rewrite_sources import RewriteQuery
 from headwater.provenance.rewriting import Env, Rewriting, parsed, refuse, short, sql_of
 from headwater.query.parse import Node, quoted
 
-_NUMBER = '"#n"'
-
 
 def rewrite_set(run: Rewriting, node: Node, env: Env, column: str, rewrite: RewriteQuery) -> Node:
     """A set operation with its provenance as the last column."""
     if node.args.get("offset") is not None:
         raise refuse("OFFSET after a set operation")
+    check_limit(node)
     if isinstance(node, exp.Union):
         made = _union(run, node, env, column, rewrite)
     else:
@@ -22,6 +21,18 @@ def rewrite_set(run: Rewriting, node: Node, env: Env, column: str, rewrite: Rewr
         if node.args.get(part) is not None:
             made.set(part, node.args[part].copy())
     return made
+
+
+def check_limit(query: Node) -> None:
+    """RAISES: CannotTellError for a LIMIT that other rows than those of the result decide."""
+    limit = query.args.get("limit")
+    if limit is None:
+        return
+    if limit.find(exp.LimitOptions) is not None:
+        raise refuse("LIMIT of a share of the rows")
+    parts = (query.args.get(part) for part in ("limit", "offset", "order"))
+    if any(part is not None and part.find(exp.Query) is not None for part in parts):
+        raise refuse("a subquery in LIMIT, or in the ORDER BY before it")
 
 
 def _union(run: Rewriting, node: Node, env: Env, column: str, rewrite: RewriteQuery) -> Node:
@@ -45,24 +56,29 @@ def _matched(run: Rewriting, node: Node, env: Env, column: str, rewrite: Rewrite
     is_except, every = isinstance(node, exp.Except), not node.args.get("distinct")
     note = run.absent(f"no such row in {short(node.expression)}") if is_except else ""
     sides = []
-    for side, list_name in ((node.this, "#l"), (node.expression, "#r")):
-        inner = run.fresh()
-        sides.append(_gathered(sql_of(rewrite(run, side, env, inner)), names, list_name, every))
+    left, right, number = (quoted(run.fresh()) for _ in range(3))
+    for side, gathered in ((node.this, left), (node.expression, right)):
+        query = sql_of(rewrite(run, side, env, run.fresh()))
+        sides.append(_gathered(query, names, gathered, number if every else None))
     on = [f"l.{quoted(name)} IS NOT DISTINCT FROM r.{quoted(name)}" for name in names]
-    on += [f"l.{_NUMBER} = r.{_NUMBER}"] if every else []
+    on += [f"l.{number} = r.{number}"] if every else []
     shown = ", ".join(f"l.{quoted(name)} AS {quoted(name)}" for name in names)
-    made = f'flatten([l."#l", {note}])' if is_except else 'flatten([l."#l", r."#r"])'
+    made = f"flatten([l.{left}, {note if is_except else f'r.{right}'}])"
     return parsed(
         f"SELECT {shown}, {made} AS {quoted(column)} FROM ({sides[0]}) AS l "
         f"{'ANTI' if is_except else ''} JOIN ({sides[1]}) AS r ON {' AND '.join(on)}"
     )
 
 
-def _gathered(query: str, names: list[str], list_name: str, every: bool) -> str:
-    listed, name = ", ".join(map(quoted, names)), quoted(list_name)
+def _gathered(query: str, names: list[str], name: str, number: str | None) -> str:
+    """A side with the rows behind all equal rows in the column `name`: the one that is left of three equal rows, of
+    which EXCEPT ALL takes two away, is there because there are three. With `number`, equal rows stay apart."""
+    listed = ", ".join(map(quoted, names))
     source = f"({query}) AS s({listed}, {name})"
-    if every:
-        return f"SELECT {listed}, {name}, row_number() OVER (PARTITION BY {listed}) AS {_NUMBER} FROM {source}"
+    if number is not None:
+        equal = f"OVER (PARTITION BY {listed}"
+        every = f"flatten(list({name}) {equal})) AS {name}"
+        return f"SELECT {listed}, {every}, row_number() {equal}) AS {number} FROM {source}"
     return f"SELECT {listed}, flatten(list({name})) AS {name} FROM {source} GROUP BY {listed}"
 
 

@@ -29,14 +29,14 @@ def _witness(run: Rewriting, query: Node, env: Env, rewrite: RewriteQuery) -> st
     holder: Node = query.parent
     names, condition, note = "", "", f"no row of {short(body)}"
     if isinstance(holder, exp.In) and holder.args.get("query") is query:
-        names, condition = _compared(holder.this, "=", alias)
+        names, condition = _compared(run, holder.this, "=", alias)
         note = f"no row of {short(body)} that {short(holder.this)} is in"
     elif isinstance(holder, exp.Any | exp.All):
         comparison: Node = holder.parent
         operator = _OPERATORS.get(type(comparison))
         if operator is None or comparison.expression is not holder:
             raise refuse(f"`{short(comparison)}`")
-        names, condition = _compared(comparison.this, operator, alias)
+        names, condition = _compared(run, comparison.this, operator, alias)
         if isinstance(holder, exp.All):
             condition = f"({condition}) IS NOT TRUE"
         note = f"no row of {short(body)} {'against' if isinstance(holder, exp.All) else 'for'} {short(comparison)}"
@@ -45,11 +45,11 @@ def _witness(run: Rewriting, query: Node, env: Env, rewrite: RewriteQuery) -> st
     return f"coalesce(nullif({gathered}, CAST([] AS VARCHAR[])), {run.absent(note)})"
 
 
-def _compared(left: Node, operator: str, alias: str) -> tuple[str, str]:
+def _compared(run: Rewriting, left: Node, operator: str, alias: str) -> tuple[str, str]:
     """The names of a subquery's columns, and the comparison of them with the left side."""
     while isinstance(left, exp.Paren):
         left = left.this
     values = left.expressions if isinstance(left, exp.Tuple) else [left]
-    names = [f"#v{at}" for at in range(len(values))]
+    names = [run.fresh() for _ in values]
     pairs = (f"({sql_of(value)}) {operator} {quoted(alias)}.{quoted(name)}" for value, name in zip(values, names))
     return f"({', '.join(map(quoted, names))})", " AND ".join(pairs)

@@ -37,6 +37,7 @@ class Rewriting:
     describe: Callable[[str], list[str]]
     aggregates: frozenset[str]
     columns: frozenset[str] | None = None  # output columns that are asked for, None for all
+    prefix: str = "#"  # of our names; no column of the query begins with it
     notes: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # CSV files whose lines are told apart
     originals: dict[str, str] = field(default_factory=dict)  # common table expressions as they were written
@@ -45,7 +46,7 @@ class Rewriting:
     def fresh(self) -> str:
         """The name of a provenance column, which no other column has."""
         self._made += 1
-        return f"#{self._made}"
+        return f"{self.prefix}{self._made}"
 
     def absent(self, note: str) -> str:
         """A list with the mark of a note: what is not there decided."""

@@ -181,13 +181,15 @@ def _literal(node: Node) -> str:
 def from_spark(text: str) -> str:
     """A statement of Spark in DuckDB's dialect, its tables named without their catalog."""
     tree: Any = sqlglot.parse_one(text, read="spark")
+    catalogs = {node.catalog.casefold() for node in tree.find_all(exp.Table) if node.catalog}
     for node in list(tree.find_all(exp.Table)):
         node.set("catalog", None)
         if node.db in _READERS and node.name.startswith("/"):
             node.set("this", sqlglot.parse_one(_READERS[node.db].format(_literal(node)), dialect="duckdb"))
             node.set("db", None)
     for column in tree.find_all(exp.Column):
-        column.set("catalog", None)
+        if column.catalog.casefold() in catalogs:  # else the field of a field of a column
+            column.set("catalog", None)
     if isinstance(tree, exp.Create) and tree.expression is not None:  # the types of the table are those of Spark
         tree = exp.Insert(this=written_table(tree), expression=tree.expression)
     return str(tree.sql(dialect="duckdb"))

@@ -19,11 +19,10 @@ from headwater.provenance.rewrite import rewrite_query
 from headwater.provenance.rewriting import Rewriting, TaggedSource, parsed, sql_of
 from headwater.query.dataset import LakeTable
 from headwater.query.edits import Edited
-from headwater.query.parse import quoted
+from headwater.query.parse import Node, quoted
 from headwater.query.pushdown import scan_predicates
-from headwater.query.target import row_column
+from headwater.query.target import own_prefix, row_column
 
-LIST = "#rows"
 _FEW = 1000  # keys that are looked up rather than searched for
 
 
@@ -37,6 +36,7 @@ class Tagged:
     sources: dict[str, TaggedSource]
     notes: list[str]
     files: list[str]
+    column: str  # of the lists
 
 
 def tag_rows(new: NewRows, columns: frozenset[str] | None = None) -> Tagged:
@@ -52,15 +52,23 @@ def tag_rows(new: NewRows, columns: frozenset[str] | None = None) -> Tagged:
             sources[name] = TaggedSource(number, f"CAST({quoted(row)} AS VARCHAR)", hidden=row)
         else:  # numbered before, by an UPDATE or MERGE
             sources[name] = TaggedSource(number, f"CAST({quoted(row)} AS VARCHAR)")
-    run = Rewriting(sources, lambda text: _described(new, text), aggregate_names(), columns)
     try:
         tree = parsed(new.text)
-        text = sql_of(rewrite_query(run, tree, {}, LIST))
+        prefix = own_prefix(_names(new, tree))
+        run = Rewriting(sources, lambda text: _described(new, text), aggregate_names(), columns, prefix)
+        column = run.fresh()
+        text = sql_of(rewrite_query(run, tree, {}, column))
     except SqlglotError as err:
         raise CannotTellError(f"the query cannot be read: {str(err).splitlines()[0]}") from err
     except RecursionError as err:
         raise CannotTellError("the query is nested too deeply") from err
-    return Tagged(text, tables, tuple(new.pins), sources, run.notes, run.files)
+    return Tagged(text, tables, tuple(new.pins), sources, run.notes, run.files, column)
+
+
+def _names(new: NewRows, tree: Node) -> set[str]:
+    """The names that columns of a query may have."""
+    stored = {name for pinned in new.pins.values() for name in pinned.schema.names}
+    return stored | {*new.columns} | {node.name for node in tree.find_all(exp.Identifier)}
 
 
 def _key_text(keys: list[str]) -> str:
@@ -90,7 +98,7 @@ def _described(new: NewRows, text: str) -> list[str]:
 def run_tagged(new: NewRows, tagged: Tagged, where: str, more: dict[str, pa.Table]) -> pa.Table:
     """The rows of a rewritten query for which a condition holds, with their lists of tags.
     Conditions that DuckDB brings down to a scan are given to ours, which then leaves files out."""
-    names = ", ".join(quoted(name) for name in (*new.columns, LIST))
+    names = ", ".join(quoted(name) for name in (*new.columns, tagged.column))
     text = f"SELECT * FROM ({tagged.text}) AS o({names}) WHERE {where}"
     pushed = pushed_filters(new, tagged, text, more)
     tables = {
@@ -161,10 +169,10 @@ class FoundTags:
     notes: list[int] = field(default_factory=list)
 
 
-def tags_of(rows: pa.Table) -> FoundTags:
+def tags_of(rows: pa.Table, column: str) -> FoundTags:
     """The tags in the lists of some rows, each once."""
     found = FoundTags()
-    for tag in pc.unique(pc.list_flatten(rows.column(LIST).combine_chunks())).to_pylist():
+    for tag in pc.unique(pc.list_flatten(rows.column(column).combine_chunks())).to_pylist():
         number, _, identity = tag.lstrip("@!").partition("|")
         if tag.startswith("!"):
             found.notes.append(int(number))
@@ -188,8 +196,9 @@ def fetch_rows(new: NewRows, tagged: Tagged, name: str, identities: list[str]) -
         values = _typed(first, table.schema.field(field.name).type)
         where: tuple[Predicate, ...] = (In(field.name, tuple(values)),) if values is not None else ()
         table = LakeTable(pinned, where, new.run.cache, new.run.engine.readers)
-    wanted = pa.table({"#identity": pa.array(identities, pa.string())})
-    text = f'SELECT "#t".* FROM {quoted(name)} AS "#t" SEMI JOIN "#wanted" ON {source.identity} = "#identity"'
+    identity = own_prefix(pinned.schema.names) + "identity"
+    wanted = pa.table({identity: pa.array(identities, pa.string())})
+    text = f'SELECT "#t".* FROM {quoted(name)} AS "#t" SEMI JOIN "#wanted" ON {source.identity} = {quoted(identity)}'
     return new.run.generated(text, {name: table, "#wanted": wanted})
 
 

@@ -185,7 +185,7 @@ def _hop(
         made, rest = _written_here(commit, wanted, found, names)
         if not made.num_rows:
             return None, wanted
-        tags = tags_of(matched_by(found, made, names))
+        tags = tags_of(matched_by(found, made, names), tagged.column)
         kept = {
             name: fetch_rows(new, tagged, name, tags.rows.get(source.number, []))
             for name, source in tagged.sources.items()
@@ -233,13 +233,22 @@ def _without_target(
 
 
 def _inputs(new: NewRows, kept: dict[str, pa.Table]) -> tuple[InputRows, ...]:
-    found = []
+    """The rows of each state together, whatever the places that the query names it at.
+
+    A row that several places have is there once; equal rows of a table without a key are told apart by their number.
+    """
+    found: dict[tuple[str, int], pa.Table] = {}
     for name, rows in kept.items():
-        pinned = new.pins[name]
-        plain = rows.select([each for each in rows.column_names if each in pinned.schema.names])
         if rows.num_rows:
-            found.append(InputRows(str(pinned.name), pinned.state.snapshot_id, plain))
-    return _joined(found)
+            version = str(new.pins[name].name), new.pins[name].state.snapshot_id
+            known = found.get(version)
+            fresh = rows if known is None else without(rows, known, tuple(rows.column_names))
+            found[version] = fresh if known is None else pa.concat_tables([known, fresh])
+    schemas = {str(pinned.name): pinned.schema.names for pinned in new.pins.values()}
+    return tuple(
+        InputRows(*version, rows.select([each for each in rows.column_names if each in schemas[version[0]]]))
+        for version, rows in found.items()
+    )
 
 
 def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table) -> bool:
@@ -247,17 +256,6 @@ def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table) -> bool:
     given = new.run.generated(new.text, only_rows(new, kept)).rename_columns(list(new.columns))
     every = tuple(name for name in new.columns if name in made.column_names)
     return not without(made, given, every).num_rows
-
-
-def _joined(inputs: list[InputRows]) -> tuple[InputRows, ...]:
-    """Inputs with the rows of one state together, whatever the places that the query names it at."""
-    found: dict[tuple[str, int], pa.Table] = {}
-    for each in inputs:
-        version = each.dataset, each.snapshot_id
-        known = found.get(version)
-        fresh = each.rows if known is None else without(each.rows, known, tuple(each.rows.column_names))
-        found[version] = fresh if known is None else pa.concat_tables([known, fresh])
-    return tuple(InputRows(*version, rows) for version, rows in found.items())
 
 
 def _as_then(wanted: pa.Table, commit: Commit) -> pa.Table:

@@ -36,16 +36,15 @@ def steps(lake, session, n, g):
     def frame(name):
         return lake.table(f"m.{name}")
 
-    def sums():  # a frame that is made when it is written: an older one is recorded at the state of then
-        return frame("clean").groupBy("g").agg(f.count("*").alias("n"), f.sum("v").alias("total"))
-
+    # This frame is made before `clean` changes, and written afterwards.
+    sums = frame("clean").groupBy("g").agg(f.count("*").alias("n"), f.sum("v").alias("total"))
     return [
         lambda: session.sql(f"INSERT INTO m.raw SELECT {n} + i, i % 5, {n} * i FROM range(4) t(i)"),
         lambda: lake.sql(f"UPDATE m.raw SET v = v + {n} WHERE g = {g}"),
         lambda: (lake if n % 20 else session).sql(MERGE.format(n=n, g=g)),
         lambda: frame("clean").filter(f.col("v") > n).select("g", "v").writeTo(f"{lake.catalog}.m.log").append(),
         lambda: session.sql(f"DELETE FROM m.log WHERE v < {n}"),
-        lambda: sums().writeTo(f"{lake.catalog}.m.sums").overwrite(f.lit(True)),
+        lambda: sums.writeTo(f"{lake.catalog}.m.sums").overwrite(f.lit(True)),
         lambda: lake.sql(
             "INSERT OVERWRITE m.top SELECT g, total FROM m.sums WHERE total IN (SELECT max(v) FROM m.log)"
         ),
