@@ -47,6 +47,23 @@ def test_a_function_that_is_defined_anew_is_the_newest_for_who_comes_after(tmp_p
     ]
 
 
+def analyst(texts, monkeypatch):
+    """A function that gives the rows of texts by number, analysed in some batches by a worker that begins."""
+    scripts = [Script(f"{at}.sql", text, "bigquery", "") for at, text in enumerate(texts)]
+    units = with_preludes([unit for script in scripts for unit in cut_units(script)])
+    setting = HarvestSetting({"bigquery": import_schema(SCHEMA, "bigquery")})
+
+    def rows_of(*batches):
+        monkeypatch.setattr(preludes, "_kept", WeakKeyDictionary())
+        found = {}
+        for batch in batches:
+            tasks = [Task(at, units[at], Slice()) for at in batch]
+            found |= {row["index"]: row for row in analyse_tasks(tasks, setting).to_pylist()}
+        return found
+
+    return rows_of
+
+
 def test_the_guess_at_an_unknown_function_does_not_reach_units_that_know_it(monkeypatch):
     """`wrap` is defined before `is_on`, which it calls: for it, ZetaSQL is told of some `is_on`."""
     texts = [
@@ -55,20 +72,31 @@ def test_the_guess_at_an_unknown_function_does_not_reach_units_that_know_it(monk
         "CREATE TABLE d.t AS SELECT a FROM d.s WHERE d.wrap(a) = 'x';",
         "CREATE TABLE d.u AS SELECT a FROM d.s WHERE d.is_on(b) AND a > 1;",
     ]
-    scripts = [Script(f"{at}.sql", text, "bigquery", "") for at, text in enumerate(texts)]
-    units = with_preludes([unit for script in scripts for unit in cut_units(script)])
-    tasks = [Task(at, unit, Slice()) for at, unit in enumerate(units)]
-    setting = HarvestSetting({"bigquery": import_schema(SCHEMA, "bigquery")})
-
-    def last_of(*batches):
-        monkeypatch.setattr(preludes, "_kept", WeakKeyDictionary())  # as in a worker that begins
-        for batch in batches:
-            rows = analyse_tasks([tasks[at] for at in batch], setting).to_pylist()
-        return rows[-1]
-
-    alone = last_of([3])
+    rows_of = analyst(texts, monkeypatch)
+    alone = rows_of([3])[3]
     assert [each["status"] for each in alone["statements"]] == ["resolved"]
-    assert last_of([0, 1, 2, 3]) == last_of([1], [2], [3]) == alone
+    assert rows_of([0, 1, 2, 3])[3] == rows_of([1], [2], [3])[3] == alone
+
+
+def test_a_function_without_a_project_is_found_in_every_batch(monkeypatch):
+    """Files define `m.f` and call `p.m.f`: what one unit makes of that must not decide what others see."""
+    texts = [
+        "CREATE FUNCTION m.key(x ANY TYPE) AS (x);",
+        "CREATE FUNCTION m.half(x INT64) AS (DIV(x, 2));",
+        "CREATE FUNCTION d.first(x ANY TYPE) AS (p.m.key(x));",  # its body is resolved for the types of a call
+        "CREATE TABLE d.t AS SELECT p.m.key(a) AS k, p.m.half(b) AS h FROM d.s;",
+        "CREATE TABLE d.u AS SELECT d.first(a) AS k FROM d.s;",
+        "CREATE TABLE d.v AS SELECT p.m.half(b) AS h, lost FROM d.s;",
+        "CREATE TABLE d.w AS SELECT p.m.half('x') AS h FROM d.s;",
+    ]
+    rows_of = analyst(texts, monkeypatch)
+    whole = rows_of(range(7))
+    assert [whole[at]["statements"][0]["status"] for at in (3, 4)] == ["resolved", "resolved"]
+    for at in range(7):
+        assert rows_of([at])[at] == whole[at]
+    said = " ".join(issue["message"] for at in (5, 6) for issue in whole[at]["issues"])
+    assert all(word in said for word in ("lost", "STRING"))  # the reason, not the function that was found
+    assert not any(words in said for words in ("not found: p.m", "chained call"))
 
 
 def test_functions_of_an_earlier_estate_are_not_known_to_the_next(tmp_path):

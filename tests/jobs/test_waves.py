@@ -14,7 +14,7 @@ from headwater.jobs.harvest.runner import Runner
 from headwater.jobs.harvest.spark_executor import decode_tasks, encode_tasks
 from headwater.jobs.harvest.unit_analysis import HarvestSetting
 from headwater.jobs.harvest.units import Script, cut_units, whole_unit, with_preludes
-from headwater.jobs.harvest.waves import Waves, settle
+from headwater.jobs.harvest.waves import Waves, longest_chains, settle
 from headwater.text import Source
 from tests.jobs import estates
 
@@ -102,3 +102,21 @@ def test_a_wildcard_depends_on_the_tables_that_it_matches_alone():
     assert ("*", "shop", "events_") in seen
     assert ("*",) not in seen
     assert ("shop", "other") not in seen
+
+
+def test_what_a_long_chain_waits_for_comes_first():
+    texts = [
+        "CREATE TABLE d.alone AS SELECT a FROM d.s",
+        "CREATE TABLE d.one AS SELECT a FROM d.s",
+        "CREATE TABLE d.two AS SELECT a FROM d.one",
+        "CREATE TABLE d.three AS SELECT a FROM `d`.two",
+    ]
+    units = [unit for at, text in enumerate(texts) for unit in cut_units(Script(f"{at}.sql", text, "bigquery", "."))]
+    alone, one, two, three = longest_chains(units)
+    assert one > two > three
+    assert one == two + len(texts[1]) * 15
+    assert one > alone
+    waves = Waves(units, import_schema(None, "bigquery"), "bigquery")
+    runner = Runner(HarvestSetting({"bigquery": waves.schema}))
+    runner.give(waves.ready())
+    assert runner._waiting.pop().unit is units[1]

@@ -32,6 +32,7 @@ class CannotResolve(Exception):
 
 _PLACE = re.compile(r"\s*\[at (\d+):(\d+)\]\s*$")
 _SUGGESTION = re.compile(r"; Did you mean [^?]*\?")
+_CHAINED = re.compile(r"; Calling multi-part function names in chained call syntax [^;]*(?:; Did you mean [^?]*\?)?")
 _REASONS = (
     (Reason.SYNTAX, re.compile(r"Syntax error|Illegal|Unclosed|Expected (?:keyword|end)", re.I)),
     (Reason.UNKNOWN_TABLE, re.compile(r"Table not found|Unrecognized name: \S+\.\S+ .*table|Model not found", re.I)),
@@ -60,4 +61,4 @@ def read_error(err: ServiceError, source: Source, start: int, length: int) -> Ca
     reason = next((reason for reason, pattern in _REASONS if pattern.search(message)), Reason.TYPES)
     if reason is Reason.UNKNOWN_TABLE:  # what it suggests depends on which texts were read before this one
         message = _SUGGESTION.sub("", message)
-    return CannotResolve(reason, message, span)
+    return CannotResolve(reason, _CHAINED.sub("", message), span)

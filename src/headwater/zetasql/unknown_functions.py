@@ -36,6 +36,8 @@ def resolve_with_unknown_functions(
 ) -> _T:
     """Resolve a text. A function that is not known is declared, and `routines` says that nothing defines it.
     RAISES: CannotResolve, when it cannot be resolved that way either: the first reason, and nothing is declared."""
+    for path in _calls(text):  # also in the body of a function: a later call of it cannot tell which one is meant
+        _found_without_project(path, reader, routines)
     declared = _declared_before(text, routines)
     kinds = chain(_KINDS, repeat(None))
     kind: str | None = None
@@ -44,11 +46,11 @@ def resolve_with_unknown_functions(
         try:
             return resolve()
         except CannotResolve as failure:
-            first = first or failure
             missing = _missing_function(failure)
+            if missing is not None and _found_without_project(missing, reader, routines):
+                continue  # not the first reason: whether it is met depends on what was resolved before
+            first = first or failure
             if missing is not None and missing not in declared and len(declared) < _MOST:
-                if _found_without_project(missing, reader, routines):
-                    continue
                 declared += dict.fromkeys([missing, *unknown_calls(text, reader)])
                 kind = kind or next(kinds)
             elif failure.reason is Reason.TYPES and declared:
@@ -76,9 +78,11 @@ def _declared_before(text: str, routines: dict[str, ResolvedRoutine]) -> list[Pa
 def _found_without_project(path: Path, reader: Reader, routines: dict[str, ResolvedRoutine]) -> bool:
     """Let `p.d.f` mean the function that was defined as `d.f`, if nobody said of which project that is."""
     short = path[-2:]
-    routine = routines.get(".".join(short).lower())
+    routine = routines.get(".".join(short).lower()) if len(path) > len(short) else None
+    if routine is None:
+        return False
     content = next((reader.catalog.functions[each] for each in reader.catalog.functions if _same(each, short)), None)
-    if path in reader.catalog.functions or routine is None or routine.name.count(".") != 1 or content is None:
+    if path in reader.catalog.functions or routine.name.count(".") != 1 or content is None:
         return False
     proto = function.FunctionProto.FromString(content)
     proto.name_path[:] = path
@@ -94,11 +98,15 @@ def _same(path: Path, other: Path) -> bool:
 def unknown_calls(text: str, reader: Reader) -> Iterator[Path]:
     """The functions with dotted names that a text calls and nothing defines: one refusal names only one."""
     known = {tuple(map(str.lower, path)) for path in reader.catalog.functions}
-    for match in _CALLS.finditer(text):
-        path = tuple(part.strip("` \t\n") for part in match[1].split("."))
+    for path in _calls(text):
         lowered = tuple(map(str.lower, path))
         if lowered not in known and lowered[-2:] not in known and lowered[0] not in _OWN_FOLDERS:
             yield path
+
+
+def _calls(text: str) -> Iterator[Path]:
+    for match in _CALLS.finditer(text):
+        yield tuple(part.strip("` \t\n") for part in match[1].split("."))
 
 
 def _missing_function(failure: CannotResolve) -> Path | None:

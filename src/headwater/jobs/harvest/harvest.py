@@ -20,9 +20,9 @@ from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
 from headwater.jobs.harvest import records
 from headwater.jobs.harvest.order import in_order, tables_read
 from headwater.jobs.harvest.origins import origin_of
-from headwater.jobs.harvest.runner import Place, Runner, work_of
+from headwater.jobs.harvest.runner import Place, Runner, start_spark
 from headwater.jobs.harvest.sources import Estate
-from headwater.jobs.harvest.unit_analysis import GOOGLE, HarvestSetting, Outcome
+from headwater.jobs.harvest.unit_analysis import GOOGLE, HarvestSetting, Outcome, work_of
 from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
 from headwater.jobs.harvest.waves import Waves
 from headwater.jobs.harvest.waves import settle as settle_waves
@@ -84,7 +84,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     options = options or HarvestOptions()
     started = datetime.now(UTC)
     memory = records.recall(store, estate.roots)
-    with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options)) as runner:
+    with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options, memory)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
         add_words(settled.schema, estate.words)
         change = _change(store, settled, memory, options.gone)
@@ -140,13 +140,26 @@ class Settled:
         return [each.place for _, each in self.outcomes if each.place is not None]
 
 
-def _runner(estate: Estate, options: HarvestOptions) -> Runner:
+def _runner(estate: Estate, options: HarvestOptions, memory: records.Memory) -> Runner:
+    crew = None
+    if options.spark and not memory.known:  # Spark starts while the schema is read
+        work = sum(work_of(script.text, script.dialect) for script in estate.scripts)
+        crew = start_spark(work, options.master)
+    try:
+        return Runner(_setting(estate, options), options.master, options.spark, crew)
+    except BaseException:
+        if crew is not None:
+            crew.close()
+        raise
+
+
+def _setting(estate: Estate, options: HarvestOptions) -> HarvestSetting:
     dialects = dict.fromkeys(script.dialect for script in estate.scripts) or dict.fromkeys(estate.dialects)
     given = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
     schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
     for dialect in set(schemas) & set(GOOGLE):
         schemas[dialect] = with_tables(schemas[dialect], _asked(estate, dialect, schemas[dialect], options.tables))
-    return Runner(HarvestSetting(schemas, options.engine, options.template), options.master, options.spark)
+    return HarvestSetting(schemas, options.engine, options.template)
 
 
 def _asked(
@@ -170,8 +183,8 @@ def settle(
 ) -> Settled:
     """Analyse scripts as far as they are not known. Each dialect is an estate of its own."""
     settled = Settled(runner)
-    if not memory.known:  # start Spark before the scripts are cut into units
-        runner.expect(sum(work_of(script.text, script.dialect) for script in scripts))
+    if runner.crew is not None:
+        runner.crew.tell(runner.setting)
     estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
     expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
     seen: Counter[str] = Counter()

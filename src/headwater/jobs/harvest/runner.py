@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import pyarrow as pa
 
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
 from headwater.jobs.harvest.batches import NAMED, Batch, rows_of
-from headwater.jobs.harvest.unit_analysis import FACTS, GOOGLE, HarvestSetting, Outcome, Task, analyse_tasks
+from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Outcome, Task, analyse_tasks, work_of
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.spark_executor import SparkCrew
@@ -38,42 +38,37 @@ class Runner:
     setting: HarvestSetting
     master: str | None = None  # None: Spark, on all cores, only where it is worth it
     spark: bool = True
+    crew: "SparkCrew | None" = None  # a Spark that was started before
     progress: Callable[[list[Outcome]], None] = lambda outcomes: None  # called with what has come in
     batches: list[Batch] = field(default_factory=list)
     used_spark: bool = False
     _waiting: list[Task] = field(default_factory=list)  # what is to be done first last
     _jobs: set[Future[list[Batch]]] = field(default_factory=set)
     _marks: dict[int, str] = field(default_factory=dict)
-    _crew: "SparkCrew | None" = None
     _helps: bool = False  # whether this process works while Spark starts
 
     def expect(self, work: int) -> None:
-        """Say how much there is to analyse, at the least, so that Spark is started in time, if it is to be.
+        """Say how much there is to analyse, so that Spark is started, if it is to be and was not yet.
 
         Work is counted as `work_of` counts it.
         """
         self._helps = work >= WORTH_SPARK
-        if self._crew is None and self.spark and work > 0 and (self.master is not None or self._helps):
-            crew = import_module(
-                "headwater.jobs.harvest.spark_executor"
-            )  # PySpark takes a third of a second to import
-            self._crew = crew.SparkCrew(self.setting, self.master)
+        if self.crew is None and self.spark:
+            self.crew = start_spark(work, self.master)
+        if self.crew is not None:
+            self.crew.tell(self.setting)
             self.used_spark = True
 
     def give(self, tasks: list[Task]) -> None:
-        """Add tasks to those that are to be done.
-
-        ZetaSQL's come first: they take longest, and the rest fills the gaps while the next of them are found.
-        Otherwise the earliest do, since others wait for what they make.
-        """
+        """Add tasks to those that are to be done. Those come first that most work may wait for, then the earliest."""
         self._marks |= {task.index: self.setting.mark(task.unit) for task in tasks}
         self._waiting += tasks
-        self._waiting.sort(key=lambda task: (task.unit.script.dialect in GOOGLE, -task.index))
+        self._waiting.sort(key=lambda task: (task.chain, -task.index))
 
     @property
     def is_hungry(self) -> bool:
         """Return whether a core is about to have nothing to do."""
-        crew = self._crew
+        crew = self.crew
         return not self._waiting and (crew is None or not crew.is_up or len(self._jobs) <= crew.running)
 
     def take(self) -> list[tuple[int, Outcome]]:
@@ -83,7 +78,7 @@ class Runner:
         return outcomes
 
     def _next_batches(self) -> list[Batch]:
-        crew = self._crew
+        crew = self.crew
         if crew is None:
             return self._here(_ALONE)
         if self._waiting and self._helps and not crew.is_up:
@@ -122,7 +117,7 @@ class Runner:
 
     def close(self) -> None:
         """Stop what was started. Rows are there as before; doing it again does nothing."""
-        crew, self._crew = self._crew, None
+        crew, self.crew = self.crew, None
         if crew is not None:
             crew.close()
 
@@ -146,20 +141,28 @@ class Runner:
 
         Each place comes with the statements of an earlier harvest that its rows take the place of.
         """
-        if self._crew is None or not over:
+        if self.crew is None or not over:
             return WrittenFiles()
         store.create()
         wanted = [
             (self.batches[number], (units, [id for unit in units for id in over[number, unit]]))
             for number, units in _by_batch(over).items()
         ]
-        return self._crew.write(wanted, store, _EXPECTED * len(over))
+        return self.crew.write(wanted, store, _EXPECTED * len(over))
 
     def compact(self, store: GraphStore, names: Iterable[str]) -> None:
         """Have tasks compact the tables of the graph that they have written, where it is due."""
         tables = [spec for spec in FACTS if spec.name in set(names)]
-        if self._crew is not None and tables:
-            self._crew.compact(store, tables)
+        if self.crew is not None and tables:
+            self.crew.compact(store, tables)
+
+
+def start_spark(work: int, master: str | None) -> "SparkCrew | None":
+    """Start Spark in the background, if a master was named or there is so much work that it is worth it."""
+    if work <= 0 or (master is None and work < WORTH_SPARK):
+        return None
+    module = import_module("headwater.jobs.harvest.spark_executor")  # PySpark takes a third of a second to import
+    return cast("SparkCrew", module.SparkCrew(master))
 
 
 def _by_batch(places: Iterable[Place]) -> dict[int, list[int]]:
@@ -167,11 +170,6 @@ def _by_batch(places: Iterable[Place]) -> dict[int, list[int]]:
     for number, unit in sorted(places):
         units.setdefault(number, []).append(unit)
     return units
-
-
-def work_of(text: str, dialect: str | None) -> int:
-    """About how long a text takes, in characters of SQL: ZetaSQL takes fifteen times as long as the others."""
-    return len(text) * (15 if dialect in GOOGLE else 1)
 
 
 def _cost(task: Task) -> int:

@@ -46,7 +46,7 @@ SETTINGS = {
 }
 _MOST_JOBS = 8  # that run at a time; where there are many cores, a job has more batches
 _AHEAD = 2  # jobs more than can run, so that no core waits for the next
-_WRITTEN_UNITS = 2_500  # whose rows one task writes: each writes files of its own, which readers have to merge
+_WRITTEN_UNITS = 1_250  # whose rows one task writes: each writes files of its own, which readers have to merge
 _TURN = 0.0005  # seconds
 _COLLECTED = 64  # batches after which a worker collects all garbage
 _batches = count()  # that this worker has done
@@ -54,23 +54,27 @@ _settings: dict[str, HarvestSetting] = {}  # of the run that this worker works f
 
 
 class SparkCrew:
-    """Analyses batches on the Spark that is running, or on one of its own."""
+    """Analyses batches on the Spark that is running, or on one of its own, once it is told the setting."""
 
-    def __init__(self, setting: HarvestSetting, master: str | None = None) -> None:
+    def __init__(self, master: str | None = None) -> None:
         self._group = f"headwater-{uuid.uuid4().hex}"
         self._open = ExitStack()
         self._kept: list[RDD[bytes]] = []  # what tasks have found, one batch a partition
         self._threads = ThreadPoolExecutor(_MOST_JOBS + _AHEAD, "headwater-harvest")
+        self._setting: Future[HarvestSetting] = Future()
         running = SparkSession.getActiveSession()  # of this thread
-        self._started = self._threads.submit(self._start, setting, master or LOCAL, running)
+        self._started = self._threads.submit(self._start, master or LOCAL, running)
 
-    def _start(
-        self, setting: HarvestSetting, master: str, running: SparkSession | None
-    ) -> tuple[SparkContext, Broadcast[HarvestSetting]]:
+    def tell(self, setting: HarvestSetting) -> None:
+        """Let the workers know the setting of the harvest. Only the first call counts."""
+        if not self._setting.done():
+            self._setting.set_result(setting)
+
+    def _start(self, master: str, running: SparkSession | None) -> tuple[SparkContext, Broadcast[HarvestSetting]]:
         with spark_failures(), _in_turn():
             opened = spark_context(master, name="headwater harvest", settings=SETTINGS)
             context = running.sparkContext if running is not None else self._open.enter_context(opened)
-            shared = context.broadcast(setting)
+            shared = context.broadcast(self._setting.result())
             cores = context.defaultParallelism
             context.parallelize(range(cores), cores).foreach(partial(make_ready, shared))
             return context, shared
@@ -134,6 +138,7 @@ class SparkCrew:
 
     def close(self) -> None:
         """Leave what is under way, and stop what was started."""
+        self._setting.cancel()  # if it never came, the start ends here
         self._threads.shutdown(wait=False, cancel_futures=True)
         if not self._started.cancelled() and self._started.exception() is None:
             context, setting = self._started.result()

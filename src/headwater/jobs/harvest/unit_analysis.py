@@ -48,6 +48,11 @@ GOOGLE = ("bigquery", "spanner")
 _FINDINGS = (Severity.ERROR, Severity.WARNING)
 
 
+def work_of(text: str, dialect: str | None) -> int:
+    """About how long a text takes, in characters of SQL: ZetaSQL takes fifteen times as long as the others."""
+    return len(text) * (15 if dialect in GOOGLE else 1)
+
+
 @dataclass(frozen=True)
 class HarvestSetting:
     """The settings that all units of a harvest share. Picklable."""
@@ -71,6 +76,7 @@ class Task:
     index: int
     unit: Unit
     part: Slice
+    chain: int = 0  # the work that may wait for it, itself included
 
     def alone(self) -> "Task":
         """The same without the script around the unit, which may be long; the unit has its own text."""

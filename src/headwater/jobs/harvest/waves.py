@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
-from headwater.jobs.harvest.unit_analysis import Outcome, Task
+from headwater.jobs.harvest.unit_analysis import Outcome, Task, work_of
 from headwater.jobs.harvest.units import Unit, last_part, may_mean, whole_unit
 from headwater.lineage.effects import UseNamespace
 from headwater.lineage.resolver import SchemaResolver
@@ -58,6 +58,7 @@ class Waves:
     _traces: dict[int, tuple[Outcome, Trace]] = field(default_factory=dict)
     _tries: dict[int, int] = field(default_factory=dict)
     _hashes: Hashes = field(default_factory=Hashes)
+    _chains: list[int] = field(default_factory=list)  # by unit, as `longest_chains` has them
     _away: set[int] = field(default_factory=set)  # units whose analysis is under way
     _news: bool = True  # whether anything has come in since it was last said what is ready
     _settled: int = 0  # so many units, from the first, are settled for good
@@ -135,7 +136,8 @@ class Waves:
 
     def _task(self, index: int, unit: Unit, schema: ReplayedResolver, trace: Trace | None) -> Task:
         before = (trace.sight,) if trace is not None else ()
-        return Task(index, unit, schema.cut(unit.words, before))
+        self._chains = self._chains or longest_chains(self.units)
+        return Task(index, unit, schema.cut(unit.words, before), self._chains[index])
 
     def _trace(self, index: int) -> Trace | None:
         outcome = self.outcomes.get(index)
@@ -165,9 +167,26 @@ class Waves:
             elif unit.number == 0:
                 units.append(whole_unit(unit.script))
         self.units, self.outcomes = units, outcomes
+        self._chains.clear()
         self._traces.clear()
         self._tries.clear()
         self._settled, self._schema_there = 0, None
+
+
+def longest_chains(units: Sequence[Unit]) -> list[int]:
+    """For each unit, the work of the longest chain of units that may wait for it, itself included.
+
+    Names are compared by their last parts only: no answer depends on it, only what is done first.
+    """
+    waiting: dict[str, int] = {}  # by name of a table: the longest chain of those that read it
+    chains: list[int] = []
+    for unit in reversed(units):
+        after = max((waiting.get(last_part(name), 0) for name in unit.creates), default=0)
+        chains.append(after + work_of(unit.text, unit.script.dialect))
+        for name in unit.reads:
+            word = last_part(name)
+            waiting[word] = max(chains[-1], waiting.get(word, 0))
+    return chains[::-1]
 
 
 def settle(estates: Sequence[Waves], crew: Crew) -> None:
