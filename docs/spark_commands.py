@@ -112,7 +112,8 @@ def matrix() -> list[str]:
         "be in it. A cell says what was right: **d** the datasets that are read and written, **c** the columns,",
         "**v** the version of the table, **r** the rows; what is missing or wrong is named. A letter that is not",
         "there has no meaning for the command. *not supported*: Spark or the format refuses the statement; *no",
-        "release*: there is none of that format for that Spark, or none could be had.\n",
+        "release*: there is none of that format for that Spark, or none could be had; *did not start*: the release",
+        "of the format that there is fails on that Spark before the first statement.\n",
         f"| format | command | {' | '.join(found)} |",
         f"|---|---|{'---|' * len(found)}",
     ]

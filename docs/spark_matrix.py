@@ -32,6 +32,7 @@ class Format:
     using: str = ""
     versions: bool = True
     properties: str = ""
+    empty_version: bool = True  # a table has a version before anything is written to it
 
 
 FORMATS = {
@@ -65,6 +66,7 @@ FORMATS = {
             "spark.sql.catalog.ice.warehouse": "{folder}/ice",
         },
         catalog="ice",
+        empty_version=False,
     ),
     "paimon": Format(
         {"3.5": "org.apache.paimon:paimon-spark-3.5:0.9.0"},
@@ -149,6 +151,7 @@ COMMANDS = {
     "SELECT": Command("SELECT id, n FROM {c}shop.orders", "orders"),
     "DROP TABLE": Command("DROP TABLE {c}shop.made", "", "made", version=False),
 }
+_REFUSED = ("UNSUPPORTED", "not support", "PARSE_SYNTAX_ERROR")  # in what Spark or the format says of a statement
 FACTS = ("datasets", "columns", "version", "rows")
 
 
@@ -250,14 +253,15 @@ def run(name: str, folder: Path) -> dict[str, dict[str, str]]:
             rows.collect() if title == "SELECT" else None
         except PySparkException as err:
             said = str(err).strip().splitlines()[0][:80]
-            refused = any(word in str(err) for word in ("UNSUPPORTED", "not supported", "PARSE_SYNTAX_ERROR"))
+            refused = any(word in str(err) for word in _REFUSED)
             found[title] = dict.fromkeys(FACTS, "not supported" if refused else "did not run") | {"why": said}
             agent.flush(60)
             seen = len(_lines(folder))
             continue
         agent.flush(60)
         lines = _lines(folder)
-        found[title] = compare(command, [json.loads(line) for line in lines[seen:]], chosen.versions)
+        versions = chosen.versions and (chosen.empty_version or title != "CREATE TABLE")
+        found[title] = compare(command, [json.loads(line) for line in lines[seen:]], versions)
         seen = len(lines)
     spark.stop()
     return found
@@ -272,8 +276,9 @@ def main() -> None:
     if len(sys.argv) > 2:
         print(json.dumps(run(sys.argv[1], Path(sys.argv[2]))))
         return
-    kept = json.loads(FOUND.read_text()) if FOUND.exists() else {}
-    here = kept[RELEASE] = {}
+    before = json.loads(FOUND.read_text()) if FOUND.exists() else {}
+    kept = {version: found for version, found in before.items() if not version.startswith(f"{RELEASE}.")}
+    here = kept[pyspark.__version__] = {}
     for name, each in FORMATS.items():
         if (each.packages and RELEASE not in each.packages) or (name == "headwater" and RELEASE < "4.1"):
             here[name] = "no release"

@@ -6,6 +6,7 @@ and query string of a URL are dropped."""
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from headwater.events.jdbc import jdbc_address
@@ -41,6 +42,7 @@ class DatasetName:
         return f"{self.namespace}{joint}{self.name}"
 
 
+@lru_cache(1024)
 def path_name(uri: str, *, whole_table: bool = True) -> DatasetName:
     """The dataset that a file or folder is.
 

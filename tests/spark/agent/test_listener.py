@@ -50,12 +50,18 @@ class Both:
         self.agent = observe(spark, self.sink, job="suite", namespace="tests", start_events=False)
         self.bus.addToQueue(self.listener, "listener")
 
-    def written(self) -> list[dict]:
-        """The last events of runs that were written down since the last call."""
+    def wait(self) -> None:
+        """Wait until both have described what has run: they look at tables that a later statement may drop."""
         self.bus.waitUntilEmpty(30_000)
         deadline = time.monotonic() + 60
-        while self.listener.handled() < self.listener.accepted() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        while self.listener.handled() < self.listener.accepted():
+            assert time.monotonic() < deadline, "the listener did not finish"
+            time.sleep(0.01)
+        assert self.agent.flush(60)
+
+    def written(self) -> list[dict]:
+        """The last events of runs that were written down since the last call."""
+        self.wait()
         lines = [line for file in self.spool.glob("*") for line in file.read_bytes().splitlines()]
         shutil.rmtree(self.spool, ignore_errors=True)
         events = [json.loads(encode(event)) for line in lines for event in replay(line)]
@@ -100,7 +106,7 @@ def alike(event: dict) -> dict:
 def test_events_are_those_of_the_agent(both, tmp_path):
     for statement in SQL:
         both.spark.sql(statement)
-        assert both.agent.flush(60)  # it looks at tables that a later statement drops
+        both.wait()
     both.spark.sql("SELECT a, (SELECT max(x) FROM u) AS m FROM t WHERE b > 1").collect()
     both.spark.table("t").write.parquet(f"{tmp_path}/files/day=1")
     both.spark.read.parquet(f"{tmp_path}/files").groupBy("c").count().write.csv(f"{tmp_path}/counts")
@@ -109,7 +115,7 @@ def test_events_are_those_of_the_agent(both, tmp_path):
     both.spark.table("t").select("a", "c").write.jdbc(url, "rows_of_t")
     both.spark.read.jdbc(url, "rows_of_t").write.parquet(f"{tmp_path}/back")
     both.spark.read.format("jdbc").options(url=url, query='SELECT "a" AS n FROM rows_of_t').load().count()
-    both.bus.waitUntilEmpty(60_000)
+    both.wait()
     text = "".join(file.read_text() for file in both.spool.glob("*"))
     written, seen = both.written(), both.seen()
     assert len(seen) > len(SQL)

@@ -49,7 +49,7 @@ public class Recorder {
     /** The plan of an execution, what can be asked of its nodes, and of its session. */
     public ObjectNode plan(PlanDump dumper, int mostCharacters, long milliseconds) throws Exception {
         ObjectNode out = JSON.createObjectNode();
-        out.set("plan", JSON.readTree(dumper.dump(execution.analyzed(), mostCharacters, milliseconds)));
+        out.set("plan", JSON.readTree(dumper.dump(execution, mostCharacters, milliseconds)));
         answers(out, dumper);
         return out;
     }

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,7 @@ def _program(path: str) -> openlineage.SourceCodeFacet | None:
     return openlineage.SourceCodeFacet(language="PYTHON", source_code=text) if len(text) <= _LONGEST_PROGRAM else None
 
 
+@lru_cache(1024)
 def snake_case(text: str) -> str:
     """A name as jobs have it.
 

@@ -6,12 +6,13 @@ symlink; a table behind JDBC is named by its server; a table of another catalog 
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from headwater.errors import HeadwaterError
+from headwater.errors import EngineError, HeadwaterError, MissingDependencyError
 from headwater.events.facets import CatalogFacet, Identifier
 from headwater.events.naming import DatasetName, hive_name, jdbc_name, kafka_name, lake_name, memory_name, path_name
 from headwater.model.names import TableName
@@ -19,6 +20,7 @@ from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import JdbcQuery, PlanDataset
 from headwater.spark.agent.described import Described, describe
 from headwater.spark.agent.scala import each
+from headwater.spark.plan.dump import shared_dumper
 from headwater.spark.source.options import Options
 
 SESSION_CATALOG = "spark_catalog"
@@ -146,11 +148,18 @@ def _symlink(context: OpenLineageContext, parts: tuple[str, ...], kind: str = "T
 
 
 def _identifier(context: OpenLineageContext, parts: Sequence[str]) -> Any:
-    return context.state.sqlParser().parseTableIdentifier(".".join(f"`{part}`" for part in parts))
+    return context.state.sqlParser().parseTableIdentifier(_quoted(parts))
+
+
+def _quoted(parts: Sequence[str]) -> str:
+    return ".".join(f"`{part}`" for part in parts)
 
 
 def _default_path(context: OpenLineageContext, parts: Sequence[str]) -> str:
     """Return where the session catalog puts a table that says nothing about it."""
+    if context.spark_context is not None:
+        with suppress(MissingDependencyError, EngineError):  # a Spark that cannot compile is asked call by call
+            return str(shared_dumper(context.spark_context).defaultPath(context.state, _quoted(parts)))
     return str(context.state.catalog().defaultTablePath(_identifier(context, parts)).toString())
 
 

@@ -93,6 +93,17 @@ public final class LakeTable
     return facts.get("snapshot").asText();
   }
 
+  /** Spark reads what is cached of a plan in place of a plan whose tables are equal. */
+  public boolean equals(Object other) {
+    return other instanceof LakeTable
+        && facts.equals(((LakeTable) other).facts)
+        && catalogOptions.equals(((LakeTable) other).catalogOptions);
+  }
+
+  public int hashCode() {
+    return facts.hashCode();
+  }
+
   public StructType schema() {
     return schema;
   }

@@ -7,6 +7,7 @@ import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -36,9 +37,20 @@ public class PlanDump extends Expressions {
     /** Another one, for another plan: over Py4J much cheaper than a constructor. */
     public PlanDump fresh() { return new PlanDump(); }
 
-    /** The plan, or the analyzed one of an execution. */
+    /** The dump of a plan by another one, of which nothing is kept. */
+    public String dumpOnce(Object given, int mostCharacters, long milliseconds) {
+        return fresh().dump(given, mostCharacters, milliseconds);
+    }
+
+    /** Where the session catalog puts a table that says nothing about it. */
+    public String defaultPath(Object state, String table) throws Exception {
+        org.apache.spark.sql.internal.SessionState session = (org.apache.spark.sql.internal.SessionState) state;
+        return session.catalog().defaultTablePath(session.sqlParser().parseTableIdentifier(table)).toString();
+    }
+
+    /** The plan, or that of an execution. */
     public String dump(Object given, int mostCharacters, long milliseconds) {
-        Object plan = given instanceof QueryExecution ? ((QueryExecution) given).analyzed() : given;
+        Object plan = given instanceof QueryExecution ? planOf((QueryExecution) given) : given;
         most = mostCharacters;
         end = System.currentTimeMillis() + milliseconds;
         number((LogicalPlan) plan, true);
@@ -62,6 +74,29 @@ public class PlanDump extends Expressions {
             text((String) texts.get(at));
         }
         return out.append("],\"truncated\":").append(truncated).append('}').toString();
+    }
+
+    /**
+     * The analyzed plan, its tables in the states that are read. From 4.2 on, Spark looks tables up again when a query
+     * first runs, which may be long after its analysis. A command that has not been carried out yet must not be by this.
+     */
+    private static LogicalPlan planOf(QueryExecution execution) {
+        LogicalPlan analyzed = execution.analyzed();
+        boolean isSafe = !(analyzed instanceof Command) || !execution.mode().toString().equals("ALL");
+        scala.collection.Iterator each = analyzed.children().iterator();
+        while (each.hasNext()) isSafe &= !hasCommand((LogicalPlan) each.next());
+        try {
+            return isSafe ? (LogicalPlan) QueryExecution.class.getMethod("tableVersionsRefreshed").invoke(execution) : analyzed;
+        } catch (ReflectiveOperationException older) { // or a table has changed so that the query fails
+            return analyzed;
+        }
+    }
+
+    private static boolean hasCommand(LogicalPlan plan) {
+        boolean found = plan instanceof Command;
+        scala.collection.Iterator each = plan.children().iterator();
+        while (each.hasNext()) found |= hasCommand((LogicalPlan) each.next());
+        return found;
     }
 
     /** A table of either generation; in full, so what comes back is not to be shown: addresses may carry passwords. */

@@ -13,7 +13,7 @@ of no use to lineage `{"kind": class}`.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -40,11 +40,22 @@ def dump_plan(
     A Spark that cannot compile the reader is asked call by call, for operators and tables only.
     """
     try:
-        dumper = dumper_of(context)
+        shared = shared_dumper(context)
     except (MissingDependencyError, EngineError):
         return walk_plan(plan)
-    text = dumper.dump(plan, most_characters, int(time_limit * 1000))
-    return read_dump(text, dumper.plan)
+    limits = most_characters, int(time_limit * 1000)
+
+    @cache
+    def numbered() -> Any:  # few plans are asked for more than their dump; a second one has the same numbers
+        dumper = shared.fresh()
+        dumper.dump(plan, *limits)
+        return dumper
+
+    found = read_dump(shared.dumpOnce(plan, *limits), lambda number: numbered().plan(number))
+    if not found.truncated:
+        return found
+    dumper = shared.fresh()  # where a dump ends, and so what it numbers, depends on the time
+    return read_dump(dumper.dump(plan, *limits), dumper.plan)
 
 
 def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
@@ -58,8 +69,12 @@ def describe_table(context: SparkContext, table: Any) -> dict[str, Any]:
 
 def dumper_of(context: SparkContext) -> Any:
     """The `PlanDump` of a Spark. RAISES: MissingDependencyError or EngineError where Spark cannot compile."""
-    source = java_source(__package__, *SOURCES)
-    return shared_object(context, source, "headwater.plan.PlanDump").fresh()
+    return shared_dumper(context).fresh()
+
+
+def shared_dumper(context: SparkContext) -> Any:
+    """The one that makes others, and dumps of which nothing is kept. RAISES: as `dumper_of`."""
+    return shared_object(context, java_source(__package__, *SOURCES), "headwater.plan.PlanDump")
 
 
 def read_dump(text: str | bytes, live: Callable[[int], Any]) -> Plan:

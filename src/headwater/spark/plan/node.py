@@ -42,6 +42,7 @@ class PlanNode:
     output: tuple[PlanColumn, ...] = ()  # where the order of columns matters: leaves, branches of a union, the root …
     origin: Place | None = None
     live: Callable[[], Any] = lambda: None
+    _inner: "tuple[PlanNode, ...] | None" = field(default=None, init=False, repr=False)
 
     @property
     def jvm(self) -> Any:
@@ -54,10 +55,11 @@ class PlanNode:
         return self.children[0]
 
     @property
-    def inner(self) -> Iterator["PlanNode"]:
-        """Plans that are fields and not children: the query of a command, the body of a view."""
-        for value in self.fields.values():
-            yield from _plans_in(value)
+    def inner(self) -> tuple["PlanNode", ...]:
+        """Plans that are fields and not children: the query of a command, the body of a view. Looked for once."""
+        if self._inner is None:
+            self._inner = tuple(each for value in self.fields.values() for each in _plans_in(value))
+        return self._inner
 
     def get(self, name: str) -> Any:
         """A field by the name that Spark gives it; None when this Spark has no such field."""

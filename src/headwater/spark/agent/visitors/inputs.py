@@ -9,6 +9,7 @@ from headwater.spark.agent import tables
 from headwater.spark.agent.context import OpenLineageContext
 from headwater.spark.agent.datasets import Behind, PlanDataset
 from headwater.spark.agent.described import described_field
+from headwater.spark.agent.recorded import Recorded
 from headwater.spark.agent.scala import class_name, each, entries, lookup, option, present, private_field
 from headwater.spark.agent.visitors import visitor
 from headwater.spark.agent.visitors.rdds import rdd_origins
@@ -125,7 +126,24 @@ def relation_table(
     catalog, parts = relation_name(node, live)
     if options is None:
         options = live.extraOptions if node.name == "StreamingRelationV2" else getattr(live, "options", None)
-    return tables.v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
+    found = tables.v2_table(context, table or live.table(), catalog=catalog, parts=parts, options=options)
+    is_read = node.name == "DataSourceV2Relation" and table is None and not isinstance(live, Recorded)
+    if found.layer == "headwater" and is_read and catalog is not None:
+        return _at_moment(context, found, live, (catalog, parts))
+    return found
+
+
+def _at_moment(
+    context: OpenLineageContext, found: PlanDataset, live: Any, name: tuple[str, list[str]]
+) -> PlanDataset:
+    """A lake table in the state that the options of a read ask for, which its catalog does not know of."""
+    given = live.options()
+    said = () if given.isEmpty() else (given.get(each) for each in ("snapshot", "timestamp", "tag", "at"))
+    moment = next((str(each) for each in said if each is not None), None)
+    if moment is None:
+        return found
+    then = option(live.catalog()).loadTable(option(live.identifier()), moment)
+    return tables.v2_table(context, then, catalog=name[0], parts=name[1])
 
 
 def _running_stream(context: OpenLineageContext, node: PlanNode) -> PlanDataset:
