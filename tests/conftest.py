@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from tests.effort import THOROUGH
+from tests.s3_server import S3Server
 
 # Machines are noisy: how long an example takes says nothing.
 settings.register_profile("headwater", deadline=None, max_examples=100 if THOROUGH else 25)
@@ -20,13 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def s3_options():
     """How to reach an S3 server on the loopback interface."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+    server = S3Server()
     yield {
-        "endpoint": f"http://{host}:{port}",
+        "endpoint": server.url,
         "access_key_id": "test",
         "secret_access_key": "test",
         "region": "us-east-1",

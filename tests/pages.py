@@ -31,7 +31,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*
 SHOWN = {"json", "sql", "text", "toml", "yaml", "mermaid", "html", "java"}  # languages that are read, not run
 _FENCE = re.compile(r'( *)```(\w*)(?: title="([^"]+)")?$')
 _MARK = re.compile(r"<!-- (not run|run first):\s+(.*?)\s*-->", re.DOTALL)
-_LOOSE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d+(\.\d+)? (s|ms|waves?)\b")
+_LOOSE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d+(\.\d+)? (s|ms|waves?|[KM]?B)\b")
 _OWN_PROCESS = {"demo", "serve", "spark-run"}
 _PORT = "8420"
 

@@ -2,13 +2,12 @@
 
 import os
 import sys
-from importlib.abc import MetaPathFinder
-from typing import Any
+from typing import Any, cast
 
 from headwater.cli.main import run
 
 
-class _WithoutPandas(MetaPathFinder):
+class _WithoutPandas:
     """Says that there is no pandas. pyarrow imports it, a quarter of a second, when it first converts a time."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> None:
@@ -21,7 +20,7 @@ _OF_OTHERS = frozenset({"spark-run", "spark-plan"})  # commands that hand their 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    sys.meta_path.insert(0, _WithoutPandas())
+    sys.meta_path.insert(0, cast("Any", _WithoutPandas()))
     if _OF_OTHERS.isdisjoint(sys.argv):  # NumPy's linear algebra, which we do not use, takes 0.1 s to start threads
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run(sys.argv[1:]))

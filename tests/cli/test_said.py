@@ -21,6 +21,7 @@ ELSEWHERE = {
     "spark-plan": "tests/spark/agent/test_planned.py",
     "spark-run": "tests/spark/agent/test_faults.py",
     "jobs": "tests/jobs",
+    "mcp": "tests/mcp",
     "warmup": "tests/cli/test_warmup.py",
 }
 """Commands that start Spark or a server, and where they are run."""

@@ -81,7 +81,7 @@ def serving(lake, *more, command="serve"):
         try:
             line = server.stderr.readline()
             url = next(word for word in line.split() if word.startswith("http"))
-            assert wait_for(lambda: _is_healthy(url.removesuffix("play")))
+            assert wait_for(lambda: _is_healthy(url.rpartition("/")[0]))
             yield server, url
         finally:
             server.terminate()
@@ -90,7 +90,7 @@ def serving(lake, *more, command="serve"):
 
 def _is_healthy(url):
     try:
-        with urllib.request.urlopen(f"{url}healthz") as answer:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/healthz") as answer:
             return answer.status == 200
     except OSError:
         return False

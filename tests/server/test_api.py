@@ -237,6 +237,7 @@ def test_rows_now_and_then(ask):
         "cut": True,
         "message": None,
         "scans": [],
+        "read": [],
     }
     assert ask("/rows", table="raw.orders", at="1")["rows"][1] == [2, 20.0, "b"]
     assert ask("/files", table="raw.orders")["total"] == 2

@@ -61,7 +61,7 @@ def test_a_greedy_query_is_refused_and_the_server_goes_on(bounded, sql):
     assert (status, answer["error"]["code"]) in ((422, "memory-limit"), (408, "time-limit")), answer
     assert run(bounded, "SELECT 1 AS n") == (
         200,
-        {"columns": ["n"], "types": ["int32"], "rows": [[1]], "cut": False, "message": None, "scans": []},
+        {"columns": ["n"], "types": ["int32"], "rows": [[1]], "cut": False, "message": None, "scans": [], "read": []},
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10, "the server itself takes no more"
 

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.s3_server import S3Server
 from tests.soak.stage import BUCKET
 
 _FAULTS = ("error", "busy", "refused", "lost", "slow", "cut")
@@ -107,12 +108,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def main(folder: str, seed: int) -> None:
-    from moto.server import ThreadedMotoServer
-
-    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    moto.start()
-    host, port = moto.get_host_and_port()
-    Proxy.moto = f"http://{host}:{port}"
+    Proxy.moto = S3Server().url
     Proxy.calm = Path(folder) / "calm"
     Proxy.chance = random.Random(seed)
     Proxy.dealt = {}

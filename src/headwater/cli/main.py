@@ -46,6 +46,7 @@ SECTIONS = {
         "checks": "headwater.cli.quality:checks",
         "drift": "headwater.cli.graph_changes:drift",
         "serve": "headwater.cli.serve:serve",
+        "mcp": "headwater.cli.mcp:mcp",
     },
     "Tables": {
         "sql": "headwater.cli.sql:sql",

@@ -284,7 +284,12 @@ class LineageGraph:
 
     def search(self, text: str, *, limit: int = 50) -> list[Node]:
         """Datasets (as `*`) and columns whose names, types or tags have every word of a text, the best first."""
-        return [Node(*node) for node in self._search.find(text, limit)]
+        return self.search_counted(text, limit=limit)[0]
+
+    def search_counted(self, text: str, *, limit: int) -> tuple[list[Node], int]:
+        """The best names for a text, and how many there are in all."""
+        found, total = self._search.find(text, limit)
+        return [Node(*node) for node in found], total
 
     def all_marks(self) -> dict[Node, tuple[Mark, ...]]:
         """Every column that descends from a version that failed a check, with the checks."""

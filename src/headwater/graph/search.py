@@ -27,8 +27,8 @@ class SearchIndex:
             self._texts.append(f"{label} {about.lower()}" if about else label)
         self._words = {each: _letters(each) for label in self._labels for each in _WORD.findall(label)}
 
-    def find(self, text: str, limit: int) -> list[tuple[str, str]]:
-        """The best names for a text, the best first."""
+    def find(self, text: str, limit: int) -> tuple[list[tuple[str, str]], int]:
+        """The best names for a text, the best first, and how many names there are for it."""
         whole = text.strip().lower()
         words = whole.split()
         found = self._having([[word] for word in words], own=whole.startswith(DATABASE))
@@ -47,7 +47,7 @@ class SearchIndex:
                 exact = 2 if whole in label else 3
             return exact, nodes[at][1] != WHOLE, len(label), label
 
-        return [nodes[at] for at in heapq.nsmallest(limit, found, key=quality)]
+        return [nodes[at] for at in heapq.nsmallest(limit, found, key=quality)], len(found)
 
     def _having(self, words: list[list[str]], *, own: bool) -> list[int]:
         """The names that have any of each list of words; those of our own bookkeeping if they are asked for."""

@@ -47,33 +47,37 @@ from headwater.view.formats import PICTURES, make_picture
 from headwater.view.layout import BoxPlace
 from headwater.view.svg import to_svg
 
-Moment = Annotated[str, Meta(max_length=100)]
+Moment = Annotated[
+    str, Meta(max_length=100, description="the number of a state, a date or time, `2 days ago`, `@-1`")
+]
 Name = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Many = Annotated[int, Meta(ge=1, le=1_000)]
 Names = Annotated[list[Annotated[str, Meta(max_length=2_000)]], Meta(max_length=500)]
 Influence = Literal["value", "condition", "row"]
-_BY_VALUE = (InfluenceClass.VALUE,)
+BY_VALUE = (InfluenceClass.VALUE,)
 
 
-class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class MomentQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A question about the graph at some moment."""
+
     at: Moment | None = None  # a state, a date, `2 days ago`; default: now
 
 
-class DatasetsQuestion(_Question, frozen=True, kw_only=True):
+class DatasetsQuestion(MomentQuestion, frozen=True, kw_only=True):
     like: Annotated[str, Meta(max_length=2_000)] = ""  # a part of the name
     limit: Many = 500
     offset: Annotated[int, Meta(ge=0)] = 0
 
 
-class MapQuestion(_Question, frozen=True, kw_only=True):
+class MapQuestion(MomentQuestion, frozen=True, kw_only=True):
     """The map as of a moment."""
 
 
-class NameQuestion(_Question, frozen=True, kw_only=True):
+class NameQuestion(MomentQuestion, frozen=True, kw_only=True):
     name: Name
 
 
-class SearchQuestion(_Question, frozen=True, kw_only=True):
+class SearchQuestion(MomentQuestion, frozen=True, kw_only=True):
     text: Name
     limit: Many = 20
 
@@ -83,13 +87,13 @@ class WalkQuestion(NameQuestion, frozen=True, kw_only=True):
     influence: list[Influence] = []  # default: what values are made of
 
 
-class PathQuestion(_Question, frozen=True, kw_only=True):
+class PathQuestion(MomentQuestion, frozen=True, kw_only=True):
     source: Name
     target: Name
     influence: list[Influence] = []  # default: all
 
 
-class PictureQuestion(_Question, frozen=True, kw_only=True):
+class PictureQuestion(MomentQuestion, frozen=True, kw_only=True):
     select: Name  # a selector such as `1+shop.orders+1`
     open: Names = []  # `<dataset` and `dataset>`, in the order in which they were opened
     level: Literal["auto", "table", "column"] = "auto"
@@ -103,7 +107,7 @@ class PictureQuestion(_Question, frozen=True, kw_only=True):
     format: Literal["json", "svg", "html", "mermaid", "dot", "csv"] = "json"
 
 
-class EdgeQuestion(_Question, frozen=True, kw_only=True):
+class EdgeQuestion(MomentQuestion, frozen=True, kw_only=True):
     source: Name
     target: Name
     source_column: Annotated[str, Meta(max_length=2_000)] | None = None
@@ -228,7 +232,7 @@ def trace(service: Service, question: WalkQuestion) -> AnswerJson:
     """Return what a column or dataset is made of, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(
-        graph.trace(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
+        graph.trace(question.name, depth=question.depth, influences=influences_of(question.influence, BY_VALUE))
     )
 
 
@@ -237,7 +241,7 @@ def impact(service: Service, question: WalkQuestion) -> AnswerJson:
     """Return what is made of a column or dataset, step by step."""
     graph = service.graph(question.at).graph
     return answer_json(
-        graph.impact(question.name, depth=question.depth, influences=_influences(question.influence, _BY_VALUE))
+        graph.impact(question.name, depth=question.depth, influences=influences_of(question.influence, BY_VALUE))
     )
 
 
@@ -245,10 +249,12 @@ def impact(service: Service, question: WalkQuestion) -> AnswerJson:
 def path(service: Service, question: PathQuestion) -> AnswerJson:
     """Every way from one column or dataset to another."""
     graph = service.graph(question.at).graph
-    return answer_json(graph.path(question.source, question.target, influences=_influences(question.influence, ALL)))
+    return answer_json(
+        graph.path(question.source, question.target, influences=influences_of(question.influence, ALL))
+    )
 
 
-def _influences(names: list[Influence], default: Collection[InfluenceClass]) -> tuple[InfluenceClass, ...]:
+def influences_of(names: list[Influence], default: Collection[InfluenceClass]) -> tuple[InfluenceClass, ...]:
     return tuple(map(InfluenceClass, names)) or tuple(default)
 
 

@@ -76,27 +76,27 @@ def _operation(endpoint: Endpoint, answer: dict[str, Any]) -> dict[str, Any]:
     if endpoint.name == "picture":
         for kind in ("image/svg+xml", "text/html", "text/plain", "text/csv"):
             operation["responses"]["200"]["content"][kind] = {"schema": {"type": "string"}}
-    inlined = _inlined(parts[endpoint.question.__name__], parts)
+    asked = inlined(parts[endpoint.question.__name__], parts)
     if endpoint.method == "GET":
-        required = inlined.get("required", [])
+        required = asked.get("required", [])
         operation["parameters"] = [
             {"name": name, "in": "query", "required": name in required, "schema": schema}
-            for name, schema in inlined.get("properties", {}).items()
+            for name, schema in asked.get("properties", {}).items()
         ]
     else:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": inlined}}}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": asked}}}
     return operation
 
 
-def _inlined(schema: Any, parts: dict[str, Any]) -> Any:
+def inlined(schema: Any, parts: dict[str, Any]) -> Any:
     """A schema with what it refers to put in its place."""
     if isinstance(schema, list):
-        return [_inlined(each, parts) for each in schema]
+        return [inlined(each, parts) for each in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return _inlined(parts[schema["$ref"].rpartition("/")[2]], parts)
-    return {name: _inlined(value, parts) for name, value in schema.items()}
+        return inlined(parts[schema["$ref"].rpartition("/")[2]], parts)
+    return {name: inlined(value, parts) for name, value in schema.items()}
 
 
 def _refusals() -> dict[str, Any]:

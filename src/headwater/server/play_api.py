@@ -9,18 +9,19 @@ from msgspec import Meta
 
 from headwater.analysis.analyze import Request, analyze_sources
 from headwater.analysis.schemas import import_schema, with_tables
-from headwater.errors import UsageError
+from headwater.errors import Issue, UsageError
 from headwater.graph.questions import Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.picture import diagram
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.readings import Reading
 from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.statement import StatementLineage
 from headwater.lineage.wire import WireResult, to_wire
 from headwater.model.edges import Kind
 from headwater.server.answers import PictureAnswer
 from headwater.server.drawing import Picture
-from headwater.server.graph_api import picture_json
+from headwater.server.graph_api import Moment, picture_json
 from headwater.server.route import NoQuestion, endpoint
 from headwater.server.service import Service
 from headwater.sql.dialects import dialect_names
@@ -40,6 +41,7 @@ class AnalyzeQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     schema: Annotated[str, Meta(max_length=200_000)] = ""  # DDL of tables that the SQL reads
     known: Literal["", "graph", "lake"] = ""  # what else is known of tables: what the graph or the warehouse has
     lines: Literal["values", "all"] = "values"
+    at: Moment | None = None  # of the graph, for the tables that it knows
 
 
 class Analysis(TypedDict):
@@ -58,13 +60,7 @@ def dialects(service: Service, question: NoQuestion) -> list[str]:
 @endpoint("POST", "/analyze")
 def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
     """The lineage of SQL that is not kept. Statements that cannot be read are findings."""
-    request = Request(
-        dialect=question.dialect or None, schema=_known(service, question), template=None, time_limit=_SECONDS
-    )
-    texts = [Source(question.schema, "schema")] if question.schema.strip() else []
-    result = analyze_sources([*texts, Source(question.sql, "sql")], request)
-    statements = [each for each in result.statements if each.source_name == "sql"]
-    issues = [issue for issue in result.issues if issue.source_name != "schema"]
+    statements, issues = analyzed(service, question)
     if len({name for each in statements for name in (each.output, *(read.name for read in each.sources))}) > _MOST:
         raise UsageError(
             f"this is more than {_MOST} tables: too many for one picture", hint="`headwater harvest PATH`"
@@ -73,6 +69,17 @@ def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
         "picture": picture_json(_picture(diagram(statements), faint=question.lines == "values"), 0),
         "lineage": to_wire(statements, issues, reading=Reading.FULL),
     }
+
+
+def analyzed(service: Service, question: AnalyzeQuestion) -> tuple[list[StatementLineage], list[Issue]]:
+    """The lineage of the statements of a text, and what was found on the way."""
+    request = Request(
+        dialect=question.dialect or None, schema=_known(service, question), template=None, time_limit=_SECONDS
+    )
+    texts = [Source(question.schema, "schema")] if question.schema.strip() else []
+    result = analyze_sources([*texts, Source(question.sql, "sql")], request)
+    statements = [each for each in result.statements if each.source_name == "sql"]
+    return statements, [issue for issue in result.issues if issue.source_name != "schema"]
 
 
 def _known(service: Service, question: AnalyzeQuestion) -> SchemaMetadata | None:
@@ -87,7 +94,7 @@ def _known(service: Service, question: AnalyzeQuestion) -> SchemaMetadata | None
                     fields = {each.name: str(each.type) for each in table.schema.fields}
                     found = with_tables(found, schema_of_mapping({f"{database}.{name}": fields}).tables)
     if question.known and service.store.states():
-        known = service.graph()
+        known = service.graph(question.at)
         tables = {
             name: dict(columns)
             for name, columns in known.columns.items()

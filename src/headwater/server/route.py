@@ -108,14 +108,24 @@ async def answered(work: Callable[[], Awaitable[Response]], *, seconds: float) -
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    return Response(_ENCODER.encode(value), status, media_type="application/json")
+    return Response(to_json(value), status, media_type="application/json")
+
+
+def to_json(value: Any) -> bytes:
+    """A value as compact JSON; what JSON has no form for is text."""
+    return _ENCODER.encode(value)
 
 
 def error_response(err: errors.HeadwaterError) -> Response:
     """An error as the API says it."""
     status = next((number for kind, number in _STATUS if isinstance(err, kind)), 500)
+    return json_response({"error": error_fields(err)}, status)
+
+
+def error_fields(err: errors.HeadwaterError) -> dict[str, Any]:
+    """The parts of an error that callers are told."""
     place = err.span and {name: getattr(err.span, name) for name in ("start", "end", "line", "column")}
-    return problem(status, err.code, err.message, hint=err.hint, place=place)
+    return {"code": err.code, "message": err.message, "hint": err.hint, "place": place}
 
 
 def problem(status: int, code: str, message: str, **more: Any) -> Response:

@@ -89,12 +89,20 @@ class _Server(uvicorn.Server):
 def serve(
     options: ServerOptions, *beside: Beside, started: Callable[[ServerOptions], None] = lambda options: None
 ) -> None:
-    """Serve until interrupted; `started` is told where, once the address is taken.
+    """Serve the page and the API until interrupted; `started` is told where, once the address is taken.
     RAISES: UsageError when the address is not to be had, NotWritableError."""
+    serve_app(lambda: create_app(options, *beside), options, started)
+
+
+def serve_app(
+    make: Callable[[], Guard], options: ServerOptions, started: Callable[[ServerOptions], None] = lambda options: None
+) -> None:
+    """Serve a guarded application, which is made when the address is taken, until interrupted.
+    RAISES: UsageError when the address is not to be had."""
     taken = _bind(options)
     port = taken.getsockname()[1]
     config = uvicorn.Config(
-        create_app(options, *beside),
+        make(),
         http=TimedProtocol,
         loop="asyncio",
         ws="none",

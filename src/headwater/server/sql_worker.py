@@ -56,6 +56,8 @@ class Question(msgspec.Struct, frozen=True):
     bounds: ReadLimits
     explain: bool = False
     row: RowAsked | None = None
+    at: str | None = None  # the moment at which tables are seen that are named without one
+    page: tuple[int, int] | None = None  # rows to pass over, and rows to tell
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -69,7 +71,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 class Rows(msgspec.Struct, frozen=True):
     """Rows as lists, in the order of the columns; numbers that JavaScript would round come as text. `scans` says
-    what a query that is explained would read."""
+    what a query that is explained would read, `read` the states of the tables that were seen."""
 
     columns: list[str]
     types: list[str]
@@ -77,6 +79,7 @@ class Rows(msgspec.Struct, frozen=True):
     cut: bool
     message: str | None = None
     scans: tuple[ScanCost, ...] = ()
+    read: tuple[str, ...] = ()
 
 
 class InputBehind(msgspec.Struct, frozen=True):
@@ -137,16 +140,25 @@ def answer(question: Question) -> SqlAnswer:
     try:
         if question.row is not None:
             return SqlAnswer(msgspec.json.encode(_rows_behind(Warehouse(question.warehouse), question.row, bounds)))
-        with connect(Warehouse(question.warehouse), database=question.database, bounds=bounds) as session:
+        warehouse = Warehouse(question.warehouse)
+        with connect(warehouse, database=question.database, bounds=bounds, at=question.at) as session:
             result = session.explain(question.sql) if question.explain else session.sql(question.sql)
-        found = rows_of(result.table, bounds.rows, message=result.message)
-        return SqlAnswer(msgspec.json.encode(msgspec.structs.replace(found, scans=result.scans)))
+        found = _told(result.table, question, result.message)
+        return SqlAnswer(msgspec.json.encode(msgspec.structs.replace(found, scans=result.scans, read=result.read)))
     except HeadwaterError as err:
         return SqlAnswer(failure=Failure(err.code, err.message, err.hint, err.span))
     except (MemoryError, pa.ArrowMemoryError):
         return SqlAnswer(failure=Failure(MemoryLimitError.code, "the query needs more memory than it may have"))
     except Exception as err:  # the server waits for an answer, whatever happened
         return SqlAnswer(failure=Failure(EngineError.code, f"{type(err).__name__}: {err}"))
+
+
+def _told(table: pa.Table, question: Question, message: str | None) -> Rows:
+    """The rows of a result, or the page of them that is asked for."""
+    if question.page is None:
+        return rows_of(table, question.bounds.rows, message=message)
+    offset, limit = question.page
+    return rows_of(table.slice(offset, limit), limit, message=message, more=table.num_rows > offset + limit)
 
 
 def _rows_behind(warehouse: Warehouse, asked: RowAsked, bounds: ReadLimits) -> RowsBehind:
@@ -199,8 +211,8 @@ def main(socket: int, memory: int) -> None:
         lines = Path("/proc/self/status").read_text().splitlines()
         used = next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
         resource.setrlimit(resource.RLIMIT_DATA, (used + memory, resource.RLIM_INFINITY))
-    link.send_bytes(READY)
     with suppress(EOFError, ConnectionError):
+        link.send_bytes(READY)
         while True:
             question = msgspec.msgpack.decode(link.recv_bytes(), type=Question)
             link.send_bytes(msgspec.msgpack.encode(answer(question)))

@@ -1,0 +1,1 @@
+"""An MCP server: assistants ask the questions of the page and the command line."""
