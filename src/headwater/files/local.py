@@ -160,7 +160,7 @@ class LocalFiles:
                 try:
                     os.mkdir(new)
                 except FileExistsError:
-                    found = os.lstat(new)  # one look: between two, another delete could prune what another writer made
+                    found = os.lstat(new)  # one look: between two, a delete may remove what another writer made
                     if not S_ISDIR(found.st_mode) and not os.path.isdir(new):
                         raise
                 _sync_folder(os.path.dirname(new))

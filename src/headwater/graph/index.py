@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.graph.tables import EDGES, WHOLE
+from headwater.lazy import arrow_compute as pc
 from headwater.model.edges import InfluenceClass, Kind
 
 Ids = npt.NDArray[np.int64]

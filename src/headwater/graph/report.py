@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.graph.store import GraphState
 from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS, UNITS, WHOLE, root_column
 from headwater.lake.engine.predicates import In
+from headwater.lazy import arrow_compute as pc
 from headwater.text import counted
 
 STATUSES = ("resolved", "approximate", "table-only", "error")

@@ -7,12 +7,12 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from headwater.errors import CannotTellError, HeadwaterError, MemoryLimitError, TimeLimitError
 from headwater.lake.engine.predicates import In, Predicate
+from headwater.lazy import arrow_compute as pc
 from headwater.provenance.matching import scratch
 from headwater.provenance.new_rows import NewRows
 from headwater.provenance.rewrite import rewrite_query

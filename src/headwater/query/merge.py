@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from headwater.lake.metadata.snapshot import Operation
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field
 from headwater.query.modify import assigned_text, assignments, registered
 from headwater.query.names import TableRef, find_field

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from headwater.lake.engine.merge import MergeEngine
@@ -23,6 +22,7 @@ from headwater.lake.tables.maintenance import compact_if_due
 from headwater.lake.tables.plan import ScanPlan, plan_scan
 from headwater.lake.tables.read import read_plan, result_schema
 from headwater.lake.tables.writes import CommitFacts, add_files, commit, discard
+from headwater.lazy import arrow_compute as pc
 from headwater.query.names import Pinned, TableRef, has_database
 from headwater.query.parse import Node, SqlStatement, quoted
 from headwater.query.select import StatementExecution

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.graph.store import arrow_schema
 from headwater.graph.tables import STATEMENTS, TableSpec
 from headwater.jobs.harvest.records import REPLACED
+from headwater.lazy import arrow_compute as pc
 
 if TYPE_CHECKING:
     from pyspark import RDD

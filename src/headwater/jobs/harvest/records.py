@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import NotFoundError
 from headwater.graph.facts import Key, Row, statement_id
@@ -18,6 +17,7 @@ from headwater.graph.store import GraphStore
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS, STATEMENTS, UNITS, WHOLE, TableSpec
 from headwater.jobs.harvest.unit_analysis import Outcome
 from headwater.lake.engine.predicates import In
+from headwater.lazy import arrow_compute as pc
 
 
 @dataclass(frozen=True, slots=True)

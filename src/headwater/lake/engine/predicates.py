@@ -9,11 +9,11 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError, UsageError
 from headwater.lake.engine.arrays import array_of, is_exactly, mask_of
 from headwater.lake.engine.types import arrow_type
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field, Schema
 
 _OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], bool]]] = {

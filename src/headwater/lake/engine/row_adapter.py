@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.batch import SortedBatch
 from headwater.lake.engine.formats.protocol import DataBlock
 from headwater.lake.engine.row import python_value
 from headwater.lake.engine.types import arrow_type
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field
 from headwater.model.types import DataType
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from headwater.lazy import arrow_compute as pc
 from headwater.model.types import DataType, Decimal, Primitive
 
 _LONGEST = 16

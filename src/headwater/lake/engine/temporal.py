@@ -6,7 +6,8 @@ other form, it is kept as its number: days or microseconds since 1970."""
 from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from headwater.lazy import arrow_compute as pc
 
 _DAY = 86_400_000_000
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 and 9999

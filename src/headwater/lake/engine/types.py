@@ -3,9 +3,9 @@
 import decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
+from headwater.lazy import arrow_compute as pc
 from headwater.model import types as dt
 from headwater.model.schema import Field, Schema, no_column
 

@@ -16,13 +16,13 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
-import pyarrow.parquet as pq
 
 from headwater.lake.engine.row import python_value
 from headwater.lake.metadata.entries import now_millis
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.buckets import buckets_of
 from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles
+from headwater.lazy import arrow_parquet as pq
 from headwater.model.schema import Schema
 
 NULL_NAME = "__DEFAULT_PARTITION__"

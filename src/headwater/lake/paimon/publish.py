@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import CommitConflictError, SchemaError, UsageError
 from headwater.files import Files, open_files
@@ -29,6 +28,7 @@ from headwater.lake.paimon.data import (
 )
 from headwater.lake.tables.changelog import KIND
 from headwater.lake.tables.table import Table
+from headwater.lazy import arrow_compute as pc
 from headwater.model.types import TIMESTAMP_LTZ
 
 SHOWN = "headwater.snapshot"

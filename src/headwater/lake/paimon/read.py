@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.orc
-import pyarrow.parquet as pq
 
 from headwater.errors import InputError, NotFoundError, SchemaError, UsageError
 from headwater.files import Files, open_files
@@ -25,6 +23,8 @@ from headwater.lake.paimon.metadata import Entry, PaimonFiles, PaimonSchema, Pai
 from headwater.lake.tables.names import parse_name
 from headwater.lake.tables.table import Table
 from headwater.lake.tables.warehouse import Warehouse
+from headwater.lazy import arrow_compute as pc
+from headwater.lazy import arrow_parquet as pq
 from headwater.model.schema import Schema
 
 _BEFORE, _DELETED = 1, 3  # row kinds -U and -D

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaChangeError
 from headwater.lake.engine.types import arrow_type
@@ -13,6 +12,7 @@ from headwater.lake.tables.plan import plan_scan
 from headwater.lake.tables.read import read_plan
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.store import TableStore
+from headwater.lazy import arrow_compute as pc
 from headwater.model.types import DATE, DataType
 
 _EXAMPLES = 5

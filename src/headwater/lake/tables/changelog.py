@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import NotFoundError
 from headwater.lake.engine.batch import to_rows
@@ -29,6 +28,7 @@ from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.uncommon import uncommon_rows
+from headwater.lazy import arrow_compute as pc
 
 KIND = "_kind"
 _FEW = 10  # keys are looked up one by one when at most one row in so many was written

@@ -8,7 +8,6 @@ import mmh3
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.lake.engine.batch import RowKind, SortedBatch
 from headwater.lake.engine.formats.positions import row_keys
@@ -18,6 +17,7 @@ from headwater.lake.engine.stored import stored_batch
 from headwater.lake.metadata.manifest import Partition
 from headwater.lake.tables.partitions import stored_value, stored_values
 from headwater.lake.tables.shape import Shape
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field
 
 

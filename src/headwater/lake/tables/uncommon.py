@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.lake.engine.temporal import in_numbers
+from headwater.lazy import arrow_compute as pc
 
 
 def uncommon_rows(left: pa.Table, right: pa.Table) -> tuple[pa.Table, pa.Table]:

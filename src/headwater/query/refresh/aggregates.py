@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
+from headwater.lazy import arrow_compute as pc
 from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node
 from headwater.query.refresh.blocks import QueryTree, RefusedWay, inner_queries, local_nodes

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.metadata.snapshot import Operation, Origin, Snapshot
+from headwater.lazy import arrow_compute as pc
 from headwater.query.dataset import LakeTable
 from headwater.query.names import Pinned, TableRef
 from headwater.query.parse import quoted

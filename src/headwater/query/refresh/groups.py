@@ -7,7 +7,6 @@ inputs, and the next one starts from nothing.
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from headwater.errors import NotFoundError
@@ -15,6 +14,7 @@ from headwater.lake.engine.types import model_type
 from headwater.lake.metadata.snapshot import Operation, Origin
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.names import STATE_DATABASE, TableIdentifier
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field, Schema
 from headwater.query.names import Pinned
 from headwater.query.parse import DIALECT, Node

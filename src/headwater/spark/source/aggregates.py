@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from headwater.lazy import arrow_compute as pc
 
 _FUNCTIONS: dict[str, Callable[[pa.Array], Any]] = {
     "count": lambda column: len(column) - column.null_count,

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.batch import RowKind
@@ -29,6 +28,7 @@ from headwater.lake.tables.routing import route
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.writes import add_files, discard, write_routed
+from headwater.lazy import arrow_compute as pc
 from headwater.spark.source.arrow_compat import arrived
 from headwater.spark.source.commits import WritePlan, Written, finish, undo
 from headwater.spark.source.due import compact_after

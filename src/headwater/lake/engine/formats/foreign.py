@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import pyarrow as pa
-import pyarrow.orc
 
 from headwater.errors import CorruptFileError
 from headwater.files import Files
 from headwater.lake.engine.formats.jsonlines import read_json_lines, write_json_lines
 from headwater.lake.engine.formats.parquet import ParquetGroups
 from headwater.lake.engine.temporal import is_beyond_nanoseconds, with_numbers
+from headwater.lazy import arrow_orc as orc
 
 KIND_COLUMN = "_kind"
 _STRIPE = 1 << 20
@@ -66,9 +66,9 @@ def open_groups(files: Files, path: str, size: int, wanted: pa.Schema) -> RowGro
         raise CorruptFileError(f"{path} has {len(data)} bytes instead of {size}")
     if file_format == "json":
         return HeldGroups([read_json_lines(data, wanted)], wanted.names)
-    orc = pa.orc.ORCFile(pa.BufferReader(data))
-    stripes = [pa.Table.from_batches([orc.read_stripe(number)]) for number in range(orc.nstripes)]
-    return HeldGroups(stripes, orc.schema.names)
+    file = orc.ORCFile(pa.BufferReader(data))
+    stripes = [pa.Table.from_batches([file.read_stripe(number)]) for number in range(file.nstripes)]
+    return HeldGroups(stripes, file.schema.names)
 
 
 def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | memoryview:
@@ -81,5 +81,5 @@ def write_whole(file_format: str, table: pa.Table, compression: str) -> bytes | 
         if is_beyond_nanoseconds(column):
             table = table.set_column(at, table.schema.names[at], column.cast(with_numbers(column.type)))
     codec = "uncompressed" if compression == "none" else compression
-    pa.orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
+    orc.write_table(table, sink, compression=codec, stripe_size=_STRIPE)
     return memoryview(sink.getvalue()).cast("B")

@@ -6,14 +6,14 @@ from threading import Lock
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from headwater.errors import CorruptFileError
 from headwater.files import Files, RangeReader, open_reader
 from headwater.lake.engine.file_stats import Statistic, stats_match
 from headwater.lake.engine.formats.block_checks import BlockChecks, CheckedFile, read_checks
 from headwater.lake.engine.stats import ColumnStats, plain_value
+from headwater.lazy import arrow_compute as pc
+from headwater.lazy import arrow_parquet as pq
 
 GROUP_BYTES = 64 << 20  # in memory: a group of wide rows has fewer of them
 _MAGIC_BYTES = 4  # at the beginning of a file
@@ -111,7 +111,7 @@ class ParquetSink:
         self.groups = 0
         self._schema = schema
         self._compression = compression
-        self._writer: pq.ParquetWriter | None = None
+        self._writer: Any = None
 
     @property
     def size(self) -> int:
@@ -157,7 +157,7 @@ class ParquetSink:
             self.groups += 1
         self._pending, self._rows, self._bytes = [], 0, 0
 
-    def _open(self, sample: pa.Table) -> pq.ParquetWriter:
+    def _open(self, sample: pa.Table) -> Any:
         return pq.ParquetWriter(
             pa.PythonFile(self._pieces, mode="w"),
             self._schema,

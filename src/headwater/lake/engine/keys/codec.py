@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.errors import SchemaError
 from headwater.lake.engine.keys.columns import BytesKeys, Keys, NativeKey, NumberKeys
 from headwater.lake.engine.types import arrow_type, from_unscaled, unscaled
+from headwater.lazy import arrow_compute as pc
 from headwater.model.schema import Field, Schema
 from headwater.model.types import INTEGERS, TYPES, DataType, Decimal
 from headwater.text import counted

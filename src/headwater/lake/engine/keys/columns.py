@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.lake.engine.keys.murmur import STEP, Hashes, hash_bytes, hash_short, hash_u64
+from headwater.lazy import arrow_compute as pc
 
 NativeKey: TypeAlias = int | bytes
 Order: TypeAlias = npt.NDArray[np.int64]

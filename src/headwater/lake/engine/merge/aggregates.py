@@ -5,13 +5,14 @@ and c in one step and in two: (a, b), c or a, (b, c). Sums and products of FLOAT
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.lake.engine.types import from_unscaled, unscaled
+from headwater.lazy import arrow_compute as pc
 
 Positions = npt.NDArray[np.int64]
 
@@ -80,9 +81,7 @@ def _valid(column: pa.Array) -> npt.NDArray[np.bool_]:
     return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _grouped(
-    column: pa.Array, groups: KeyGroups, function: str, options: pc.FunctionOptions | None = None
-) -> pa.Array:
+def _grouped(column: pa.Array, groups: KeyGroups, function: str, options: Any = None) -> pa.Array:
     table = pa.table({"group": groups.ids, "value": column})
     result = table.group_by("group", use_threads=False).aggregate([("value", function, options)])
     return result.column(f"value_{function}").combine_chunks()

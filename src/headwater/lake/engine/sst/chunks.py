@@ -18,7 +18,6 @@ import struct
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headwater.lake.engine.sst.format import corrupt
 from headwater.lake.engine.sst.numbers import (
@@ -34,6 +33,7 @@ from headwater.lake.engine.sst.numbers import (
     is_bits,
     target_of,
 )
+from headwater.lazy import arrow_compute as pc
 
 _HEAD = struct.Struct("<BBBB4x")
 _NOTHING, _FIXED, _NUMBERS, _TEXT, _ARROW, _BITS, _NARROW = range(7)
