@@ -118,6 +118,67 @@ def test_the_first_commands_of_the_readme_run_from_the_wheel_alone(wheel, enviro
     assert checkout.stdout.endswith(f"headwater {PROJECT['version']}\n"), checkout.stdout + checkout.stderr
 
 
+CORE = (
+    ("lineage a.sql", 0, "a.x"),
+    ("lineage -d bigquery -e 'SELECT 1 AS n'", 0, "n"),
+    ("check a.sql", 0, "no findings"),
+    ("diff a.sql b.sql", 1, "TRANSFORMATION"),
+    ("explain no-java", 0, "Spark"),
+    ("doctor", 0, "pyarrow"),
+)
+LAKE = (
+    ("harvest a.sql --dialect duckdb --no-spark", 0, "1 statement"),
+    ("trace b.y", 0, "a.x"),
+    ("search y", 0, "b.y"),
+    ("sql -e 'SELECT 41 + 1 AS n'", 0, "42"),
+)
+SPARK = (("spark-run job.py", 2, "headwater[spark]"), ("demo shop", 2, "headwater[spark]"))
+"""Commands, their exit codes, and something that they say."""
+
+
+def runs(environment, commands):
+    """What is not as expected of commands."""
+    (environment.folder / "a.sql").write_text("CREATE TABLE b AS SELECT x AS y FROM a;")
+    (environment.folder / "b.sql").write_text("CREATE TABLE b AS SELECT x + 1 AS y FROM a;")
+    (environment.folder / "job.py").write_text("print(1)")
+    for command, code, said in commands:
+        run = environment.run(f"headwater {command}")
+        if run.returncode != code or said not in run.stdout + run.stderr or "Traceback" in run.stderr:
+            yield command, run.returncode, run.stdout + run.stderr
+
+
+def refused(commands, extra):
+    return tuple((command, 2, f"headwater[{extra}]") for command, _, _ in commands)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+def test_the_core_alone_and_the_lake_without_spark(wheel, environment):
+    """Each part is as large as it says, its commands pass, and the others say what to install."""
+    installed = environment.run(f"pip install '{wheel}' && pip uninstall --yes setuptools && pip list --format freeze")
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+    names = {canonicalize_name(line.partition("==")[0]) for line in installed.stdout.split()} - {"headwater", "pip"}
+    assert names.isdisjoint({"pyarrow", "numpy", "duckdb", "pyspark", "sqlglotc"})
+    site = next((environment.folder / "env" / "lib").glob("python*/site-packages"))
+    files = [file for file in site.rglob("*") if file.is_file() and file.relative_to(site).parts[0] != "pip"]
+    assert sum(file.stat().st_size for file in files if file.suffix != ".pyc") <= 160e6
+    assert list(runs(environment, (*CORE, *refused(LAKE, "lake"), *SPARK))) == []
+
+    assert environment.run(f"pip install '{wheel}[lake]'").returncode == 0
+    assert list(runs(environment, (*CORE, *LAKE, *SPARK))) == []
+
+
+@pytest.mark.parametrize("command", ["lineage a.sql", "check a.sql", "diff a.sql a.sql", "play --help"])
+def test_the_core_imports_nothing_of_the_lake(command):
+    Path("a.sql").write_text("CREATE TABLE b AS SELECT x AS y FROM a;")
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(('pyarrow', 'numpy', 'duckdb', 'mmh3', 'pyspark')));"
+        "from headwater.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    )
+    run = subprocess.run([sys.executable, "-c", script, *command.split()], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def requirements():
     """The names of all packages that Headwater needs, for itself or for some part of it."""
     lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
@@ -140,7 +201,7 @@ def is_followable(word):
     """Whether pip finds what it is told to install: our checkout, our wheel, or a package that an index has."""
     name, _, extra = word.removesuffix("]").partition("[")
     if name == "." or Path(name).name == WHEEL:
-        return extra == "" or extra in PROJECT["optional-dependencies"]
+        return all(each in PROJECT["optional-dependencies"] for each in extra.split(",") if each)
     return name in requirements()
 
 

@@ -11,7 +11,14 @@ def on_first_use(package: str, names: Mapping[str, str]) -> Callable[[str], obje
     def find(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module `{package}` has no attribute `{name}`")
-        return getattr(import_module(names[name]), name)
+        try:
+            module = import_module(names[name])
+        except ModuleNotFoundError as err:
+            extras = import_module("headwater.extras")
+            if extras.is_extra(err.name):
+                raise extras.not_installed(err.name) from err
+            raise
+        return getattr(module, name)
 
     return find
 

@@ -9,6 +9,7 @@ from tests.server.conftest import client_of
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph import GraphChange, GraphStore, LineageGraph, diff_states
+from headwater.graph.store import facts_to_arrow
 from headwater.graph.tables import ALL_TABLES, EDGES, FACT_TABLES, HARVESTS
 from headwater.lake.tables import Warehouse
 
@@ -96,7 +97,7 @@ def test_the_latest_state_outlives_compaction_and_the_hardest_expiry(aged):
 
 
 def test_half_a_change_is_not_taken_for_the_state_it_follows(aged):
-    rows = facts_of(script(9)).to_arrow(EDGES, aged.table(EDGES).arrow_schema)
+    rows = facts_to_arrow(facts_of(script(9)), EDGES)
     aged.table(EDGES).write(rows, commit_user="headwater-graph", commit_id="dead-edges")
     aged.table(EDGES).expire_snapshots(keep_min=1, older_than=0)
     there = aged.table(EDGES).to_arrow()

@@ -8,8 +8,9 @@ from tests.effort import THOROUGH
 
 from headwater.errors import NotFoundError
 from headwater.graph import GraphChange, GraphStore, LineageGraph, Node, diff_facts, diff_states
-from headwater.graph.compare import EdgeChange
-from headwater.graph.formats import DIFF_FORMATS, render_diff
+from headwater.graph.diff import EdgeChange
+from headwater.graph.diff_formats import DIFF_FORMATS, render_diff
+from headwater.graph.store import facts_to_arrow
 from headwater.graph.tables import COLUMNS, EDGES, FACT_TABLES, HARVESTS, STATEMENTS
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import Kind
@@ -30,7 +31,7 @@ def test_a_change_without_its_record_is_not_seen(estate):
     """What a process leaves that dies between the tables."""
     before = estate.state()
     facts = facts_of(("staging.sql", CHANGED))
-    estate.table(EDGES).write(facts.to_arrow(EDGES, estate.table(EDGES).arrow_schema))
+    estate.table(EDGES).write(facts_to_arrow(facts, EDGES))
     seen = estate.state()
     assert seen.pins == before.pins
     assert seen.read(EDGES) == before.read(EDGES)
@@ -166,7 +167,7 @@ def test_a_change_begins_by_taking_back_what_a_dead_one_has_left(estate):
     before = {spec.name: estate.state().read(spec).to_pylist() for spec in FACT_TABLES}
     half = facts_of(("staging.sql", CHANGED))
     for spec in (EDGES, STATEMENTS):
-        rows = half.to_arrow(spec, estate.table(spec).arrow_schema)
+        rows = facts_to_arrow(half, spec)
         keys = estate.table(spec).to_arrow(list(spec.key)).slice(0, 2)
         estate.table(spec).write(rows, deletes=keys, commit_user="headwater-graph", commit_id=f"dead-{spec.name}")
     estate.apply(GraphChange(record={"kind": "ingest"}))
@@ -180,7 +181,7 @@ def test_a_change_begins_by_taking_back_what_a_dead_one_has_left(estate):
 def test_a_change_that_was_taken_back_can_be_made_again(store):
     first = GraphChange(facts_of(("staging.sql", STAGING)), record={"kind": "harvest"})
     store.create()
-    rows = first.facts.to_arrow(EDGES, store.table(EDGES).arrow_schema)
+    rows = facts_to_arrow(first.facts, EDGES)
     store.table(EDGES).write(rows, commit_user="headwater-graph", commit_id=f"{first.id}-{EDGES.name}")
     store.settle()
     assert store.table(EDGES).to_arrow().num_rows == 0

@@ -8,7 +8,7 @@ from headwater.analysis.analyze import Request
 from headwater.analysis.schemas import import_schema
 from headwater.graph.collect import collect
 from headwater.graph.facts import Facts, add_schema
-from headwater.graph.store import arrow_schema
+from headwater.graph.store import facts_to_arrow
 from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.runner import Runner
 from headwater.jobs.harvest.spark_executor import decode_tasks, encode_tasks
@@ -61,13 +61,13 @@ def in_waves(texts, dialect, schema, chance):
     add_schema(facts, waves.schema_now.resolved())
     places = [outcome.place for outcome in waves.outcomes.values()]
     rows = {spec: runner.rows(spec, places) for spec in (STATEMENTS, EDGES, ISSUES)}
-    rows[COLUMNS] = facts.to_arrow(COLUMNS, arrow_schema(COLUMNS))
+    rows[COLUMNS] = facts_to_arrow(facts, COLUMNS)
     return rows
 
 
 def in_order(texts, dialect, schema):
     facts = collect([Source(text, name) for name, text in texts], Request(dialect=dialect, schema=schema))
-    return {spec: facts.to_arrow(spec, arrow_schema(spec)) for spec in (STATEMENTS, EDGES, ISSUES, COLUMNS)}
+    return {spec: facts_to_arrow(facts, spec) for spec in (STATEMENTS, EDGES, ISSUES, COLUMNS)}
 
 
 def plain(table, spec):

@@ -15,6 +15,7 @@ import click
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
 from headwater.errors import HeadwaterError, JavaNotFoundError, NotWritableError
+from headwater.extras import is_extra, not_installed
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,13 @@ def _zetasql(flags: Flags) -> Finding:
     return Finding("ZetaSQL", "ok", f"{release}, compiled in {place.parent}")
 
 
-def _package(name: str, *, optional: bool = False) -> Callable[[Flags], Finding]:
+def _package(name: str) -> Callable[[Flags], Finding]:
     def look(flags: Flags) -> Finding:
         try:
             return Finding(name, "ok", version(name))
         except PackageNotFoundError:
-            return Finding(name, "optional" if optional else "problem", "not installed", f"`pip install {name}`")
+            status: Literal["optional", "problem"] = "optional" if is_extra(name) else "problem"
+            return Finding(name, status, "not installed", not_installed(name).hint)
 
     return look
 
@@ -103,7 +105,7 @@ CHECKS: tuple[tuple[str, Callable[[Flags], Finding]], ...] = (
     ("sqlglot", _package("sqlglot")),
     ("pyarrow", _package("pyarrow")),
     ("duckdb", _package("duckdb")),
-    ("obstore", _package("obstore", optional=True)),
+    ("obstore", _package("obstore")),
 )
 
 

@@ -259,7 +259,7 @@ def _say_by_table(flags: Flags, nodes: list["Node"], limit: int) -> None:
 
 
 def _say_nodes(flags: Flags, nodes: list["Node"], nothing: str) -> int:
-    from headwater.graph.formats import node_json
+    from headwater.graph.node_json import node_json
     from headwater.graph.tables import WHOLE
 
     if flags.json:

@@ -21,7 +21,8 @@ from headwater.errors import UsageError
 
 if TYPE_CHECKING:
     from headwater.errors import EventError
-    from headwater.graph.compare import Drift, GraphDiff
+    from headwater.graph.compare import Drift
+    from headwater.graph.diff import GraphDiff
     from headwater.graph.facts import Facts
     from headwater.graph.logged import TableDrift
     from headwater.graph.store import GraphStore
@@ -57,7 +58,7 @@ def diff(flags: Flags, /, before: str, after: str | None, format: str, **options
     `2026-11-01..`), or between two folders of SQL: what a pull request does to lineage. Exit code 1 when there are
     differences.
     """
-    from headwater.graph.formats import render_diff
+    from headwater.graph.diff_formats import render_diff
 
     found = _diff_folders(flags, before, after, options) if after is not None else _diff_states(flags, before)
     text = render_diff(found, "json" if flags.json else format)

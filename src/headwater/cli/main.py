@@ -14,6 +14,7 @@ from headwater import errors
 from headwater.cli.options import Flags, command, global_options, split_options
 from headwater.cli.render import print_json, print_table, render_error
 from headwater.errors import HeadwaterError, MemoryLimitError, UsageError
+from headwater.extras import is_extra, not_installed
 from headwater.text import suggest
 
 SECTIONS = {
@@ -178,6 +179,8 @@ def run(args: Sequence[str]) -> int:
     except MemoryError as err:
         return _report(MemoryLimitError(f"there is not enough memory: {err or 'an allocation failed'}"), flags)
     except Exception as err:
+        if isinstance(err, ModuleNotFoundError) and is_extra(err.name):
+            return _report(not_installed(err.name or ""), flags)
         if flags.verbose:
             traceback.print_exc()
         message = f"{type(err).__name__}: {err}"

@@ -1,12 +1,11 @@
 """`headwater mcp`: the questions of the warehouse as tools of an assistant."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
 from headwater.cli.options import Flags, command
-from headwater.errors import MissingDependencyError
+from headwater.extras import need
 
 if TYPE_CHECKING:
     from headwater.server.options import ServerOptions
@@ -29,9 +28,9 @@ def mcp(flags: Flags, /, http: bool, host: str, port: int, token: str | None, al
     """Serve the questions of the warehouse as tools of an assistant, by the Model Context Protocol.
 
     On stdio, for the program that starts it; with --http, for programs that show the token. Tools only read, unless
-    --allow-write is given. It needs `pip install mcp`.
+    --allow-write is given. It needs the extra `mcp` (`headwater doctor`).
     """
-    _check_installed()
+    need("mcp_types")  # version 1 of the package mcp has no such module
     from headwater.mcp.protocol import PATH, serve_http, serve_stdio
     from headwater.server.options import ServerOptions
 
@@ -45,12 +44,3 @@ def mcp(flags: Flags, /, http: bool, host: str, port: int, token: str | None, al
         serve_http(options, allow_write=allow_write, started=started)
     else:
         serve_stdio(ServerOptions(warehouse), allow_write=allow_write)
-
-
-def _check_installed() -> None:
-    """RAISES: MissingDependencyError without the package, or with one that is too old."""
-    try:
-        import_module("mcp_types")  # version 1 has no such module
-    except ImportError as err:
-        hint = "`pip install mcp`"
-        raise MissingDependencyError("the package mcp, version 2, is not installed", hint=hint) from err

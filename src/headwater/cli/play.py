@@ -1,6 +1,5 @@
 """`headwater play`: paste SQL, see its lineage, with no warehouse at all."""
 
-import tempfile
 import webbrowser
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,8 @@ def play(flags: Flags, /, port: int, open_page: bool) -> None:
     Nothing is kept: what is typed stands in the address, for those who share it. `headwater serve` has the same page.
     """
     from headwater.server.options import ServerOptions
-    from headwater.server.serve import serve as run
+    from headwater.server.play_app import create_play_app
+    from headwater.server.serve import serve_app
 
     def started(at: "ServerOptions") -> None:
         if not flags.quiet:
@@ -32,5 +32,5 @@ def play(flags: Flags, /, port: int, open_page: bool) -> None:
         if open_page:
             webbrowser.open(f"{at.url}play")
 
-    with tempfile.TemporaryDirectory(prefix="headwater-play-") as folder:
-        run(ServerOptions(folder, port=port), started=started)
+    options = ServerOptions(warehouse="", port=port)
+    serve_app(lambda: create_play_app(options), options, started)

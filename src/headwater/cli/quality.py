@@ -144,8 +144,8 @@ def checks(flags: Flags, name: str | None, history: bool, forget: str | None, at
     A name may be a pattern. Exit code 1 when a column is marked.
     """
     from headwater.graph.checks import MEASURED, forget_check, read_checks
-    from headwater.graph.formats import mark_json, node_json
-    from headwater.graph.questions import Node
+    from headwater.graph.node_json import mark_json, node_json
+    from headwater.graph.steps import Node
 
     if forget is not None:
         forget_check(open_graph_store(flags), forget, name)

@@ -49,8 +49,8 @@ def serve(
 
     Events are posted to /api/v1/lineage; /api/v1/openapi.json describes the rest of the API.
     """
+    from headwater.server.app import serve as run
     from headwater.server.options import ServerOptions
-    from headwater.server.serve import serve as run
 
     settings = flags.settings
     options = ServerOptions(

@@ -10,7 +10,8 @@ import click
 from headwater.cache import Progress
 from headwater.cli.options import Flags, command, is_terminal
 from headwater.cli.render import print_json
-from headwater.errors import EngineError, JavaNotFoundError
+from headwater.errors import EngineError, MissingDependencyError
+from headwater.extras import need
 
 _PAUSE = 15.0  # seconds between two lines where nobody watches
 _NOWHERE = "no cache folder can be written"
@@ -26,13 +27,14 @@ def _zetasql(flags: Flags, progress: Progress) -> Path | None:
 
 
 def _spark(flags: Flags, progress: Progress) -> Path | None:
-    from headwater.spark.class_archive import make_archive
-    from headwater.spark.java import find_java
-
     try:
+        need("pyspark")
+        from headwater.spark.class_archive import make_archive
+        from headwater.spark.java import find_java
+
         place = make_archive(find_java(), progress)
         reason = _NOWHERE
-    except (EngineError, JavaNotFoundError) as err:
+    except (EngineError, MissingDependencyError) as err:
         place, reason = None, err.message
     if place is None:
         _say(flags, f"Spark starts as slowly as before: {reason}")
@@ -60,8 +62,8 @@ def warmup(flags: Flags, what: tuple[str, ...]) -> None:
 
     Compiling takes about a minute of CPU and a gigabyte of memory; afterwards every process starts ZetaSQL in half a
     second. With the archive, which takes half a minute and 170 MB, Spark answers its first query in half the time. A
-    second call finds the work done. Made for images, CI and the moment after installing. Where there is no Java, or
-    one that keeps no archive, that is said and is no failure: nothing needs the archive.
+    second call finds the work done. Made for images, CI and the moment after installing. Where there is no Spark
+    or Java, or one that keeps no archive, that is said and is no failure: nothing needs the archive.
     """
     found: dict[str, str | None] = {}
     begun = time.monotonic()

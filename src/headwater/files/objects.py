@@ -4,8 +4,6 @@ and nothing is locked. One case is left to the caller: when the reply to a condi
 the retry finds our own object and reports it as somebody else's; a caller that must know writes something unique and
 reads it back."""
 
-import importlib
-import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,18 +11,16 @@ from typing import Any
 from headwater.errors import (
     AlreadyExistsError,
     HeadwaterError,
-    MissingDependencyError,
     NotFoundError,
     NotWritableError,
     StorageError,
 )
+from headwater.extras import need
 from headwater.files.protocol import Data, FileEntry, check_folder, check_path, pieces
+from headwater.lazy import LazyModule
 from headwater.text import without_secrets
 
-obstore: Any = None  # stays None when it is not installed
-if importlib.util.find_spec("obstore") is not None:
-    obstore = importlib.import_module("obstore")
-    importlib.import_module("obstore.store")
+obstore: Any = LazyModule("obstore")
 
 
 class ObjectFiles:
@@ -33,8 +29,7 @@ class ObjectFiles:
     `http://` is used as it is, for stores on one's own machine."""
 
     def __init__(self, url: str, options: dict[str, str] | None = None) -> None:
-        if obstore is None:
-            raise MissingDependencyError(f"{url} needs the package obstore", hint="`pip install obstore`")
+        need("obstore.store")
         self.url = url.rstrip("/")
         self._options = options = dict(options or {})
         plain = options.get("endpoint", "").startswith("http://")

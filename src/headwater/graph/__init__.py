@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 from headwater.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from headwater.graph.compare import diff_facts, diff_states, drift
+    from headwater.graph.compare import diff_states, drift
+    from headwater.graph.diff import diff_facts
     from headwater.graph.logged import table_drift
-    from headwater.graph.questions import Answer, LineageGraph, Node, Step
+    from headwater.graph.questions import Answer, LineageGraph
+    from headwater.graph.steps import Node, Step
     from headwater.graph.store import GraphChange, GraphState, GraphStore
     from headwater.graph.versions import stale, why
 
@@ -36,9 +38,9 @@ __getattr__ = on_first_use(
         "GraphState": "headwater.graph.store",
         "GraphStore": "headwater.graph.store",
         "LineageGraph": "headwater.graph.questions",
-        "Node": "headwater.graph.questions",
-        "Step": "headwater.graph.questions",
-        "diff_facts": "headwater.graph.compare",
+        "Node": "headwater.graph.steps",
+        "Step": "headwater.graph.steps",
+        "diff_facts": "headwater.graph.diff",
         "diff_states": "headwater.graph.compare",
         "drift": "headwater.graph.compare",
         "stale": "headwater.graph.versions",

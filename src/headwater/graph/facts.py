@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
-
 from headwater.errors import Issue
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, ISSUES, STATEMENTS, WHOLE, TableSpec
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata
@@ -42,9 +40,6 @@ class Facts:
         """The rows of a table, in the order of their keys: the same facts give the same list."""
         rows = self.rows[spec.name]
         return [rows[key] for key in sorted(rows)]
-
-    def to_arrow(self, spec: TableSpec, schema: pa.Schema) -> pa.Table:
-        return pa.Table.from_pylist(self.of(spec), schema)
 
     def __len__(self) -> int:
         return sum(map(len, self.rows.values()))

@@ -2,29 +2,26 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
-from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
+from typing import Any, TypedDict
 
 import msgspec
 
-from headwater.graph.compare import EdgeChange, GraphDiff
+from headwater.graph.diff_formats import shortened
 from headwater.graph.index import Direction
 from headwater.graph.marks import Mark
-from headwater.graph.questions import Answer, Node, Step
-from headwater.graph.tables import WHOLE
+from headwater.graph.node_json import NodeJson, mark_json, node_json
+from headwater.graph.questions import Answer
+from headwater.graph.steps import Node, Step
 from headwater.graph.versions import Made
 from headwater.lineage.formats.rows import aligned, in_format, to_csv
 from headwater.model.edges import Kind
 from headwater.view.formats import PICTURES, make_picture
 
-DiffFormat = Literal["text", "json", "markdown", "github", "csv"]
-DIFF_FORMATS: tuple[str, ...] = get_args(DiffFormat)
 STEP_HEADERS = (
     *("target", "target_column", "source", "source_column", "kind", "expression"),
     *("approximate", "place", "statement", "observed"),
 )
-_LONGEST = 70
 _MOST_LINES = 2_000  # of a tree: beyond that nobody reads on
 
 
@@ -55,27 +52,6 @@ def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:
     ]
 
 
-class NodeJson(TypedDict):
-    """A column, or a dataset as a whole (`column` is None); `distance` in steps from where a walk began."""
-
-    dataset: str
-    column: str | None
-    distance: NotRequired[int]
-    marks: NotRequired[list["MarkJson"]]
-
-
-class MarkJson(TypedDict):
-    """A failed check of a version that a column descends from; `column` is None for the dataset as a whole."""
-
-    dataset: str
-    column: str | None
-    check: str
-    version: str | None
-    time: datetime
-    message: str | None
-    doubt: str | None
-
-
 class StepJson(TypedDict):
     """One edge, with how and where it is written."""
 
@@ -103,32 +79,6 @@ class AnswerJson(TypedDict):
     cut: bool
 
 
-class NamesJson(TypedDict):
-    added: list[str]
-    removed: list[str]
-
-
-class EdgeChangeJson(TypedDict):
-    """An edge that was added, removed or changed; `before` and `after` are expressions."""
-
-    change: str
-    target: str
-    target_column: str
-    source: str
-    source_column: str
-    kind: str
-    before: str | None
-    after: str | None
-
-
-class DiffJson(TypedDict):
-    """The differences between two states."""
-
-    edges: list[EdgeChangeJson]
-    datasets: NamesJson
-    columns: NamesJson
-
-
 def answer_json(answer: Answer) -> AnswerJson:
     """An answer as plain values."""
     return {
@@ -137,20 +87,6 @@ def answer_json(answer: Answer) -> AnswerJson:
         "edges": [step_json(step) for step in answer.steps],
         "cut": answer.cut,
     }
-
-
-def node_json(node: Node, distance: int | None = None, marks: Sequence[Mark] = ()) -> NodeJson:
-    plain: NodeJson = {"dataset": node.dataset, "column": None if node.column == WHOLE else node.column}
-    if distance is not None:
-        plain["distance"] = distance
-    if marks:
-        plain["marks"] = [mark_json(mark) for mark in marks]
-    return plain
-
-
-def mark_json(mark: Mark) -> MarkJson:
-    shown = {name: getattr(mark, name) for name in MarkJson.__annotations__}
-    return cast(MarkJson, shown | {"column": None if mark.column == WHOLE else mark.column})
 
 
 def made_json(made: Made, failed: Mapping[str, Sequence[Mark]]) -> dict[str, Any]:
@@ -243,95 +179,7 @@ def _children(answer: Answer, node: Node) -> list[tuple[bool, Node, list[Step]]]
 def _how(steps: list[Step]) -> str:
     kinds = "/".join(dict.fromkeys(step.kind.value for step in steps))
     first = steps[0]
-    text = f" {_short(first.expression)}" if first.expression and first.kind is not Kind.IDENTITY else ""
+    text = f" {shortened(first.expression)}" if first.expression and first.kind is not Kind.IDENTITY else ""
     place = f"  {first.place}" if first.place else ""
     doubt = f"  ~ {first.approximate}" if all(step.approximate for step in steps) else ""
     return f"{kinds}{text}{place}{' (observed)' if first.observed else ''}{doubt}"
-
-
-def _short(expression: str) -> str:
-    text = " ".join(expression.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-# ------------------------------------------------------------------------------------------------------- diffs
-
-
-def render_diff(diff: GraphDiff, format: str = "text") -> str:
-    """A difference in one of `DIFF_FORMATS`. RAISES: UsageError for another."""
-    makers: dict[str, Callable[[], str]] = {
-        "text": lambda: "\n".join(_diff_lines(diff)) or "no differences",
-        "json": lambda: msgspec.json.encode(diff_json(diff)).decode(),
-        "markdown": lambda: _markdown(diff),
-        "github": lambda: _markdown(diff, fold=True),
-        "csv": lambda: to_csv(_CHANGE_HEADERS, [_change_row(each) for each in diff.edges]),
-    }
-    return in_format(makers, format)
-
-
-_CHANGE_HEADERS = ("change", "target", "target_column", "source", "source_column", "kind", "before", "after")
-_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
-
-
-def _change_row(change: EdgeChange) -> tuple[object, ...]:
-    ends = (change.target.dataset, change.target.column, change.source.dataset, change.source.column)
-    return (change.change, *ends, change.kind.value, change.before, change.after)
-
-
-def diff_json(diff: GraphDiff) -> DiffJson:
-    """A difference as plain values."""
-    return {
-        "edges": [cast(EdgeChangeJson, dict(zip(_CHANGE_HEADERS, _change_row(each)))) for each in diff.edges],
-        "datasets": {"added": list(diff.datasets_added), "removed": list(diff.datasets_removed)},
-        "columns": {
-            "added": [str(node) for node in diff.columns_added],
-            "removed": [str(node) for node in diff.columns_removed],
-        },
-    }
-
-
-def _diff_lines(diff: GraphDiff) -> Iterator[str]:
-    for sign, names in (("+", diff.datasets_added), ("-", diff.datasets_removed)):
-        yield from (f"{sign} table {name}" for name in names)
-    for sign, nodes in (("+", diff.columns_added), ("-", diff.columns_removed)):
-        yield from (f"{sign} column {node}" for node in nodes)
-    for edge in diff.edges:
-        yield f"{_SIGNS[edge.change]} {edge.source} → {edge.target}  {edge.kind.value}{_expressions(edge)}"
-
-
-def _expressions(edge: EdgeChange) -> str:
-    if edge.change == "changed":
-        return f"  {_short(edge.before or 'as is')} ⇒ {_short(edge.after or 'as is')}"
-    text = edge.after or edge.before
-    return f"  {_short(text)}" if text and edge.kind is not Kind.IDENTITY else ""
-
-
-def _markdown(diff: GraphDiff, *, fold: bool = False) -> str:
-    """For a pull request: a sentence, then what changed by table; with `fold`, long lists folded away."""
-    if not diff:
-        return "**Lineage:** no change."
-    counts = [f"{len(diff.of(kind))} {kind}" for kind in _SIGNS if diff.of(kind)]
-    lines = [f"**Lineage:** {', '.join(counts) or 'no'} edge{'' if len(diff.edges) == 1 else 's'}."]
-    for word, names in (("New", diff.datasets_added), ("Gone", diff.datasets_removed)):
-        if names:
-            lines.append(f"{word} tables: {', '.join(map(_code, names))}.")
-    for word, nodes in (("New", diff.columns_added), ("Gone", diff.columns_removed)):
-        if nodes:
-            lines.append(f"{word} columns: {', '.join(_code(str(node)) for node in nodes)}.")
-    table = ["| | column | made of | how |", "|---|---|---|---|"]
-    table += [
-        f"| {_SIGNS[each.change]} | {_code(str(each.target))} | {_code(str(each.source))} | {_cell(each)} |"
-        for each in diff.edges
-    ]
-    if fold and len(diff.edges) > 20:
-        table = [f"<details><summary>{len(diff.edges)} edges</summary>", "", *table, "", "</details>"]
-    return "\n".join(["\n\n".join(lines), "", *(table if diff.edges else [])])
-
-
-def _code(text: str) -> str:
-    return "`" + text.replace("`", "'").replace("|", "\\|").replace("\n", " ") + "`"
-
-
-def _cell(edge: EdgeChange) -> str:
-    text = _expressions(edge).strip()
-    return f"{edge.kind.value} {_code(text)}" if text else edge.kind.value

@@ -4,7 +4,6 @@ The answers are parts of the graph, with the expression and the place of every s
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,13 +18,12 @@ from headwater.graph.marks import Mark, Marks, Name
 from headwater.graph.regions import is_own
 from headwater.graph.search import SearchIndex
 from headwater.graph.selector import matching, parse_selector
+from headwater.graph.steps import Node, Step
 from headwater.graph.store import GraphState, GraphStore
 from headwater.graph.tables import CHECKS, COLUMNS, DATASETS, EDGES, WHOLE, TableSpec, root_column
 from headwater.graph.versions import tables_told
 from headwater.lake.tables.time_travel import At
-from headwater.model.edges import ColumnRef, Edge, InfluenceClass, Kind
-from headwater.model.names import TableName
-from headwater.text import Span
+from headwater.model.edges import InfluenceClass, Kind
 from headwater.view.formats import make_picture
 
 if TYPE_CHECKING:
@@ -34,61 +32,6 @@ if TYPE_CHECKING:
 ALL = tuple(InfluenceClass)
 SCRATCH = ("query", "memory")  # kinds of datasets that nothing is expected to read
 _INSIDE = re.compile(r"[.\[]")  # what follows is inside a column
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Node:
-    """A column of a dataset; `*` is the dataset as a whole."""
-
-    dataset: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"{self.dataset}.{self.column}"
-
-    def is_like(self, pattern: str) -> bool:
-        """Return whether the column or its dataset is like a file pattern."""
-        return fnmatchcase(str(self), pattern) or fnmatchcase(self.dataset, pattern)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One edge of the graph, with who says so and where."""
-
-    source: Node
-    target: Node
-    kind: Kind
-    statement: str
-    expression: str | None = None
-    masking: bool = False
-    approximate: str | None = None
-    file: str | None = None
-    line: int | None = None
-    start: int | None = None
-    end: int | None = None
-    observed: bool = False
-
-    @property
-    def place(self) -> str | None:
-        """`file:line`, where that is known."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
-
-    def as_edge(self) -> Edge:
-        """The edge without who says so, for formats that draw edges."""
-        span = None if self.start is None or self.end is None else Span(self.start, self.end, self.line or 1, 1)
-        return Edge(
-            _ref(self.source),
-            _ref(self.target),
-            self.kind,
-            self.expression,
-            target_span=span,
-            masking=self.masking,
-            approximate=self.approximate,
-        )
-
-
-def _ref(node: Node) -> ColumnRef:
-    return ColumnRef(TableName.of(node.dataset), None if node.column == WHOLE else node.column)
 
 
 @dataclass(frozen=True)

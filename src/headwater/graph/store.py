@@ -282,8 +282,13 @@ def arrow_schema(spec: TableSpec) -> pa.Schema:
     )
 
 
+def facts_to_arrow(facts: Facts, spec: TableSpec) -> pa.Table:
+    """Return the rows that facts have for a table."""
+    return pa.Table.from_pylist(facts.of(spec), arrow_schema(spec))
+
+
 def _rows(change: GraphChange, spec: TableSpec) -> pa.Table:
-    rows = change.facts.to_arrow(spec, arrow_schema(spec))
+    rows = facts_to_arrow(change.facts, spec)
     return pa.concat_tables([rows, change.tables[spec.name]]) if spec.name in change.tables else rows
 
 

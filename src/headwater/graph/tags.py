@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from headwater.errors import UsageError
 from headwater.graph.facts import OWNER, Facts
-from headwater.graph.questions import LineageGraph, Node
+from headwater.graph.questions import LineageGraph
 from headwater.graph.selector import matching
+from headwater.graph.steps import Node
 from headwater.graph.store import GraphChange, GraphStore
 from headwater.graph.tables import COLUMNS, WHOLE
 

@@ -21,7 +21,7 @@ from headwater.events import Event, read_events
 from headwater.graph.facts import Facts
 from headwater.graph.observed import expanded, fold, gather, reconcile
 from headwater.graph.origins import gather_origins
-from headwater.graph.store import GraphChange, GraphStore, WrittenFiles, arrow_schema
+from headwater.graph.store import GraphChange, GraphStore, WrittenFiles, facts_to_arrow
 from headwater.graph.tables import EDGES, FACT_TABLES
 from headwater.graph.versions import tables_told
 from headwater.jobs.parts import run_parts
@@ -200,5 +200,5 @@ def _merge(
         fold(facts, Facts(Facts().rows | _pickle.loads(data)))
     if len(facts):
         reconcile(GraphStore(next(iter(plans.values())).at.place.warehouse), facts)
-        rows = {spec.name: facts.to_arrow(spec, arrow_schema(spec)) for spec in FACT_TABLES}
+        rows = {spec.name: facts_to_arrow(facts, spec) for spec in FACT_TABLES}
         yield write_files(plans, {name: table for name, table in rows.items() if len(table)})

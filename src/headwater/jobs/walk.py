@@ -16,7 +16,8 @@ from pyspark.sql import functions as f
 
 from headwater.errors import MemoryLimitError, NotFoundError
 from headwater.graph.index import Direction, EdgeIndex
-from headwater.graph.questions import ALL, SCRATCH, Answer, Node, Step, marked, step_of
+from headwater.graph.questions import ALL, SCRATCH, Answer, marked, step_of
+from headwater.graph.steps import Node, Step
 from headwater.graph.store import GraphState, arrow_schema
 from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, EDGES, WHOLE, TableSpec
 from headwater.model.edges import InfluenceClass, Kind

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
 
-from headwater.graph.formats import AnswerJson, NodeJson, StepJson
+from headwater.graph.formats import AnswerJson, StepJson
+from headwater.graph.node_json import NodeJson
 from headwater.model.edges import Kind
 from headwater.server.service import KnownGraph
 

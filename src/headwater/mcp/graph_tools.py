@@ -6,21 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.graph.formats import NodeJson, answer_json, node_json
+from headwater.graph.formats import answer_json
+from headwater.graph.node_json import NodeJson, node_json
 from headwater.lake.tables import Table
 from headwater.mcp.answers import ToolAnswer, first, graph_citations, name_of, paging, part_of, place_of, walk_found
 from headwater.mcp.tools import Page, tool
 from headwater.server import graph_api
-from headwater.server.graph_api import (
-    Influence,
-    Moment,
-    MomentQuestion,
-    Name,
-    NameQuestion,
-    PathQuestion,
-    WalkQuestion,
-)
-from headwater.server.route import NoQuestion
+from headwater.server.graph_api import Influence, MomentQuestion, Name, NameQuestion, PathQuestion, WalkQuestion
+from headwater.server.route import Moment, NoQuestion
 from headwater.server.service import KnownGraph, Service
 
 By = Literal["column", "table"]

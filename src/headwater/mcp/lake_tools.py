@@ -14,9 +14,9 @@ from headwater.graph.versions import why as explain
 from headwater.mcp.answers import ToolAnswer, part_of
 from headwater.mcp.tools import Page, tool
 from headwater.server import home_api
-from headwater.server.graph_api import Moment, Name
+from headwater.server.graph_api import Name
 from headwater.server.lake_api import WhyRowQuestion, why_row
-from headwater.server.route import NoQuestion
+from headwater.server.route import Moment, NoQuestion
 from headwater.server.service import Service
 from headwater.server.sql_worker import HopBehind, InputBehind, Question, Rows, RowsBehind
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from headwater.errors import DatabaseError, InputError, MissingDependencyError
+from headwater.errors import DatabaseError, InputError
+from headwater.extras import need
 from headwater.pull import catalog
 from headwater.pull.address import VARIABLES, Address
 from headwater.text import counted, without_secrets
@@ -101,11 +101,7 @@ def _history(ask: _Ask, kind: str, notes: list[str]) -> Iterator[catalog.LoggedQ
 @contextmanager
 def _session(address: Address) -> Iterator[_Ask]:
     """A function that answers a query, by its name, with rows."""
-    try:
-        driver = import_module(_DRIVERS[address.kind])
-    except ImportError as err:
-        package = _DRIVERS[address.kind].partition(".")[0].replace("_", "-")
-        raise MissingDependencyError(f"{package} is not installed", hint=f"`pip install {package}`") from err
+    driver = need(_DRIVERS[address.kind])
     parts = re.split(r"^-- ([a-z ]+)\n", (_QUERIES / f"{address.kind}.sql").read_text(), flags=re.MULTILINE)
     queries = {name: text.strip().split(";\n") for name, text in zip(parts[1::2], parts[2::2]) if text.strip()}
     try:

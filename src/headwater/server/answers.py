@@ -4,10 +4,9 @@ They are dictionaries, because that is what rows of a lake table and the formats
 from datetime import datetime
 from typing import NotRequired, TypedDict
 
-from headwater.graph.formats import MarkJson, NodeJson
+from headwater.graph.node_json import MarkJson, NodeJson
 from headwater.lake.metadata.snapshot import Summary
 from headwater.lake.tables.stats import TableLevel
-from headwater.view.diagram import End
 
 
 class About(TypedDict):
@@ -53,43 +52,6 @@ class MapAnswer(TypedDict):
     kind: list[str]
     columns: list[int]
     pairs: list[tuple[int, int]]
-
-
-class PictureBox(TypedDict):
-    """A dataset, or a group of them, in a picture."""
-
-    id: str
-    kind: str
-    ports: list[str]
-    before: int
-    after: int
-    more: int
-    folded: bool | None
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-class PictureLine(TypedDict):
-    """A line of a picture; `edges` are source column, target column and kind."""
-
-    source: End
-    target: End
-    style: str
-    edges: list[tuple[str, str, str]]
-
-
-class PictureAnswer(TypedDict):
-    """A drawn part of the graph."""
-
-    state: int
-    svg: str
-    starts: list[NodeJson]
-    boxes: list[PictureBox]
-    lines: list[PictureLine]
-    cut: bool
-    beside: int
 
 
 class StateRow(TypedDict):

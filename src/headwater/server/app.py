@@ -1,9 +1,8 @@
 """The application: the endpoints, the page, and the guard before them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from importlib.resources import files
 from threading import Thread
 from typing import Protocol
 from urllib.parse import parse_qs
@@ -16,16 +15,16 @@ from starlette.routing import Route
 
 from headwater.server import graph_api, home_api, lake_api, play_api, record_api
 from headwater.server.answers import About
+from headwater.server.assets import asset, asset_routes, nowhere, page
 from headwater.server.event_api import event_routes
 from headwater.server.guard import LOGIN, Guard
 from headwater.server.openapi import openapi_document
 from headwater.server.options import ServerOptions
 from headwater.server.route import Endpoint, NoQuestion, endpoint, json_response, problem, route_of
+from headwater.server.serve import serve_app
 from headwater.server.service import Service
-from headwater.view.style import STYLE
 
 _PLACES = ("/", "/map", "/graph", "/tables", "/why", "/runs", "/issues", "/sql", "/play")
-_MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"}
 
 
 @endpoint("GET", "/about")
@@ -62,9 +61,9 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
 
     async def login(request: Request) -> Response:
         if request.method == "GET":
-            return _asset("login.html")
+            return asset("login.html")
         given = parse_qs((await request.body()).decode("latin-1")).get("token", [""])[0]
-        return guard.welcome(request.scope, "/") if guard.is_token(given) else _asset("login.html", 401)
+        return guard.welcome(request.scope, "/") if guard.is_token(given) else asset("login.html", 401)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -77,7 +76,6 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         for each in reversed(parts):
             await run_sync(each.stop)
 
-    style = Response(STYLE, media_type="text/css", headers={"Cache-Control": "no-cache"})
     routes = [
         *(route_of(each, service, seconds=options.limits.seconds) for each in known),
         *event_routes(service),
@@ -85,33 +83,18 @@ def create_app(options: ServerOptions, *beside: Beside) -> Guard:
         Route("/api/v1/openapi.json", json_response(openapi_document(known)), methods=["GET"]),
         Route("/healthz", PlainTextResponse("ok"), methods=["GET"]),
         Route(LOGIN, login, methods=["GET", "POST"]),
-        Route("/assets/picture.css", style, methods=["GET"]),
-        Route("/assets/vendor/{vendored}", _page),
-        Route("/assets/{name}", _page),
-        *(Route(place, _page) for place in _PLACES),
+        *asset_routes(),
+        *(Route(place, page) for place in _PLACES),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _nowhere})
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: nowhere})
     guard = Guard(app, options)
     guard.ending = service.live.close
     return guard
 
 
-async def _page(request: Request) -> Response:
-    vendored = request.path_params.get("vendored")
-    return _asset(vendored, folder="vendor") if vendored else _asset(request.path_params.get("name", "index.html"))
-
-
-async def _nowhere(request: Request, error: Exception) -> Response:
-    """An address that there is not: programs are told in JSON, people by the page."""
-    if request.url.path.startswith("/api/"):
-        return problem(404, "not-found", "there is no such address; /api/v1/openapi.json has those there are")
-    return _asset("index.html", 404)
-
-
-def _asset(name: str, status: int = 200, *, folder: str = "") -> Response:
-    """A file of the page. Names have no folders in them, so nothing outside can be named."""
-    file = files("headwater.server").joinpath("page", folder, name)
-    ending = name.rpartition(".")[2]
-    if "/" in name or "\\" in name or name.startswith(".") or ending not in _MEDIA or not file.is_file():
-        return problem(404, "not-found", "there is no such page")
-    return Response(file.read_bytes(), status, media_type=_MEDIA[ending], headers={"Cache-Control": "no-cache"})
+def serve(
+    options: ServerOptions, *beside: Beside, started: Callable[[ServerOptions], None] = lambda options: None
+) -> None:
+    """Serve the page and the API until interrupted; `started` is told where, once the address is taken.
+    RAISES: UsageError when the address is not to be had, NotWritableError."""
+    serve_app(lambda: create_app(options, *beside), options, started)

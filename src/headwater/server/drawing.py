@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from headwater.errors import NotFoundError
-from headwater.graph.compare import GraphDiff
+from headwater.graph.diff import GraphDiff
 from headwater.graph.index import Neighbours
-from headwater.graph.questions import Node, Step
 from headwater.graph.selector import parse_selector
+from headwater.graph.steps import Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.model.edges import InfluenceClass, Kind
+from headwater.server.picture import Picture
 from headwater.server.service import KnownGraph
 from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port, Style
 from headwater.view.layout import Layout, lay_out
@@ -39,18 +40,6 @@ class Look:
     faint: frozenset[Kind] = frozenset()  # that are drawn faintly between what is shown
     grouped: bool = False
     unfolded: frozenset[str] = frozenset()  # boxes of many tables that show them
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A diagram with its layout, and the steps that each of its lines stands for."""
-
-    diagram: Diagram
-    layout: Layout
-    steps: tuple[tuple[Step, ...], ...]  # by line
-    starts: tuple[Node, ...]
-    cut: bool  # there were more tables than are drawn
-    beside: int = 0  # tables one step from where it begins that take part only in ways that are not followed
 
 
 def draw(known: KnownGraph, look: Look, diff: GraphDiff | None = None, *, most: int = 400) -> Picture:

@@ -8,21 +8,12 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from headwater.graph import LineageGraph, Node, diff_states
-from headwater.graph.compare import GraphDiff
+from headwater.graph.diff import GraphDiff
+from headwater.graph.diff_formats import DiffJson, diff_json
 from headwater.graph.facts import owned
-from headwater.graph.formats import (
-    STEP_HEADERS,
-    AnswerJson,
-    DiffJson,
-    MarkJson,
-    NodeJson,
-    answer_json,
-    diff_json,
-    mark_json,
-    node_json,
-    step_rows,
-)
+from headwater.graph.formats import STEP_HEADERS, AnswerJson, answer_json, step_rows
 from headwater.graph.index import Neighbours
+from headwater.graph.node_json import MarkJson, NodeJson, mark_json, node_json
 from headwater.graph.questions import ALL, marks_of
 from headwater.graph.regions import families, is_own
 from headwater.graph.tables import COLUMNS, DATABASE, DATASETS, WHOLE
@@ -33,23 +24,15 @@ from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.answers import (
     DatasetColumns,
     MapAnswer,
-    PictureAnswer,
-    PictureBox,
-    PictureLine,
     StateRow,
     States,
 )
-from headwater.server.drawing import Look, Picture, draw, exported
-from headwater.server.route import NoQuestion, endpoint
+from headwater.server.drawing import Look, draw, exported
+from headwater.server.picture import Picture, PictureAnswer, picture_json
+from headwater.server.route import Moment, NoQuestion, endpoint
 from headwater.server.service import VALUES, KnownGraph, Service
-from headwater.view.diagram import Box
 from headwater.view.formats import PICTURES, make_picture
-from headwater.view.layout import BoxPlace
-from headwater.view.svg import to_svg
 
-Moment = Annotated[
-    str, Meta(max_length=100, description="the number of a state, a date or time, `2 days ago`, `@-1`")
-]
 Name = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Many = Annotated[int, Meta(ge=1, le=1_000)]
 Names = Annotated[list[Annotated[str, Meta(max_length=2_000)]], Meta(max_length=500)]
@@ -300,39 +283,6 @@ def picture(service: Service, question: PictureQuestion) -> PictureAnswer:
 
 
 _OTHERS = frozenset(Kind) - VALUES
-
-
-def picture_json(drawn: Picture, state: int) -> PictureAnswer:
-    lines: list[PictureLine] = []
-    for line, steps in zip(drawn.diagram.lines, drawn.steps):
-        edges = [(step.source.column, step.target.column, step.kind.value) for step in steps]
-        lines.append({"source": line.source, "target": line.target, "style": line.style.value, "edges": edges})
-    places = drawn.layout.places
-    return {
-        "state": state,
-        "svg": to_svg(drawn.diagram, layout=drawn.layout, styled=False),
-        "starts": [node_json(node) for node in drawn.starts],
-        "boxes": [_box_json(box, places[box.id]) for box in drawn.diagram.boxes],
-        "lines": lines,
-        "cut": drawn.cut,
-        "beside": drawn.beside,
-    }
-
-
-def _box_json(box: Box, place: BoxPlace) -> PictureBox:
-    return {
-        "id": box.id,
-        "kind": box.kind,
-        "ports": [port.id for port in box.ports],
-        "before": box.before,
-        "after": box.after,
-        "more": box.more,
-        "folded": box.folded,
-        "x": place.x,
-        "y": place.y,
-        "width": place.width,
-        "height": place.height,
-    }
 
 
 def _exported(drawn: Picture, question: PictureQuestion) -> Response:

@@ -12,8 +12,8 @@ from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.model.schema import Schema
 from headwater.server import answers
-from headwater.server.graph_api import Many, Moment, Name, column_marks
-from headwater.server.route import NoQuestion, endpoint
+from headwater.server.graph_api import Many, Name, column_marks
+from headwater.server.route import Moment, NoQuestion, endpoint
 from headwater.server.service import Service
 from headwater.server.sql_worker import Question, RowAsked, Rows, RowsBehind, rows_of
 

@@ -1,8 +1,9 @@
 """The lineage of a text that somebody types, over HTTP: nothing is kept, and no table needs to be there."""
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, Protocol, TypedDict
 
 import msgspec
 from msgspec import Meta
@@ -10,20 +11,16 @@ from msgspec import Meta
 from headwater.analysis.analyze import Request, analyze_sources
 from headwater.analysis.schemas import import_schema, with_tables
 from headwater.errors import Issue, UsageError
-from headwater.graph.questions import Node, Step
+from headwater.graph.steps import Node, Step
 from headwater.graph.tables import WHOLE
 from headwater.lineage.formats.picture import diagram
-from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.readings import Reading
-from headwater.lineage.schema import SchemaMetadata
+from headwater.lineage.schema import SchemaTable
 from headwater.lineage.statement import StatementLineage
 from headwater.lineage.wire import WireResult, to_wire
 from headwater.model.edges import Kind
-from headwater.server.answers import PictureAnswer
-from headwater.server.drawing import Picture
-from headwater.server.graph_api import Moment, picture_json
-from headwater.server.route import NoQuestion, endpoint
-from headwater.server.service import Service
+from headwater.server.picture import Picture, PictureAnswer, picture_json
+from headwater.server.route import Moment, NoQuestion, endpoint
 from headwater.sql.dialects import dialect_names
 from headwater.text import Source
 from headwater.view.diagram import Diagram, Style
@@ -51,14 +48,22 @@ class Analysis(TypedDict):
     lineage: WireResult
 
 
+class Tables(Protocol):
+    """A place that knows tables."""
+
+    def tables_named(self, words: Collection[str], known: str, at: str | None) -> tuple[SchemaTable, ...]:
+        """The tables whose names are among words in lower case: of the graph at a moment, or of the warehouse too."""
+        ...
+
+
 @endpoint("GET", "/dialects")
-def dialects(service: Service, question: NoQuestion) -> list[str]:
+def dialects(service: Tables, question: NoQuestion) -> list[str]:
     """The SQL dialects that are understood."""
     return sorted(dialect_names())
 
 
 @endpoint("POST", "/analyze")
-def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
+def analyze(service: Tables, question: AnalyzeQuestion) -> Analysis:
     """The lineage of SQL that is not kept. Statements that cannot be read are findings."""
     statements, issues = analyzed(service, question)
     if len({name for each in statements for name in (each.output, *(read.name for read in each.sources))}) > _MOST:
@@ -71,37 +76,17 @@ def analyze(service: Service, question: AnalyzeQuestion) -> Analysis:
     }
 
 
-def analyzed(service: Service, question: AnalyzeQuestion) -> tuple[list[StatementLineage], list[Issue]]:
+def analyzed(service: Tables, question: AnalyzeQuestion) -> tuple[list[StatementLineage], list[Issue]]:
     """The lineage of the statements of a text, and what was found on the way."""
+    words = {word.lower() for word in _NAME.findall(question.sql)}
+    known = with_tables(import_schema(None), service.tables_named(words, question.known, question.at))
     request = Request(
-        dialect=question.dialect or None, schema=_known(service, question), template=None, time_limit=_SECONDS
+        dialect=question.dialect or None, schema=known if known.tables else None, template=None, time_limit=_SECONDS
     )
     texts = [Source(question.schema, "schema")] if question.schema.strip() else []
     result = analyze_sources([*texts, Source(question.sql, "sql")], request)
     statements = [each for each in result.statements if each.source_name == "sql"]
     return statements, [issue for issue in result.issues if issue.source_name != "schema"]
-
-
-def _known(service: Service, question: AnalyzeQuestion) -> SchemaMetadata | None:
-    """The tables of the warehouse or the graph whose names stand in the text."""
-    words = {word.lower() for word in _NAME.findall(question.sql)}
-    found = import_schema(None)
-    if question.known == "lake":
-        for database in service.warehouse.list_databases():
-            for name in service.warehouse.list_tables(database):
-                if name.lower() in words:
-                    table = service.warehouse.table(f"{database}.{name}")
-                    fields = {each.name: str(each.type) for each in table.schema.fields}
-                    found = with_tables(found, schema_of_mapping({f"{database}.{name}": fields}).tables)
-    if question.known and service.store.states():
-        known = service.graph(question.at)
-        tables = {
-            name: dict(columns)
-            for name, columns in known.columns.items()
-            if name.rpartition(".")[2].lower() in words and "/" not in name
-        }
-        found = with_tables(found, schema_of_mapping(tables).tables)
-    return found if found.tables else None
 
 
 def _picture(drawn: Diagram, *, faint: bool) -> Picture:

@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from headwater.errors import NotFoundError
 from headwater.graph.checks import read_checks
-from headwater.graph.formats import node_json
-from headwater.graph.questions import Node
+from headwater.graph.node_json import node_json
+from headwater.graph.steps import Node
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
 from headwater.lake.engine.predicates import Compare, In, Predicate
 from headwater.model.edges import Kind
@@ -27,8 +27,8 @@ from headwater.server.answers import (
     RunRow,
     Runs,
 )
-from headwater.server.graph_api import EdgeQuestion, Many, Moment, Name
-from headwater.server.route import endpoint
+from headwater.server.graph_api import EdgeQuestion, Many, Name
+from headwater.server.route import Moment, endpoint
 from headwater.server.service import Service
 
 Row = dict[str, Any]  # of a lake table

@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import anyio
 import msgspec
 from anyio.to_thread import run_sync
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -31,6 +32,11 @@ _STATUS: tuple[tuple[type[errors.HeadwaterError], int], ...] = (
     (errors.StorageError, 503),
 )
 _ENCODER = msgspec.json.Encoder(enc_hook=lambda value: str(value))
+
+
+Moment = Annotated[
+    str, Meta(max_length=100, description="the number of a state, a date or time, `2 days ago`, `@-1`")
+]
 
 
 class NoQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

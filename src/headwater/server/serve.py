@@ -12,7 +12,6 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from headwater.errors import UsageError
-from headwater.server.app import Beside, create_app
 from headwater.server.guard import Guard
 from headwater.server.options import ServerOptions
 
@@ -84,14 +83,6 @@ class _Server(uvicorn.Server):
         if isinstance(app, Guard):
             app.ending()
         super().handle_exit(sig, frame)
-
-
-def serve(
-    options: ServerOptions, *beside: Beside, started: Callable[[ServerOptions], None] = lambda options: None
-) -> None:
-    """Serve the page and the API until interrupted; `started` is told where, once the address is taken.
-    RAISES: UsageError when the address is not to be had, NotWritableError."""
-    serve_app(lambda: create_app(options, *beside), options, started)
 
 
 def serve_app(

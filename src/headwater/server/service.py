@@ -17,6 +17,8 @@ from headwater.graph.index import Neighbours
 from headwater.graph.regions import families, is_own, regions
 from headwater.graph.tables import COLUMNS, DATASETS, WHOLE
 from headwater.lake.tables import Warehouse
+from headwater.lineage.imports import schema_of_mapping
+from headwater.lineage.schema import SchemaTable
 from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.intake import Intake
 from headwater.server.options import ServerOptions
@@ -188,3 +190,18 @@ class Service:
                 known = KnownGraph(LineageGraph(state, families(names)))
             self._graphs[state.number] = known
         return known
+
+    def tables_named(self, words: Collection[str], known: str, at: str | None) -> tuple[SchemaTable, ...]:
+        """The tables whose names are among words in lower case: of the graph at a moment, or of the warehouse too."""
+        found: dict[str, tuple[str, dict[str, str | None]]] = {}
+        for database in self.warehouse.list_databases() if known == "lake" else ():
+            for name in self.warehouse.list_tables(database):
+                if name.lower() in words:
+                    fields = self.warehouse.table(f"{database}.{name}").schema.fields
+                    types: dict[str, str | None] = {each.name: str(each.type) for each in fields}
+                    found[f"{database}.{name}".lower()] = f"{database}.{name}", types
+        if known and self.store.states():
+            for name, columns in self.graph(at).columns.items():
+                if name.rpartition(".")[2].lower() in words and "/" not in name:
+                    found.setdefault(name.lower(), (name, columns))
+        return schema_of_mapping(dict(found.values())).tables

@@ -1,9 +1,9 @@
 """The schemas of BigQuery's own tables, through its client library, google-cloud-bigquery."""
 
-from importlib import import_module
 from typing import Any
 
-from headwater.errors import EngineError, MissingDependencyError
+from headwater.errors import EngineError
+from headwater.extras import need
 from headwater.lineage.bigquery import table_of_bigquery
 from headwater.lineage.schema import SchemaTable
 from headwater.model.names import TableName
@@ -19,14 +19,9 @@ class BigQueryTables:
     """
 
     def __init__(self, client: Any = None, *, dataset: str | None = None) -> None:
-        try:
-            library: Any = import_module("google.cloud.bigquery")
-            self._errors: Any = import_module("google.api_core.exceptions")
-            signing: Any = import_module("google.auth.exceptions")
-        except ImportError as err:
-            raise MissingDependencyError(
-                "asking BigQuery for schemas needs google-cloud-bigquery", hint="`pip install google-cloud-bigquery`"
-            ) from err
+        library = need("google.cloud.bigquery")
+        self._errors = need("google.api_core.exceptions")
+        signing = need("google.auth.exceptions")
         try:
             self.client = library.Client() if client is None else client
         except (signing.GoogleAuthError, OSError) as err:  # OSError: no project is known

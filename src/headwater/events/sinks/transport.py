@@ -1,14 +1,14 @@
 """Any transport of the `openlineage-python` client as a sink: Kafka, Datadog, GCP, …"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import msgspec
 
-from headwater.errors import ConfigError, MissingDependencyError
+from headwater.errors import ConfigError
 from headwater.events.event import Event, encode
 from headwater.events.sinks.sink import Buffered, Delivery
+from headwater.extras import need
 from headwater.text import without_secrets
 
 
@@ -17,13 +17,7 @@ class TransportSink(Buffered):
 
     def __init__(self, config: Mapping[str, Any], *, capacity: int = 10_000, retries: int = 5) -> None:
         super().__init__(capacity=capacity, retries=retries)
-        try:
-            factory = import_module("openlineage.client.transport").get_default_factory()
-        except ImportError as error:
-            raise MissingDependencyError(
-                "transports of the OpenLineage client need the package openlineage-python",
-                hint="`pip install openlineage-python`",
-            ) from error
+        factory = need("openlineage.client.transport").get_default_factory()
         try:
             self._transport = factory.create(dict(config))
         except Exception as error:  # the client raises whatever its configuration classes do
@@ -53,7 +47,7 @@ def _texts(config: Any) -> Iterator[str]:
 
 def _client_event(plain: dict[str, Any]) -> Any:
     """An event's JSON as the client's own class, which is what its transports serialise; facets stay mappings."""
-    event_v2: Any = import_module("openlineage.client.event_v2")
+    event_v2: Any = need("openlineage.client.event_v2")
     head = {"eventTime": plain["eventTime"], "producer": plain["producer"]}
     if "dataset" in plain:
         return event_v2.DatasetEvent(**head, dataset=event_v2.StaticDataset(**plain["dataset"]))

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from headwater.errors import AlreadyExistsError, CommitConflictError, CorruptFileError
+from headwater.extras import need
 from headwater.files import Files
 from headwater.lake.engine.stored_json import decode_json, encode_json
 from headwater.lake.metadata.entries import now_millis
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.types import highest_id, model_type_of, paimon_type
-from headwater.lake.tables.convert import need
 from headwater.model.schema import Field, Schema, check_schema
 
 ADD, DELETE = 0, 1
@@ -260,7 +260,7 @@ class PaimonFiles:
 
 def need_fastavro() -> Any:
     """Return the reader and writer of manifests. RAISES: MissingDependencyError without it."""
-    return need("fastavro", "'fastavro[zstandard]'")
+    return need("fastavro")
 
 
 FileKey: TypeAlias = tuple[bytes, int, int, str]

@@ -1,13 +1,12 @@
 """Rows in any form that people have them in, as Arrow tables of a table's columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from headwater.errors import MissingDependencyError, UsageError
+from headwater.errors import UsageError
 from headwater.lake.engine.row import Row, RowCodec, rows_to_arrow
 from headwater.lake.engine.types import arrow_schema, conform
 from headwater.model.schema import Schema
@@ -15,14 +14,6 @@ from headwater.model.schema import Schema
 _TABLE_BYTES = 1 << 30  # a larger table is taken in parts, so that Arrow's 32-bit offsets suffice
 _STREAM_BYTES = 256 << 20  # of a stream, which needs memory only for what is gathered
 _CHUNK_ROWS = 100_000  # of rows given one by one
-
-
-def need(module: str, package: str = "") -> Any:
-    """A library that only some people have, and the package that brings it. RAISES: MissingDependencyError."""
-    try:
-        return import_module(module)
-    except ImportError as err:
-        raise MissingDependencyError(f"{module} is not installed", hint=f"`pip install {package or module}`") from err
 
 
 def conforming(data: Any, schema: Schema) -> Iterator[pa.Table]:

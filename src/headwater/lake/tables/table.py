@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from headwater.errors import UsageError
+from headwater.extras import need
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.row import Row
 from headwater.lake.metadata.entries import TableMetadata
@@ -20,7 +21,6 @@ from headwater.lake.tables import writes
 from headwater.lake.tables.casts import CastReport, refuse_lossy, try_cast
 from headwater.lake.tables.change_count import ChangeCount, count_changes
 from headwater.lake.tables.changelog import changelog_schema, changes, diff
-from headwater.lake.tables.convert import need
 from headwater.lake.tables.count import count_rows
 from headwater.lake.tables.history import KeyVersion, key_history
 from headwater.lake.tables.maintenance import (

@@ -123,9 +123,14 @@ function listen() {
 
 setUpTheme();
 setUpKeys();
-setUpSearch();
 followLinks();
 onMove(show);
 show();
-listen();
-get("/about").then(({ warehouse }) => { document.title = `Headwater · ${String(warehouse).split("/").pop()}`; }).catch(() => {});
+get("/about").catch(() => ({ warehouse: "?" })).then(({ warehouse }) => {
+  const apart = !warehouse; // `headwater play`: there is nothing else to go to, to find or to hear of
+  document.body.classList.toggle("apart", apart);
+  document.title = apart ? "Headwater" : `Headwater · ${String(warehouse).split("/").pop()}`;
+  if (apart) return;
+  setUpSearch();
+  listen();
+});

@@ -49,7 +49,7 @@ class PlayView {
     this.stage = h("div.stage", { tabindex: "0", role: "application", "aria-label": "Picture of the lineage" }, this.cover);
     this.canvas = new Canvas(this.stage);
     const share = h("button", { onclick: () => this.share() }, "Copy link");
-    const bar = h("div.toolbar", {}, h("h1", {}, "Play"), this.dialect, h("label.check", {}, this.all, "all lines"), h("label.check", { title: "Columns that the lineage of this warehouse knows" }, this.known, "known tables"),
+    const bar = h("div.toolbar", {}, h("h1", {}, "Play"), this.dialect, h("label.check", {}, this.all, "all lines"), h("label.check.known", { title: "Columns that the lineage of this warehouse knows" }, this.known, "known tables"),
       share, h("button", { onclick: () => this.fill(EXAMPLE, SCHEMA) }, "Example"), this.status);
     this.element = h("div.graph.play", {}, bar, h("div.halves", {},
       h("div.texts", {}, h("section.main", {}, this.sql.element), h("details.schema", {}, h("summary", {}, "Schema"), this.schema.element), this.findings), this.stage));
