@@ -155,7 +155,9 @@ def refused(commands, extra):
 @pytest.mark.timeout(1_800)
 def test_the_core_alone_and_the_lake_without_spark(wheel, environment):
     """Each part is as large as it says, its commands pass, and the others say what to install."""
-    installed = environment.run(f"pip install '{wheel}' && pip uninstall --yes setuptools && pip list --format freeze")
+    installed = environment.run(
+        f"pip install '{wheel}' && pip uninstall --yes setuptools && pip list --format freeze"
+    )
     assert installed.returncode == 0, installed.stdout + installed.stderr
     names = {canonicalize_name(line.partition("==")[0]) for line in installed.stdout.split()} - {"headwater", "pip"}
     assert names.isdisjoint({"pyarrow", "numpy", "duckdb", "pyspark", "sqlglotc"})

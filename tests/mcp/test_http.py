@@ -97,5 +97,5 @@ def test_without_the_package_one_line_says_what_to_install(tmp_path):
     )
     assert run.returncode == 2
     assert "error[missing-dependency]" in run.stderr
-    assert "pip install mcp" in run.stderr
+    assert "headwater[mcp]" in run.stderr
     assert "Traceback" not in run.stderr

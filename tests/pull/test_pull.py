@@ -234,13 +234,17 @@ def test_the_password_of_the_environment_is_for_the_driver_only(monkeypatch):
     assert "a/b" not in repr(address)
 
 
-@pytest.mark.parametrize(("scheme", "module"), [("postgresql", "adbc_driver_postgresql"), ("mysql", "pymysql")])
-def test_a_driver_that_is_not_installed(monkeypatch, capsys, scheme, module):
+DRIVERS = [("postgresql", "adbc_driver_postgresql", "postgres"), ("mysql", "pymysql", "mysql")]
+
+
+@pytest.mark.parametrize(("scheme", "module", "extra"), DRIVERS)
+def test_a_driver_that_is_not_installed(monkeypatch, capsys, scheme, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     assert run(["pull", f"{scheme}://me@db/shop"]) == 2
     said = capsys.readouterr().err
     assert "error[missing-dependency]" in said
-    assert f"`pip install {module.replace('_', '-')}`" in said
+    assert "`pip install " in said
+    assert f"headwater[{extra}]" in said
 
 
 def test_patterns_select_schemas_and_tables():

@@ -48,7 +48,7 @@ class Analysis(TypedDict):
     lineage: WireResult
 
 
-class Tables(Protocol):
+class TablesByName(Protocol):
     """A place that knows tables."""
 
     def tables_named(self, words: Collection[str], known: str, at: str | None) -> tuple[SchemaTable, ...]:
@@ -57,13 +57,13 @@ class Tables(Protocol):
 
 
 @endpoint("GET", "/dialects")
-def dialects(service: Tables, question: NoQuestion) -> list[str]:
+def dialects(service: TablesByName, question: NoQuestion) -> list[str]:
     """The SQL dialects that are understood."""
     return sorted(dialect_names())
 
 
 @endpoint("POST", "/analyze")
-def analyze(service: Tables, question: AnalyzeQuestion) -> Analysis:
+def analyze(service: TablesByName, question: AnalyzeQuestion) -> Analysis:
     """The lineage of SQL that is not kept. Statements that cannot be read are findings."""
     statements, issues = analyzed(service, question)
     if len({name for each in statements for name in (each.output, *(read.name for read in each.sources))}) > _MOST:
@@ -76,7 +76,7 @@ def analyze(service: Tables, question: AnalyzeQuestion) -> Analysis:
     }
 
 
-def analyzed(service: Tables, question: AnalyzeQuestion) -> tuple[list[StatementLineage], list[Issue]]:
+def analyzed(service: TablesByName, question: AnalyzeQuestion) -> tuple[list[StatementLineage], list[Issue]]:
     """The lineage of the statements of a text, and what was found on the way."""
     words = {word.lower() for word in _NAME.findall(question.sql)}
     known = with_tables(import_schema(None), service.tables_named(words, question.known, question.at))

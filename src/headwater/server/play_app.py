@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from headwater.lineage.schema import SchemaTable
@@ -36,6 +36,7 @@ def create_play_app(options: ServerOptions) -> Guard:
     routes = [
         *(route_of(each, NoTables(), seconds=options.limits.seconds) for each in endpoints),
         Route("/api/v1/about", about),
+        Route("/healthz", PlainTextResponse("ok"), methods=["GET"]),
         *asset_routes(),
         Route("/", to_play),
         Route("/play", page),
