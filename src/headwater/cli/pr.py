@@ -26,7 +26,7 @@ _FORMATS = ("text", "github", "gitlab", "sarif", "json", "html")
     examples=(
         "headwater pr --base main",
         "headwater pr --base origin/main --head HEAD --format github --fail-on breaking",
-        "headwater pr --base v1.2 models snowflake=sql/warehouse --format html > change.html",
+        "headwater pr --base v1.2 models snowflake=sql/sf --format html > change.html",
     ),
 )
 @click.argument("paths", nargs=-1, metavar="[[DIALECT=]PATH]...")

@@ -7,7 +7,7 @@ from enum import Enum
 
 from headwater.graph.tables import WHOLE
 from headwater.review.reach import Reach, Reader
-from headwater.review.shape import Made, Shape, same, shape_of
+from headwater.review.shape import Made, Shape, same, same_words, shape_of
 from headwater.review.side import Finding, Side, Unit
 
 
@@ -85,20 +85,23 @@ class Comparison:
         return {name: folded[name.casefold()] for name in gone if name.casefold() in folded}
 
     def _renamed_tables(self) -> dict[str, str]:
-        """The tables that a renamed file makes under another name: old → new."""
+        """The tables that a file makes under another name, which may have been renamed itself: old → new."""
+        sides = self._targets(self._old), self._targets(self._new)
         found = {}
-        for old, new in self.renamed_files.items():
-            gone = self._targets(self.base, old) - self.head.made - self._respelt.keys()
-            come = self._targets(self.head, new) - self.base.made
+        for file, before in sides[0].items():
+            gone = before - self.head.made - self._respelt.keys()
+            come = sides[1].get(self.renamed_files.get(file, file), set()) - self.base.made
             if len(gone) == len(come) == 1:
                 found[gone.pop()] = come.pop()
         return found
 
     @staticmethod
-    def _targets(side: Side, file: str) -> set[str]:
-        return {
-            each.target for unit in side.kept.units if unit.file == file for each in unit.statements if each.target
-        }
+    def _targets(units: list[Unit]) -> dict[str, set[str]]:
+        """The tables that units make, by file."""
+        found: dict[str, set[str]] = {}
+        for unit in units:
+            found.setdefault(unit.file, set()).update(each.target for each in unit.statements if each.target)
+        return found
 
     def changes(self) -> list[Change]:
         """All changes, those first that break something."""
@@ -113,7 +116,7 @@ class Comparison:
         names = {each.target for unit in self._old for each in unit.statements if each.target}
         back = {new: old for old, new in self.tables.items()}
         names |= {back.get(each.target, each.target) for unit in self._new for each in unit.statements if each.target}
-        made = self.base.made | self.head.made
+        made = (self.base.made | self.head.made) - back.keys()
         tables = self.base.tables, self.head.tables
         return (
             names
@@ -131,21 +134,21 @@ class Comparison:
             if name in self.base.made:
                 old = shape_of(self.base, name, str)
                 readers = self.reach.readers(name, None)
-                yield replace(self._told(ChangeKind.TABLE_REMOVED, old, broken=bool(readers)), readers=tuple(readers))
+                yield replace(self._told(ChangeKind.TABLE_REMOVED, old, broken=bool(readers)), readers=readers)
             return
         sides = shape_of(self.base, name, lambda each: self.tables.get(each, each)), shape_of(self.head, new, str)
         if new != name and name not in self._respelt:
             readers = self.reach.readers(name, None)
             made = self._told(ChangeKind.TABLE_RENAMED, sides[1], broken=bool(readers))
-            yield replace(made, before=name, after=new, readers=tuple(readers))
+            yield replace(made, before=name, after=new, readers=readers)
         yield from self._between(*sides)
 
     def _between(self, old: Shape, new: Shape) -> Iterator[Change]:
         """The changes of a dataset that both sides have."""
         if new.unclear and not old.unclear:
-            yield self._told(ChangeKind.UNCLEAR, new, follows=old.words == new.words)
+            yield self._told(ChangeKind.UNCLEAR, new, follows=same_words(old, new, self.tables))
             return
-        follows = Counter(old.words) == Counter(new.words)
+        follows = same_words(old, new, self.tables)
         found = [] if old.unclear else [*self._columns(old, new), *self._made(old, new)]
         if not found and not follows:
             found = [self._told(ChangeKind.REWRITTEN, new)]
@@ -156,11 +159,11 @@ class Comparison:
         come = [name for name in new.columns if name not in old.columns]
         renamed = _renamed_columns(old, new, gone, come)
         for name in gone:
-            readers = tuple(self.reach.readers(new.name, name))
+            readers = self.reach.readers(new.name, name)
             kind = ChangeKind.COLUMN_RENAMED if name in renamed else ChangeKind.COLUMN_REMOVED
             change = self._told(kind, new, name, broken=bool(readers))
             if not readers:  # who read it on the base, and goes without it now
-                readers = tuple(self.before.readers(old.name, name))
+                readers = self.before.readers(old.name, name)
             yield replace(change, readers=readers, after=renamed.get(name), before=name if name in renamed else None)
         for name in come:
             if name not in renamed.values():
@@ -198,7 +201,7 @@ class Comparison:
         readers: tuple[Reader, ...] = ()
         reaches: tuple[str, ...] = ()
         if risk is not Risk.ADDITIVE:
-            readers = tuple(self.reach.readers(shape.name, column))
+            readers = self.reach.readers(shape.name, column)
             reaches = self.reach.beyond(shape.name, column)
         return Change(kind, risk, shape.name, column, None, None, *place, follows, readers, reaches)
 

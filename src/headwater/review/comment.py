@@ -41,7 +41,7 @@ def _parts(review: Review, rows: int, *, with_picture: bool) -> Iterator[str]:
         yield from _picture(review)
     for title, lines in sections(review):
         shown = [f"- {_words(line)}" for line in lines[:rows]] + _left_out(len(lines) - rows)
-        yield from _folded(f"{title} ({len(lines):,})", "\n".join(shown), is_open=title != "To rebuild")
+        yield from _folded(f"{title} ({len(lines):,})", "\n".join(shown), is_open=title.startswith("New "))
 
 
 def _folded(title: str, text: str, *, is_open: bool = False) -> Iterator[str]:

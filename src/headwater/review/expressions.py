@@ -43,7 +43,7 @@ def are_renamed(pairs: Iterable[tuple[Words, Words]]) -> bool:
     back: dict[str, str] = {}
     for old, new in pairs:
         if len(old) != len(new):
-            return False
+            continue  # a name that needs no qualifier means the same without
         for one, other in zip(old, new):
             if there.setdefault(one, other) != other or back.setdefault(other, one) != one:
                 return False

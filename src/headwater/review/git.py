@@ -129,7 +129,9 @@ def _git(words: list[str], folder: Path, env: Mapping[str, str], input: str) -> 
             check=False,
         )
     except FileNotFoundError as err:
-        raise MissingDependencyError("git is not installed", hint="`headwater pr` asks git for both sides") from err
+        raise MissingDependencyError(
+            "git is not installed", hint="install git: both sides of a change are asked of it"
+        ) from err
 
 
 _OWN = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})  # a hook has them set

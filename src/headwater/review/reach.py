@@ -1,6 +1,6 @@
 """Who reads a column, and what lies downstream of it, on one side of a change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headwater.graph.tables import WHOLE, root_column
@@ -38,24 +38,23 @@ class Reach:
             found = self._flows[dataset] = [each for each in own if each.source == dataset != each.target]
         return found
 
-    def readers(self, dataset: str, column: str | None) -> Iterator[Reader]:
+    def readers(self, dataset: str, column: str | None) -> tuple[Reader, ...]:
         """The readers of a column, or of a dataset as a whole; each target once."""
-        seen: set[tuple[str, str]] = set()
+        whole = column in (None, WHOLE)
+        found: dict[tuple[str, str], Reader] = {}
         for flow in self.flows_from(dataset):
-            if column not in (None, WHOLE) and root_column(flow.source_column) != column:
-                continue
-            name = WHOLE if column in (None, WHOLE) else flow.target_column
-            if (flow.target, name) not in seen:
-                seen.add((flow.target, name))
-                yield Reader(flow.target, name, flow.file, flow.line)
+            if whole or root_column(flow.source_column) == column:
+                name = WHOLE if whole else flow.target_column
+                found.setdefault((flow.target, name), Reader(flow.target, name, flow.file, flow.line))
+        return tuple(found.values())
 
     def beyond(self, dataset: str, column: str | None) -> tuple[str, ...]:
         """The datasets downstream of a column, or of the rows of a dataset, nearest first."""
         start = dataset, column or WHOLE
         if start not in self._beyond:
-            seen = {start: None}
+            seen: dict[tuple[str, str], None] = {start: None}
             datasets: dict[str, None] = {}
-            for node in _growing(seen):
+            for node in growing(seen):
                 for target in self._next(*node):
                     seen.setdefault(target)
                     datasets.setdefault(target[0])
@@ -70,7 +69,7 @@ class Reach:
                 yield flow.target, WHOLE if is_row else root_column(flow.target_column)
 
 
-def _growing(nodes: dict[tuple[str, str], None]) -> Iterator[tuple[str, str]]:
+def growing(nodes: Mapping[tuple[str, str], object]) -> Iterator[tuple[str, str]]:
     """The nodes of a collection that grows while they are looked at."""
     done = 0
     while done < len(nodes):

@@ -1,11 +1,11 @@
 """The whole answer: what a change does, what it breaks or may break, and what is to be done about it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headwater.errors import UsageError
-from headwater.review.changes import Change, ChangeKind, Comparison, Risk
+from headwater.review.changes import Change, Comparison, Risk
 from headwater.review.git import Version
 from headwater.review.load import Loader
 from headwater.review.policy import Policy
@@ -30,6 +30,7 @@ class Review:
     owners: Mapping[str, str] = field(default_factory=dict)  # of the datasets that are named here
     analysed: tuple[int, int] = (0, 0)  # units of base and head, this time
     units: int = 0  # of the head
+    same: tuple[str, ...] = ()  # files of SQL that changed, and whose lineage is the same
     warnings: tuple[str, ...] = ()  # what could not be read on the head
     has_policy: bool = False
     sides: tuple[Side, Side] | None = field(default=None, repr=False)
@@ -70,6 +71,7 @@ def review(loader: Loader, base: Version, head: Version, policy: Policy | None) 
         owners=_owners(after, policy, changes),
         analysed=(before.analysed, 0 if after is before else after.analysed),
         units=len(after.units),
+        same=tuple(_same_files(loader, base, head, comparison, changes)),
         warnings=tuple(after.kept.warnings),
         has_policy=policy is not None,
         sides=(before, after),
@@ -100,7 +102,17 @@ def _owners(side: Side, policy: Policy | None, changes: list[Change]) -> dict[st
     return found
 
 
-def is_removal(change: Change) -> bool:
-    """Return whether a change takes something away by the name that it had."""
-    kinds = ChangeKind.TABLE_REMOVED, ChangeKind.TABLE_RENAMED, ChangeKind.COLUMN_REMOVED, ChangeKind.COLUMN_RENAMED
-    return change.kind in kinds
+def _same_files(
+    loader: Loader, base: Version, head: Version, sides: Comparison, changes: list[Change]
+) -> Iterator[str]:
+    """The files of SQL that differ and make nothing that changed: only their form did, or their templates say the
+    same here."""
+    before, after = (loader.repository.files(each) for each in (base, head))
+    changed = {each.dataset for each in changes}
+    makers: dict[str, set[str]] = {}
+    for unit in sides.head.kept.units:
+        makers.setdefault(unit.file, set()).update(each.target for each in unit.statements if each.target)
+    old = {new: name for name, new in sides.renamed_files.items()}
+    for path in sorted(makers.keys() & after.keys()):
+        if before.get(old.get(path, path)) not in (None, after[path]) and not makers[path] & changed:
+            yield path

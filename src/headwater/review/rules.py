@@ -12,12 +12,13 @@ from headwater.errors import IssueCode
 from headwater.graph.tables import root_column
 from headwater.model.edges import InfluenceClass
 from headwater.review.policy import FlowRule, Policy
-from headwater.review.reach import EXPOSURE, Reach
+from headwater.review.reach import EXPOSURE, Reach, growing
 from headwater.review.side import Flow, Side, Unit
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
 
 Node: TypeAlias = tuple[str, str]
 """A dataset and a column of it."""
+Ways: TypeAlias = dict[Node, "tuple[Node, Flow] | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +95,41 @@ def pii_flows(side: Side, policy: Policy) -> list[PiiFlow]:
     reach = Reach(side)
     found: list[PiiFlow] = []
     for tag in policy.tags:
+        ways = {start: _ways(start, reach, policy) for start in _tagged(side, policy, tag)}
         rules = [rule for rule in policy.flows if rule.tag == tag]
-        for start in _tagged(side, policy, tag):
-            found += _from(start, tag, reach, policy, rules)
+        for start, came in ways.items():
+            if not any(start in came and other not in ways[start] for other, came in ways.items() if other != start):
+                found += _told(start, tag, came, policy, rules)
     return found
 
 
 def _tagged(side: Side, policy: Policy, tag: str) -> list[Node]:
-    """The columns with a tag that are made of no other column with it."""
     nodes = [(name, column) for name, table in side.tables.items() for column in table.columns]
     return sorted(node for node in nodes if tag in policy.tags_of(*node))
 
 
-def _from(start: Node, tag: str, reach: Reach, policy: Policy, rules: list[FlowRule]) -> Iterator[PiiFlow]:
-    came: dict[Node, tuple[Node, Flow] | None] = {start: None}
-    for node in _growing(came):
+def _ways(start: Node, reach: Reach, policy: Policy) -> Ways:
+    """The columns in which a value can be told, each with the column before it and the edge between."""
+    came: Ways = {start: None}
+    for node in growing(came):
         for flow in reach.flows_from(node[0]):
             target = flow.target, root_column(flow.target_column)
-            if target in came or root_column(flow.source_column) != node[1] or not _tells(flow, policy):
-                continue
-            came[target] = node, flow
-            forbidden = any(rule.forbids(*target) for rule in rules) if policy.flows else True
-            if not target[0].startswith(EXPOSURE) and (forbidden or tag not in policy.tags_of(*target)):
-                way = tuple(_way(target, came))
-                yield PiiFlow(tag, _name(start), _name(target), way, flow.file, flow.line, forbidden)
+            if target not in came and root_column(flow.source_column) == node[1] and _tells(flow, policy):
+                came[target] = node, flow
+    return came
 
 
-def _growing(nodes: dict[Node, tuple[Node, Flow] | None]) -> Iterator[Node]:
-    done = 0
-    while done < len(nodes):
-        ahead = list(nodes)[done:]
-        done = len(nodes)
-        yield from ahead
+def _told(start: Node, tag: str, came: Ways, policy: Policy, rules: list[FlowRule]) -> Iterator[PiiFlow]:
+    for target, step in came.items():
+        if step is None or target[0].startswith(EXPOSURE):
+            continue
+        forbidden = any(rule.forbids(*target) for rule in rules) if policy.flows else True
+        if forbidden or tag not in policy.tags_of(*target):
+            way = tuple(_way(target, came))
+            yield PiiFlow(tag, _name(start), _name(target), way, step[1].file, step[1].line, forbidden)
 
 
-def _way(node: Node, came: dict[Node, tuple[Node, Flow] | None]) -> list[str]:
+def _way(node: Node, came: Ways) -> list[str]:
     """The columns from the start to a node, with the places where each is made."""
     way: list[str] = []
     step = came[node]

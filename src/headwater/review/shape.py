@@ -1,6 +1,6 @@
 """One dataset on one side of a change: its columns, what each is made of, and what decides its rows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -79,7 +79,7 @@ def _made(flows: Iterable[tuple[Flow, str | None]], named: Callable[[str], str])
         text = flow.expression or ""
         kept, before = unqualified(plain_words(text, dialect))
         if flow.kind == Kind.IDENTITY.value:  # `*` and the column's name say the same
-            kept, before = (), ()
+            kept, before = (), () if text.endswith("*") else before
         source, column = named(flow.source), flow.source_column
         if dialect not in GOOGLE:  # of two spellings of a table, the first in the scripts names it
             source, column = source.casefold(), column.casefold()
@@ -89,6 +89,20 @@ def _made(flows: Iterable[tuple[Flow, str | None]], named: Callable[[str], str])
         place = place if place[0] is not None else (flow.file, flow.line)
         is_column = is_column or flow.influence is not InfluenceClass.ROW
     return Made(frozenset(keys), keys, tuple(said), tuple(sources), *place, is_column)
+
+
+def same_words(old: Shape, new: Shape, renamed: Mapping[str, str]) -> bool:
+    """Return whether the statements of two shapes say the same, but for the names of tables that have others now."""
+    if len(old.words) != len(new.words):
+        return False
+    last = {each.rpartition(".")[2].lower(): name.rpartition(".")[2].lower() for each, name in renamed.items()}
+    for one, other in zip(sorted(old.words), sorted(new.words)):
+        (kept, before), (there, behind) = unqualified(one), unqualified(other)
+        if one != other and not (renamed and are_renamed([(before, behind)])):
+            return False
+        if one != other and tuple(last.get(word, word) for word in kept) != there:
+            return False
+    return True
 
 
 def same(old: Shape, new: Shape) -> set[str]:

@@ -15,11 +15,15 @@ from pathlib import Path
 import msgspec
 
 from headwater import cache
+from headwater.graph.collect import facts_of
 from headwater.graph.facts import Row
+from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.plan import HarvestOptions, setting_of, waves_of
 from headwater.jobs.harvest.sources import Estate
 from headwater.jobs.harvest.unit_analysis import HarvestSetting, Outcome, Task, analyse_rows, work_of
 from headwater.jobs.harvest.waves import Waves, settle
+from headwater.lineage.result import AnalyzeResult
+from headwater.lineage.schema import ResolvedSchemaTable
 from headwater.lineage.slices import digest
 from headwater.model.edges import InfluenceClass, Kind
 
@@ -265,20 +269,50 @@ def _unit(waves: Waves, index: int, crew: _Crew, known: Mapping[str, Unit]) -> U
     if outcome.place is None:
         return known[unit.id]
     row = crew.rows[unit.id, outcome.fingerprint, outcome.sight]
+    form = outcome.fingerprint, outcome.sight, outcome.effects, outcome.count, outcome.findings
+    return packed_unit(unit.id, unit.script.name, unit.script.dialect, form, (unit.text, row))
+
+
+def packed_unit(
+    id: str, file: str, dialect: str | None, form: tuple[str, bytes, bytes, int, int], content: tuple[str, Row]
+) -> Unit:
+    """A unit of its text and its rows for the graph, by table."""
+    text, rows = content
     statements = [
         Statement(each["statement"], each["type"] or "", each["target"], each["reads"], each["status"], each["line"])
-        for each in row["statements"]
+        for each in rows["statements"]
     ]
-    flows = [Flow(*(each[name] for name in Flow.__struct_fields__)) for each in row["edges"]]
-    findings = [Finding(*(each[name] for name in Finding.__struct_fields__)) for each in row["issues"]]
-    packed = zlib.compress(msgspec.msgpack.encode(_Packed(unit.text, flows, findings)), 1)
-    form = outcome.fingerprint, outcome.sight, outcome.effects, outcome.count, outcome.findings
-    return Unit(unit.id, unit.script.name, unit.script.dialect, form, statements, packed)
+    flows = [Flow(*(each[name] for name in Flow.__struct_fields__)) for each in rows["edges"]]
+    findings = [Finding(*(each[name] for name in Finding.__struct_fields__)) for each in rows["issues"]]
+    packed = zlib.compress(msgspec.msgpack.encode(_Packed(text, flows, findings)), 1)
+    return Unit(id, file, dialect, form, statements, packed)
+
+
+def side_of_texts(result: AnalyzeResult, dialect: str | None) -> Side:
+    """The side that texts are which were analysed together, without a repository."""
+    facts = facts_of(result, dialect)
+    units = []
+    for row in facts.of(STATEMENTS):
+        own = {
+            spec.name: [each for each in facts.of(spec) if each["statement"] == row["statement"]]
+            for spec in (STATEMENTS, EDGES, ISSUES)
+        }
+        units.append(packed_unit(row["statement"], row["source"], dialect, _NO_FORM, (row["text"] or "", own)))
+    schema = result.resolved_schema
+    tables = dict(_known_tables(schema.tables)) if schema is not None else {}
+    return Side(_Kept(units, tables, [], [], []))
+
+
+_NO_FORM = ("", b"", b"", 0, 0)
 
 
 def _tables(waves: Waves) -> Iterable[tuple[str, Table]]:
     assert waves.schema_now is not None
-    for table in waves.schema_now.resolved().tables:
+    return _known_tables(waves.schema_now.resolved().tables)
+
+
+def _known_tables(tables: Iterable[ResolvedSchemaTable]) -> Iterable[tuple[str, Table]]:
+    for table in tables:
         name = ".".join(part for part in (table.catalog, table.schema, table.name) if part)
         yield name, Table({column.name: column.data_type for column in table.columns}, table.complete)
 

@@ -173,6 +173,8 @@ def sections(review: Review) -> Iterator[tuple[str, list[str]]]:
         )
     if review.rebuild:
         yield "To rebuild", [_named(name, review) for name in review.rebuild]
+    if review.same:
+        yield "Changed files with the same lineage", list(review.same)
     if review.warnings:
         yield "Not read", list(review.warnings)
 
@@ -199,6 +201,7 @@ def to_json(review: Review) -> str:
         "rebuild": review.rebuild,
         "owners": review.owners,
         "analysed": {"base": review.analysed[0], "head": review.analysed[1], "units": review.units},
+        "same": review.same,
         "warnings": review.warnings,
     }
     return msgspec.json.encode(fields).decode()
