@@ -31,6 +31,7 @@ def summary(review: Review) -> str:
     ]
     found = ", ".join(parts) if review.changes else "no change of lineage"
     more = [counted(len(each), noun) for each, noun in _more(review) if each]
+    more += [f"{counted(len(review.rebuild), 'table')} to rebuild"] if review.rebuild else []
     return " · ".join([found, *more])
 
 
@@ -38,7 +39,6 @@ def _more(review: Review) -> Iterator[tuple[Sequence[object], str]]:
     yield review.findings, "new issue"
     yield review.violations, "new violation"
     yield review.flows, "new PII flow"
-    yield review.rebuild, "table"
 
 
 def place(file: str | None, line: int | None) -> str:
