@@ -261,6 +261,11 @@ class IssueCode(Enum):
     AMBIGUOUS_COLUMN = "An unqualified column could come from several tables; the candidates are listed."
     SCHEMA_CONFLICT = "The given schema and the DDL in the text disagree; the given schema won."
     APPROXIMATE_LINEAGE = "Lineage is incomplete or widened here, because something it needs is not known."
+    FORBIDDEN_FLOW = "Values of a tagged column reach, unmasked, a table that the policy keeps them out of."
+    FORBIDDEN_STAR = "A table takes every column of another, whatever these are, and the policy forbids it."
+    NO_OWNER = "The policy asks for an owner of a table, and neither the policy nor the project names one."
+    NO_DESCRIPTION = "The policy asks for a description of a table, and there is none."
+    TOO_DEEP = "The longest way from a source to a table has more tables than the policy allows."
     INTERNAL_ERROR = (
         "Headwater failed on a statement, by a fault of its own; the other statements were still analysed."
     )

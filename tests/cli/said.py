@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import subprocess
 
 import duckdb
 import pyarrow as pa
@@ -41,6 +42,7 @@ def make_world(folder):
     (folder / "target" / "manifest.json").write_text(json.dumps(MANIFEST))
     (folder / "schema.json").write_text(json.dumps(SCHEMA))
     (folder / "headwater.toml").write_text('warehouse = "lake"\n')
+    _commit(folder)
     (folder / "new").mkdir()
     pq.write_table(pa.table({"id": [7], "amount": pa.array(["1.00"])}), folder / "new" / "one.parquet")
     pq.write_table(pa.table({"query": ["CREATE TABLE x AS SELECT 1 AS y"]}), folder / "query_log.parquet")
@@ -52,6 +54,19 @@ def make_world(folder):
     assert run(["tag", "stg.*.phone", "--tag", "pii"]) == 0
     with open("events.ndjson", "w") as file, contextlib.redirect_stdout(file):
         assert run(["lineage", "etl.sql", "--format", "openlineage"]) == 0
+
+
+def _commit(folder):
+    """Make the folder a git repository, with the names that examples compare with."""
+    who = ("-c", "user.name=said", "-c", "user.email=said@example.com")
+    for words in (
+        ("init", "-q", "-b", "main"),
+        ("add", "."),
+        (*who, "commit", "-qm", "first"),
+        ("tag", "v1.2"),
+        ("update-ref", "refs/remotes/origin/main", "HEAD"),
+    ):
+        subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 def _make_tables(folder):

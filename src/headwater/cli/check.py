@@ -1,6 +1,8 @@
 """`headwater check`: SQL text as a test of its own lineage, for CI."""
 
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +10,7 @@ import click
 from headwater.cli.issues import github_annotations, render_issue
 from headwater.cli.lineage import analysis_options, expression_option, run_analysis
 from headwater.cli.options import Flags, command
-from headwater.errors import Severity
+from headwater.errors import Issue, Severity
 
 
 @command(
@@ -30,17 +32,22 @@ from headwater.errors import Severity
     show_default=True,
     help="`github` annotates a pull request.",
 )
+@click.option("--policy", metavar="FILE", help="The policy. Default: the nearest headwater.policy.toml upward.")
 @click.pass_obj
-def check(flags: Flags, /, paths: tuple[str, ...], strict: bool, format: str, **options: Any) -> int:
+def check(
+    flags: Flags, /, paths: tuple[str, ...], strict: bool, format: str, policy: str | None, **options: Any
+) -> int:
     """Look for what makes lineage wrong or incomplete. Exit code 1 when there are findings.
 
     Errors are statements that cannot be read; warnings are unknown tables and columns, ambiguous names, schema
-    conflicts; remarks (with --strict) are everything else that makes lineage approximate.
+    conflicts; remarks (with --strict) are everything else that makes lineage approximate. What a policy does not
+    allow is a warning, too.
     """
     result = run_analysis(flags, paths, **options)
-    findings = [issue for issue in result.issues if strict or issue.severity is not Severity.INFO]
+    broken = _violations(result, options["dialect"] or flags.settings.dialect, policy)
+    findings = [issue for issue in (*result.issues, *broken) if strict or issue.severity is not Severity.INFO]
     if flags.json or format == "json":
-        click.echo(result.to_json())
+        click.echo(replace(result, issues=(*result.issues, *broken)).to_json())
     elif format == "github":
         click.echo(github_annotations(findings), nl=bool(findings))
     else:
@@ -51,3 +58,22 @@ def check(flags: Flags, /, paths: tuple[str, ...], strict: bool, format: str, **
         count, of = len(findings), len(result.statements)
         click.echo(f"{count or 'no'} finding{'s' * (count != 1)} in {of} statement{'s' * (of != 1)}", err=True)
     return 1 if findings else 0
+
+
+def _violations(result: Any, dialect: str | None, given: str | None) -> list[Issue]:
+    """What the nearest policy, or the one that was given, does not allow, as issues at their places."""
+    from headwater.review.policy import find_policy, read_policy
+
+    path = Path(given) if given is not None else find_policy(Path.cwd())
+    if path is None:
+        return []
+    from headwater.review.rules import violations
+    from headwater.review.side import side_of_texts
+
+    found = []
+    for each in violations(side_of_texts(result, dialect), read_policy(path)):
+        source = result.sources.get(each.file)
+        span = source.span_at(each.line, 1) if source is not None and each.line else None
+        way = f"the way: {' → '.join(each.way)}" if each.way else None
+        found.append(Issue(each.code, Severity.WARNING, each.message, span, source_name=each.file, hint=way))
+    return found

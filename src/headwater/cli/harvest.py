@@ -18,7 +18,8 @@ from headwater.errors import UsageError
 from headwater.text import align, counted
 
 if TYPE_CHECKING:
-    from headwater.jobs.harvest.harvest import HarvestOptions, HarvestSummary, Progress
+    from headwater.jobs.harvest.harvest import HarvestSummary
+    from headwater.jobs.harvest.plan import HarvestOptions, Progress
     from headwater.jobs.harvest.sources import Estate
 
 
@@ -63,7 +64,7 @@ def harvest(flags: Flags, /, paths: tuple[str, ...], dialect: str | None, strict
     `headwater trace`, `impact` and `diff` then answer questions.
     """
     from headwater.analysis.template import TemplateOptions
-    from headwater.jobs.harvest.harvest import HarvestOptions
+    from headwater.jobs.harvest.plan import HarvestOptions
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns
     from headwater.zetasql.warehouse import BigQueryTables

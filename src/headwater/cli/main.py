@@ -30,6 +30,7 @@ SECTIONS = {
         "play": "headwater.cli.play:play",
         "check": "headwater.cli.check:check",
         "diff": "headwater.cli.graph_changes:diff",
+        "pr": "headwater.cli.pr:pr",
     },
     "The graph": {
         "harvest": "headwater.cli.harvest:harvest",

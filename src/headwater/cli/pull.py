@@ -105,7 +105,7 @@ def _say(said: dict[str, Any], dry_run: bool) -> None:
 
 
 def _harvest(flags: Flags, folder: Path, catalog: "DatabaseCatalog", changes: "PullChanges") -> dict[str, Any]:
-    from headwater.jobs.harvest.harvest import HarvestOptions
+    from headwater.jobs.harvest.plan import HarvestOptions
     from headwater.jobs.harvest.sources import Rules, read_estate
     from headwater.jobs.harvest.targets import Patterns
     from headwater.pull.folder import HISTORY, SCHEMA, SQL, TARGET

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from headwater.errors import HeadwaterError
 from headwater.graph import GraphStore
-from headwater.jobs.harvest.harvest import HarvestOptions, harvest
+from headwater.jobs.harvest.harvest import harvest
+from headwater.jobs.harvest.plan import HarvestOptions
 from headwater.jobs.harvest.sources import read_estate
 
 _EVERY = 1.0  # seconds between looks

@@ -3,7 +3,7 @@ Names never reach those languages as identifiers: boxes and ports are numbered, 
 
 from collections.abc import Iterator
 
-from headwater.view.diagram import Diagram, End, Style
+from headwater.view.diagram import Diagram, Emphasis, End, Style
 
 
 def to_mermaid(diagram: Diagram) -> str:
@@ -22,7 +22,28 @@ def to_mermaid(diagram: Diagram) -> str:
         f"  {ids[line.source]} {'-->' if line.style is Style.VALUE else '-.->'} {ids[line.target]}"
         for line in diagram.lines
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_mermaid_states(diagram, ids)])
+
+
+_MERMAID_STATES = {
+    Emphasis.ADDED: "stroke:#15803d,stroke-width:2px",
+    Emphasis.REMOVED: "stroke:#b91c1c,stroke-dasharray:5 4",
+    Emphasis.CHANGED: "stroke:#7e22ce,stroke-width:2px",
+}
+
+
+def _mermaid_states(diagram: Diagram, ids: dict[End, str]) -> Iterator[str]:
+    """The looks of what is added, removed or changed, if anything is."""
+    found: dict[Emphasis, list[str]] = {state: [] for state in _MERMAID_STATES}
+    for box in diagram.boxes:
+        parts = [(box.state, End(box.id)), *((port.state, End(box.id, port.id)) for port in box.ports)]
+        for state, end in parts:
+            if state in found:
+                found[state].append(ids[end])
+    for state, names in found.items():
+        if names:
+            yield f"  classDef {state.value} {_MERMAID_STATES[state]}"
+            yield f"  class {','.join(names)} {state.value}"
 
 
 def to_dot(diagram: Diagram) -> str:

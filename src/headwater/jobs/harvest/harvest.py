@@ -1,7 +1,7 @@
 """The harvest: scripts in, one change of the graph out."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -10,51 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.analysis.engines import Engine, open_front_end
-from headwater.analysis.schemas import SchemaLike, import_schema, with_tables
-from headwater.analysis.template import TemplateOptions
 from headwater.graph.facts import Facts, Key, add_schema, add_words
 from headwater.graph.report import HarvestReport, report_on
 from headwater.graph.store import GraphChange, GraphStore, arrow_schema
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, UNITS
 from headwater.jobs.harvest import records
-from headwater.jobs.harvest.order import in_order, tables_read
 from headwater.jobs.harvest.origins import origin_of
+from headwater.jobs.harvest.plan import HarvestOptions, Progress, setting_of, waves_of
 from headwater.jobs.harvest.runner import Place, Runner, start_spark
 from headwater.jobs.harvest.sources import Estate
-from headwater.jobs.harvest.unit_analysis import GOOGLE, HarvestSetting, Outcome, work_of
-from headwater.jobs.harvest.units import Script, Unit, cut_units, with_preludes
+from headwater.jobs.harvest.unit_analysis import Outcome, work_of
+from headwater.jobs.harvest.units import Script, Unit
 from headwater.jobs.harvest.waves import Waves
 from headwater.jobs.harvest.waves import settle as settle_waves
-from headwater.lineage.schema import SchemaMetadata, SchemaTable
-from headwater.zetasql.provider import TableProvider
-
-
-@dataclass(frozen=True)
-class HarvestOptions:
-    """The settings of a harvest: everything but the texts and where lineage is kept."""
-
-    schema: SchemaLike = None
-    engine: Engine = "auto"
-    tables: TableProvider | None = None  # asked for tables of GoogleSQL that the schema does not have
-    template: TemplateOptions = field(default_factory=TemplateOptions)
-    master: str | None = None  # of Spark; None: as is best
-    spark: bool = True  # False: this process does everything
-    progress: Callable[["Progress"], None] = lambda progress: None
-    gone: tuple[str, ...] = ()  # datasets that the schema had before, and has no more
-    warn: Callable[[str], None] | None = None  # told of schema files that cannot be read; without it, they are errors
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a harvest."""
-
-    scripts: int
-    units: int  # to analyse, as far as is known now
-    done: int  # units
-    statements: int  # in those
-    wave: int
-    findings: int  # errors and warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,33 +114,11 @@ def _runner(estate: Estate, options: HarvestOptions, memory: records.Memory) -> 
         work = sum(work_of(script.text, script.dialect) for script in estate.scripts)
         crew = start_spark(work, options.master)
     try:
-        return Runner(_setting(estate, options), options.master, options.spark, crew)
+        return Runner(setting_of(estate, options), options.master, options.spark, crew)
     except BaseException:
         if crew is not None:
             crew.close()
         raise
-
-
-def _setting(estate: Estate, options: HarvestOptions) -> HarvestSetting:
-    dialects = dict.fromkeys(script.dialect for script in estate.scripts) or dict.fromkeys(estate.dialects)
-    given = {dialect: import_schema(options.schema, dialect, warn=options.warn) for dialect in dialects}
-    schemas = {dialect: with_tables(schema, estate.tables) for dialect, schema in given.items()}
-    for dialect in set(schemas) & set(GOOGLE):
-        schemas[dialect] = with_tables(schemas[dialect], _asked(estate, dialect, schemas[dialect], options.tables))
-    return HarvestSetting(schemas, options.engine, options.template)
-
-
-def _asked(
-    estate: Estate, dialect: str | None, schema: SchemaMetadata, tables: TableProvider | None
-) -> Iterator[SchemaTable]:
-    """The tables that scripts read and the schema does not have, as whoever is asked knows them."""
-    if tables is None:
-        return
-    known = {tuple(map(str.lower, table.parts)) for table in schema.tables}
-    for name in tables_read([script for script in estate.scripts if script.dialect == dialect]):
-        found = tables.table(name) if tuple(map(str.lower, name.parts)) not in known else None
-        if found is not None:
-            yield found
 
 
 def settle(
@@ -185,7 +131,7 @@ def settle(
     settled = Settled(runner)
     if runner.crew is not None:
         runner.crew.tell(runner.setting)
-    estates = [_waves(scripts, dialect, runner, memory) for dialect in runner.setting.schemas]
+    estates = [waves_of(scripts, dialect, runner.setting, memory.known) for dialect in runner.setting.schemas]
     expected = sum(len(waves.units) - len(waves.outcomes) for waves in estates)
     seen: Counter[str] = Counter()
 
@@ -211,17 +157,6 @@ def _work(waves: Waves) -> int:
     """The amount of SQL to analyse, as far as is known now."""
     left = (unit for index, unit in enumerate(waves.units) if index not in waves.outcomes)
     return sum(work_of(unit.text, unit.script.dialect) for unit in left)
-
-
-def _waves(scripts: Sequence[Script], dialect: str | None, runner: Runner, memory: records.Memory) -> Waves:
-    ordered = in_order([script for script in scripts if script.dialect == dialect])
-    units = with_preludes([unit for script in ordered for unit in cut_units(script)])
-    waves = Waves(units, runner.setting.schemas[dialect], open_front_end(dialect, "sqlglot")[1])
-    for index, unit in enumerate(units):
-        known = memory.known.get(unit.id)
-        if known is not None and known.fingerprint == runner.setting.mark(unit):
-            waves.outcomes[index] = known
-    return waves
 
 
 def _change(

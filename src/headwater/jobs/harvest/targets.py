@@ -53,6 +53,7 @@ class Patterns:
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
+        self.written = tuple(patterns)
         self._patterns = [_compiled(pattern) for pattern in patterns]
 
     def __bool__(self) -> bool:

@@ -89,14 +89,19 @@ def analyse_tasks(tasks: Iterable[Task], setting: HarvestSetting) -> pa.RecordBa
     RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
     """
     tasks = list(tasks)
-    shared = _foresee(tasks, setting)
-    hashes = Hashes()
-    rows = [_analyse_or_fail(task, setting, hashes, shared) for task in tasks]
+    rows = analyse_rows(tasks, setting)
     try:
         return pa.RecordBatch.from_pylist(rows, OUTCOMES)
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):  # one of the rows does not fit
         rows = [_fitting(task, row, setting) for task, row in zip(tasks, rows)]
         return pa.RecordBatch.from_pylist(rows, OUTCOMES)
+
+
+def analyse_rows(tasks: list[Task], setting: HarvestSetting) -> list[Row]:
+    """The same as plain rows, one a unit: the fields are those of `OUTCOMES`."""
+    shared = _foresee(tasks, setting)
+    hashes = Hashes()
+    return [_analyse_or_fail(task, setting, hashes, shared) for task in tasks]
 
 
 Shared: TypeAlias = dict[str | None, "SharedFunctions | None"]  # by dialect

@@ -1,0 +1,252 @@
+"""The changes between two sides, each with its risk and its readers."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from headwater.graph.tables import WHOLE
+from headwater.review.reach import Reach, Reader
+from headwater.review.shape import Made, Shape, same, same_words, shape_of
+from headwater.review.side import Finding, Side, Unit
+
+
+class Risk(Enum):
+    """What a change can do to those who read what it changes."""
+
+    BREAKING = "breaking"  # a statement of the head reads what is no longer there
+    POSSIBLY = "possibly"  # something that was there is gone or different
+    ADDITIVE = "additive"  # nothing that was there is different
+
+
+class ChangeKind(Enum):
+    """The kinds of changes, by what they are called in every format."""
+
+    TABLE_REMOVED = "table removed"
+    TABLE_RENAMED = "table renamed"
+    COLUMN_REMOVED = "column removed"
+    COLUMN_RENAMED = "column renamed"
+    TYPE_CHANGED = "type changed"
+    COMPUTED = "computed differently"
+    ROWS = "other rows"
+    REWRITTEN = "rewritten"
+    UNCLEAR = "no longer understood"
+    COLUMN_ADDED = "column added"
+    TABLE_ADDED = "table added"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two sides. `follows` says that the text that makes the dataset is the same."""
+
+    kind: ChangeKind
+    risk: Risk
+    dataset: str
+    column: str | None = None
+    before: str | None = None
+    after: str | None = None
+    file: str | None = None
+    line: int | None = None
+    follows: bool = False
+    readers: tuple[Reader, ...] = ()
+    reaches: tuple[str, ...] = ()  # datasets, nearest first
+
+    @property
+    def name(self) -> str:
+        """The column or dataset."""
+        return self.dataset if self.column is None else f"{self.dataset}.{self.column}"
+
+
+@dataclass
+class Comparison:
+    """Two sides, with the files that git takes for renamed."""
+
+    base: Side
+    head: Side
+    renamed_files: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self._old, self._new = self._differing(self.base, self.head), self._differing(self.head, self.base)
+        self._respelt = self._spelt_otherwise()
+        self.tables = self._respelt | self._renamed_tables()
+        self.reach = Reach(self.head)
+        self.before = Reach(self.base)
+
+    @staticmethod
+    def _differing(side: Side, other: Side) -> list[Unit]:
+        """The units of a side that the other has not, or that said otherwise there."""
+        there = other.units
+        return [unit for id, unit in sorted(side.units.items()) if id not in there or there[id].form != unit.form]
+
+    def _spelt_otherwise(self) -> dict[str, str]:
+        """The tables whose names differ in their case alone: old → new."""
+        folded = {name.casefold(): name for name in self.head.made - self.base.made}
+        gone = self.base.made - self.head.made
+        return {name: folded[name.casefold()] for name in gone if name.casefold() in folded}
+
+    def _renamed_tables(self) -> dict[str, str]:
+        """The tables that a file makes under another name, which may have been renamed itself: old → new."""
+        sides = self._targets(self._old), self._targets(self._new)
+        found = {}
+        for file, before in sides[0].items():
+            gone = before - self.head.made - self._respelt.keys()
+            come = sides[1].get(self.renamed_files.get(file, file), set()) - self.base.made
+            if len(gone) == len(come) == 1:
+                found[gone.pop()] = come.pop()
+        return found
+
+    @staticmethod
+    def _targets(units: list[Unit]) -> dict[str, set[str]]:
+        """The tables that units make, by file."""
+        found: dict[str, set[str]] = {}
+        for unit in units:
+            found.setdefault(unit.file, set()).update(each.target for each in unit.statements if each.target)
+        return found
+
+    def changes(self) -> list[Change]:
+        """All changes, those first that break something."""
+        found: list[Change] = []
+        for name in sorted(self._touched()):
+            found += self._of(name)
+        order = {risk: at for at, risk in enumerate(Risk)}
+        return sorted(found, key=lambda each: (order[each.risk], each.follows, each.dataset))
+
+    def _touched(self) -> set[str]:
+        """The datasets of the base, by the names they have there, and those that only the head has."""
+        names = {each.target for unit in self._old for each in unit.statements if each.target}
+        back = {new: old for old, new in self.tables.items()}
+        names |= {back.get(each.target, each.target) for unit in self._new for each in unit.statements if each.target}
+        made = (self.base.made | self.head.made) - back.keys()
+        tables = self.base.tables, self.head.tables
+        return (
+            names
+            | {name for name in made if tables[0].get(name) != tables[1].get(self.tables.get(name, name))}
+            | self.tables.keys()
+        )
+
+    def _of(self, name: str) -> Iterator[Change]:
+        new = self.tables.get(name, name)
+        if name not in self.base.made and new in self.head.made:
+            shape = shape_of(self.head, new, str)
+            yield self._told(ChangeKind.TABLE_ADDED, shape)
+            return
+        if new not in self.head.made:
+            if name in self.base.made:
+                old = shape_of(self.base, name, str)
+                readers = self.reach.readers(name, None)
+                yield replace(self._told(ChangeKind.TABLE_REMOVED, old, broken=bool(readers)), readers=readers)
+            return
+        sides = shape_of(self.base, name, lambda each: self.tables.get(each, each)), shape_of(self.head, new, str)
+        if new != name and name not in self._respelt:
+            readers = self.reach.readers(name, None)
+            made = self._told(ChangeKind.TABLE_RENAMED, sides[1], broken=bool(readers))
+            yield replace(made, before=name, after=new, readers=readers)
+        yield from self._between(*sides)
+
+    def _between(self, old: Shape, new: Shape) -> Iterator[Change]:
+        """The changes of a dataset that both sides have."""
+        if new.unclear and not old.unclear:
+            yield self._told(ChangeKind.UNCLEAR, new, follows=same_words(old, new, self.tables))
+            return
+        follows = same_words(old, new, self.tables)
+        found = [] if old.unclear else [*self._columns(old, new), *self._made(old, new)]
+        if not found and not follows:
+            found = [self._told(ChangeKind.REWRITTEN, new)]
+        yield from (replace(each, follows=follows) for each in found)
+
+    def _columns(self, old: Shape, new: Shape) -> Iterator[Change]:
+        gone = [name for name in old.columns if name not in new.columns]
+        come = [name for name in new.columns if name not in old.columns]
+        renamed = _renamed_columns(old, new, gone, come)
+        for name in gone:
+            readers = self.reach.readers(new.name, name)
+            kind = ChangeKind.COLUMN_RENAMED if name in renamed else ChangeKind.COLUMN_REMOVED
+            change = self._told(kind, new, name, broken=bool(readers))
+            if not readers:  # who read it on the base, and goes without it now
+                readers = self.before.readers(old.name, name)
+            yield replace(change, readers=readers, after=renamed.get(name), before=name if name in renamed else None)
+        for name in come:
+            if name not in renamed.values():
+                yield self._told(ChangeKind.COLUMN_ADDED, new, name)
+        for name in old.columns.keys() & new.columns.keys():
+            types = old.columns[name], new.columns[name]
+            if None not in types and str(types[0]).upper() != str(types[1]).upper():
+                yield replace(self._told(ChangeKind.TYPE_CHANGED, new, name), before=types[0], after=types[1])
+
+    def _made(self, old: Shape, new: Shape) -> Iterator[Change]:
+        alike = same(old, new)
+        for name in sorted((old.made.keys() | new.made.keys()) - alike):
+            one, other = old.made.get(name), new.made.get(name)
+            if name == WHOLE:
+                change = self._told(ChangeKind.ROWS, new, WHOLE)
+                yield replace(change, column=None, before=_said(one, other), after=_said(other, one))
+            elif name in new.columns and name in old.columns:
+                change = self._told(ChangeKind.COMPUTED, new, name)
+                yield replace(change, before=_said(one, other), after=_said(other, one))
+
+    def _told(
+        self,
+        kind: ChangeKind,
+        shape: Shape,
+        column: str | None = None,
+        *,
+        broken: bool = False,
+        follows: bool = False,
+    ) -> Change:
+        risk = Risk.BREAKING if broken else Risk.POSSIBLY
+        if kind in (ChangeKind.COLUMN_ADDED, ChangeKind.TABLE_ADDED):
+            risk = Risk.ADDITIVE
+        made = shape.made.get(column or "")
+        place = (made.file, made.line) if made is not None and made.file else (shape.file, shape.line)
+        readers: tuple[Reader, ...] = ()
+        reaches: tuple[str, ...] = ()
+        if risk is not Risk.ADDITIVE:
+            readers = self.reach.readers(shape.name, column)
+            reaches = self.reach.beyond(shape.name, column)
+        return Change(kind, risk, shape.name, column, None, None, *place, follows, readers, reaches)
+
+    def new_findings(self) -> list[Finding]:
+        """The errors and warnings of the head that the base does not have, wherever they stand in a file."""
+        there = Counter(self._named(each) for unit in self._old for each in self.base.findings(unit))
+        found = []
+        for each in (each for unit in self._new for each in self.head.findings(unit)):
+            key = each.file, each.code, each.message.casefold()
+            if each.severity != "info" and not there[key]:
+                found.append(each)
+            there[key] -= 1
+        return found
+
+    def _named(self, each: Finding) -> tuple[str | None, str, str]:
+        return self.renamed_files.get(each.file or "", each.file), each.code, each.message.casefold()
+
+    def to_rebuild(self, changes: list[Change]) -> list[str]:
+        """The tables of the head that hold rows made otherwise than it now says, nearest to the changes first."""
+        kinds = (ChangeKind.TABLE_REMOVED, ChangeKind.TABLE_ADDED)
+        changed = [each for each in changes if each.kind not in kinds]
+        names = dict.fromkeys(each.dataset for each in changed)
+        names |= dict.fromkeys(name for each in changed for name in each.reaches)
+        return [name for name in names if self._is_table(name)]
+
+    def _is_table(self, name: str) -> bool:
+        made = [each for unit in self.head.writers.get(name, ()) for each in unit.statements if each.target == name]
+        return any(each.type != "SELECT" for each in made) and not any(each.makes_view for each in made)
+
+
+def _renamed_columns(old: Shape, new: Shape, gone: list[str], come: list[str]) -> dict[str, str]:
+    """The columns that went and came back under another name, made in the same way: old → new."""
+    made = [
+        {name: shape.made[name].keys for name in names if name in shape.made}
+        for shape, names in ((old, gone), (new, come))
+    ]
+    counts = [Counter(side.values()) for side in made]
+    by_keys = {keys: name for name, keys in made[1].items()}
+    return {name: by_keys[keys] for name, keys in made[0].items() if counts[0][keys] == counts[1][keys] == 1}
+
+
+def _said(made: Made | None, other: Made | None) -> str | None:
+    """How something is made, in words that the other side does not have."""
+    if made is None:
+        return None
+    own = [text for text in made.said if other is None or text not in other.said]
+    sources = [name for name in made.sources if other is None or name not in other.sources]
+    return "; ".join(" ".join(text.split()) for text in own or sources or made.said) or None
