@@ -123,6 +123,7 @@ CORE = (
     ("lineage -d bigquery -e 'SELECT 1 AS n'", 0, "n"),
     ("check a.sql", 0, "no findings"),
     ("diff a.sql b.sql", 1, "TRANSFORMATION"),
+    ("pr --base HEAD", 0, "1 possibly breaking"),
     ("explain no-java", 0, "Spark"),
     ("doctor", 0, "pyarrow"),
 )
@@ -141,6 +142,11 @@ def runs(environment, commands):
     (environment.folder / "a.sql").write_text("CREATE TABLE b AS SELECT x AS y FROM a;")
     (environment.folder / "b.sql").write_text("CREATE TABLE b AS SELECT x + 1 AS y FROM a;")
     (environment.folder / "job.py").write_text("print(1)")
+    if not (environment.folder / ".git").exists():
+        environment.run(
+            "git init -q && git add a.sql && git -c user.name=me -c user.email=me@example.com commit -qm a"
+        )
+    (environment.folder / "a.sql").write_text("CREATE TABLE b AS SELECT x AS y FROM a WHERE x > 0;")
     for command, code, said in commands:
         run = environment.run(f"headwater {command}")
         if run.returncode != code or said not in run.stdout + run.stderr or "Traceback" in run.stderr:

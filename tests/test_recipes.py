@@ -11,7 +11,20 @@ RECIPES = {found[1]: found[0] for found in re.finditer(r"\*\*(.+?)\.\*\* .*?(?=\
 
 
 def test_there_is_a_recipe_for_everything_that_people_add():
-    asked = ["syntax", "node", "sink", "engine", "strategy", "type", "format", "policy", "review", "store", "code", "command"]
+    asked = [
+        "syntax",
+        "node",
+        "sink",
+        "engine",
+        "strategy",
+        "type",
+        "format",
+        "policy",
+        "review",
+        "store",
+        "code",
+        "command",
+    ]
     assert len(RECIPES) == len(asked)
     for word, title in zip(asked, RECIPES):
         assert word in title.replace("An issue code, or an error", "code")

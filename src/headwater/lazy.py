@@ -37,5 +37,6 @@ class LazyModule:
 
 # Each takes a short command a tenth of its time, and most commands use neither.
 arrow_compute = LazyModule("pyarrow.compute")
+arrow_csv = LazyModule("pyarrow.csv")
 arrow_orc = LazyModule("pyarrow.orc")
 arrow_parquet = LazyModule("pyarrow.parquet")

@@ -9,8 +9,9 @@ from headwater.analysis.schemas import import_schema
 from headwater.graph import GraphStore
 from headwater.graph.tables import EDGES
 from headwater.jobs.harvest import preludes, runner
+from headwater.jobs.harvest.batch_analysis import analyse_tasks
 from headwater.jobs.harvest.harvest import HarvestOptions, harvest
-from headwater.jobs.harvest.unit_analysis import HarvestSetting, Task, analyse_tasks
+from headwater.jobs.harvest.unit_analysis import HarvestSetting, Task
 from headwater.jobs.harvest.units import Script, cut_units, with_preludes
 from headwater.lake.tables import Warehouse
 from headwater.lineage.slices import Slice

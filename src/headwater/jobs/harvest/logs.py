@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from headwater.errors import InputError
 from headwater.jobs.harvest.shapes import shape_of
 from headwater.jobs.harvest.units import Script
+from headwater.lazy import arrow_csv as csv
+from headwater.lazy import arrow_parquet as pq
 
 LOGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
 _TEXT = ("query_text", "query", "sql", "statement_text", "statement", "text")
@@ -125,15 +124,15 @@ def _rows(path: Path) -> list[Row]:
     try:
         match path.suffix.lower():
             case ".parquet":
-                names = pyarrow.parquet.read_schema(path).names
-                table = pyarrow.parquet.read_table(path, columns=[name for name in names if _is_used(name)])
+                names = pq.read_schema(path).names
+                table = pq.read_table(path, columns=[name for name in names if _is_used(name)])
                 return [_lowered(row) for row in table.to_pylist()]
             case ".csv":
                 return [_lowered(row) for row in _read_csv(path).to_pylist()]
             case _:
                 found = [_flat(row) for row in _read_json(path) if isinstance(row, Mapping)]
                 return [row for row in found if row.get("querystate") != "FAILED"]
-    except (OSError, pa.ArrowInvalid, msgspec.DecodeError, UnicodeDecodeError) as err:
+    except (OSError, ValueError, msgspec.DecodeError) as err:
         raise InputError(f"{path} cannot be read as a query log: {err}") from err
 
 
@@ -141,10 +140,10 @@ def _is_used(name: str) -> bool:
     return name.lower() in _USED
 
 
-def _read_csv(path: Path) -> pa.Table:
-    reading = pyarrow.csv.ReadOptions(block_size=1 << 26)  # a row must fit in a block
-    parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    table = pyarrow.csv.read_csv(path, reading, parsing)
+def _read_csv(path: Path) -> Any:
+    reading = csv.ReadOptions(block_size=1 << 26)  # a row must fit in a block
+    parsing = csv.ParseOptions(newlines_in_values=True)
+    table = csv.read_csv(path, reading, parsing)
     return table.select([name for name in table.column_names if _is_used(name)])
 
 

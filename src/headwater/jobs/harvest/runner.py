@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
+from headwater.jobs.harvest.batch_analysis import analyse_tasks
 from headwater.jobs.harvest.batches import NAMED, Batch, rows_of
-from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Outcome, Task, analyse_tasks, work_of
+from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Outcome, Task, work_of
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.spark_executor import SparkCrew

@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from headwater.analysis.engines import open_front_end
 from headwater.graph.store import GraphStore, WrittenFiles
 from headwater.graph.tables import STATEMENTS, TableSpec
+from headwater.jobs.harvest.batch_analysis import analyse_tasks
 from headwater.jobs.harvest.batches import (
     Batch,
     Wanted,
@@ -31,7 +32,7 @@ from headwater.jobs.harvest.batches import (
     write_table,
 )
 from headwater.jobs.harvest.records import REPLACED, gone
-from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Task, analyse_tasks
+from headwater.jobs.harvest.unit_analysis import FACTS, HarvestSetting, Task
 from headwater.jobs.session import DAEMON, LOCAL, spark_context, spark_failures
 from headwater.jobs.upkeep import compact
 from headwater.jobs.written import place_of, plan_files, write_files

@@ -1,6 +1,5 @@
 """One unit analysed: what runs in a Spark task, or in this process. The same unit and slice give the same answer."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -8,14 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
-import pyarrow as pa
 
 from headwater.analysis.analyze import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.template import Rendered, TemplateOptions
 from headwater.errors import CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
-from headwater.graph.store import arrow_schema
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.units import Shift, Unit
 from headwater.lineage.effects import SchemaEffect
@@ -31,17 +28,6 @@ if TYPE_CHECKING:
     from headwater.jobs.harvest.preludes import SharedFunctions
 
 FACTS = (STATEMENTS, EDGES, ISSUES)
-OUTCOMES = pa.schema(
-    [
-        pa.field("index", pa.int64()),
-        pa.field("sight", pa.binary()),
-        pa.field("effects", pa.binary()),
-        pa.field("count", pa.int32()),
-        pa.field("findings", pa.int32()),
-        *(pa.field(spec.name, pa.list_(pa.struct(list(arrow_schema(spec))))) for spec in FACTS),
-    ]
-)
-"""What a batch of units comes back as: one row a unit, its rows for the graph as lists."""
 _VERSION = version("headwater")
 _FORM = 2  # of what is kept of a unit; one of another form is analysed anew
 GOOGLE = ("bigquery", "spanner")
@@ -83,22 +69,11 @@ class Task:
         return replace(self, unit=replace(self.unit, script=replace(self.unit.script, text="")))
 
 
-def analyse_tasks(tasks: Iterable[Task], setting: HarvestSetting) -> pa.RecordBatch:
+def analyse_rows(tasks: list[Task], setting: HarvestSetting) -> list[Row]:
     """Analyse units, each on its own: one that makes Headwater fail is one issue, and the others are as without it.
 
     RAISES: EngineError or MissingDependencyError when an engine cannot be used at all.
     """
-    tasks = list(tasks)
-    rows = analyse_rows(tasks, setting)
-    try:
-        return pa.RecordBatch.from_pylist(rows, OUTCOMES)
-    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):  # one of the rows does not fit
-        rows = [_fitting(task, row, setting) for task, row in zip(tasks, rows)]
-        return pa.RecordBatch.from_pylist(rows, OUTCOMES)
-
-
-def analyse_rows(tasks: list[Task], setting: HarvestSetting) -> list[Row]:
-    """The same as plain rows, one a unit: the fields are those of `OUTCOMES`."""
     shared = _foresee(tasks, setting)
     hashes = Hashes()
     return [_analyse_or_fail(task, setting, hashes, shared) for task in tasks]
@@ -133,16 +108,7 @@ def _analyse_or_fail(task: Task, setting: HarvestSetting, hashes: Hashes, shared
     try:
         return _analyse(task, setting, hashes, shared)
     except Exception as err:
-        return _failed(task, setting, err)
-
-
-def _fitting(task: Task, row: Row, setting: HarvestSetting) -> Row:
-    """A row as it is, or, when the columns of a batch cannot hold it, that its unit has failed."""
-    try:
-        pa.RecordBatch.from_pylist([row], OUTCOMES)
-    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as err:
-        return _failed(task, setting, err)
-    return row
+        return failed_row(task, setting, err)
 
 
 def _analyse(task: Task, setting: HarvestSetting, hashes: Hashes, shared: Shared) -> Row:
@@ -181,7 +147,7 @@ def _doubted(lineage: StatementLineage, unit: Unit, text: Rendered) -> Statement
     return lineage
 
 
-def _failed(task: Task, setting: HarvestSetting, err: Exception) -> Row:
+def failed_row(task: Task, setting: HarvestSetting, err: Exception) -> Row:
     """A unit that made Headwater fail, as one statement with one issue at its place. It saw and did nothing."""
     unit = task.unit
     source = Source(unit.text, unit.script.name)
