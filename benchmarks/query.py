@@ -17,7 +17,7 @@ import _tpch
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from _report import Report, arguments, cpu_seconds
 
@@ -79,7 +79,7 @@ def _rows(count: int) -> pa.Table:
     return pa.table(
         {
             "id": pa.array(range(count), pa.int64()),
-            "name": pa.compute.utf8_lpad(names, 20, "0"),
+            "name": pc.utf8_lpad(names, 20, "0"),
             "amount": chance.random(count),
             "kind": pa.array(chance.integers(0, 100, count), pa.int32()),
         }

@@ -94,6 +94,21 @@ def test_nothing_that_is_read_can_become_code():
     assert not forbidden.isdisjoint(_reached(ast.parse("import pickle")))
 
 
+def test_parts_of_arrow_are_imported_where_they_are_used():
+    """`pa.compute` works only once somebody has imported `pyarrow.compute`; whether somebody has is chance."""
+    parts = {"acero", "compute", "csv", "dataset", "feather", "flight", "fs", "json", "orc", "parquet"}
+    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]:
+        tree = ast.parse(path.read_text())
+        used = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("pa", "pyarrow") and node.attr in parts
+        }
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+        imported = {alias.name.removeprefix("pyarrow.") for node in imports for alias in node.names}
+        assert used <= imported, path
+
+
 def test_every_mutation_still_has_its_place_and_every_promise_its_mutation():
     """`make mutations` breaks each promise once; here only that it still can."""
     from tests.mutations.listed import MUTATIONS

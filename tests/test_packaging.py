@@ -123,7 +123,7 @@ CORE = (
     ("lineage -d bigquery -e 'SELECT 1 AS n'", 0, "n"),
     ("check a.sql", 0, "no findings"),
     ("diff a.sql b.sql", 1, "TRANSFORMATION"),
-    ("pr --base HEAD", 0, "1 possibly breaking"),
+    ("pr --base HEAD", 0, "possibly breaking"),
     ("explain no-java", 0, "Spark"),
     ("doctor", 0, "pyarrow"),
 )

@@ -3,6 +3,7 @@
 import json
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 

@@ -12,6 +12,7 @@ from headwater.graph.steps import Node
 from headwater.graph.store import GraphState
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, WHOLE, TableSpec
 from headwater.lake.engine.predicates import In
+from headwater.lazy import arrow_compute as pc
 from headwater.model.edges import Kind
 
 _KEY = ("source", "source_column", "target", "target_column", "kind")
@@ -83,7 +84,7 @@ def _other_witnesses(
     edges = state.read(EDGES, [*EDGES.key, "expression"])
     targets = {key[2] for key in keys}
     members = {name for name, alias in aliases.items() if alias in targets}
-    near = edges.filter(pa.compute.is_in(edges.column("target"), pa.array(sorted(targets | members))))
+    near = edges.filter(pc.is_in(edges.column("target"), pa.array(sorted(targets | members))))
     rows = _named(near.to_pylist(), aliases, "source", "target")
     return expressions_of(row for row in rows if edge_key(row) in keys and row["id"] not in gone)
 

@@ -22,6 +22,7 @@ from headwater.lake.metadata.entries import now_millis
 from headwater.lake.paimon.binary_row import encode_row
 from headwater.lake.paimon.buckets import buckets_of
 from headwater.lake.paimon.metadata import ADD, EMPTY_ROW, PaimonFiles
+from headwater.lazy import arrow_compute as pc
 from headwater.lazy import arrow_parquet as pq
 from headwater.model.schema import Schema
 
@@ -220,6 +221,6 @@ class PaimonDataWriter:
 def _key_stats(rows: pa.Table, keys: tuple[str, ...], types: list[Any], ends: list[bytes]) -> dict[str, Any]:
     """Smallest and largest of each key column; of one column, rows are in its order."""
     if len(keys) > 1:
-        spans = [pa.compute.min_max(rows.column(key)) for key in keys]
+        spans = [pc.min_max(rows.column(key)) for key in keys]
         ends = [encode_row([python_value(span[end]) for span in spans], types) for end in ("min", "max")]
     return {"_MIN_VALUES": ends[0], "_MAX_VALUES": ends[1], "_NULL_COUNTS": [0] * len(keys)}
