@@ -21,7 +21,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PAGE = Path(__file__).parent / "reference" / "licences.md"
-EXTRAS = ("bigquery", "cloud", "java", "mcp", "mysql", "openlineage", "paimon", "postgres")
+EXTRAS = ("bigquery", "cloud", "java", "lake", "mcp", "mysql", "openlineage", "paimon", "postgres", "spark")
 """The extras that users run; the others are for those who work on Headwater."""
 ALLOWED = ("MIT", "BSD", "Apache", "ISC", "PSF", "Python Software", "MPL", "Unlicense", "0BSD", "Zlib", "CC0")
 # What it brings says more than its classifier: the licence of OpenJDK.

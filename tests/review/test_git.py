@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 from tests.program import headwater
 from tests.review.history import SHOP, History
@@ -30,6 +31,14 @@ def test_the_work_tree_counts_with_new_files_and_without_ignored_ones(shop):
         {"target/x.sql": "CREATE TABLE ignored AS SELECT 1 AS a;", "n.sql": "CREATE TABLE n AS SELECT 1 AS a;"}
     )
     assert shop.changes() == {("table added", "n", "additive")}
+
+
+def test_a_change_of_the_same_size_in_the_second_of_the_commit_counts(tmp_path):
+    time.sleep(1 - time.time() % 1)  # so that the next two steps lie in one second, and the review in another
+    shop = History(tmp_path / "r", {"a.sql": "CREATE TABLE d AS SELECT x AS c FROM t;"})
+    shop.replace("a.sql", "SELECT x", "SELECT y")
+    time.sleep(1 - time.time() % 1)
+    assert shop.changes() == {("computed differently", "d.c", "possibly")}
 
 
 def test_nothing_of_the_repository_is_written(shop):

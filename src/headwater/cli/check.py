@@ -61,7 +61,7 @@ def check(
 
 
 def _violations(result: Any, dialect: str | None, given: str | None) -> list[Issue]:
-    """What the nearest policy, or the one that was given, does not allow, as issues at their places."""
+    """Return what the nearest policy, or the one that was given, does not allow: issues at their places."""
     from headwater.review.policy import find_policy, read_policy
 
     path = Path(given) if given is not None else find_policy(Path.cwd())

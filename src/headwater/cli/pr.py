@@ -14,7 +14,7 @@ from headwater.cli.terminal import say_lines
 from headwater.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from headwater.review.load import Analysis
+    from headwater.review.load import ReviewOptions
     from headwater.review.policy import Policy
     from headwater.review.review import Review
 
@@ -80,11 +80,11 @@ def pr(flags: Flags, /, paths: tuple[str, ...], base: str, head: str | None, for
     return 1 if met else 0
 
 
-def _analysis(flags: Flags, root: Path, paths: tuple[str, ...], options: dict[str, Any]) -> "Analysis":
+def _analysis(flags: Flags, root: Path, paths: tuple[str, ...], options: dict[str, Any]) -> "ReviewOptions":
     from headwater.jobs.harvest.sources import Rules
     from headwater.jobs.harvest.targets import Patterns
-    from headwater.review.load import Analysis
-    from headwater.review.projects import Selection
+    from headwater.review.load import ReviewOptions
+    from headwater.review.projects import ProjectOptions
 
     settings = flags.settings
     rules = Rules(
@@ -93,13 +93,13 @@ def _analysis(flags: Flags, root: Path, paths: tuple[str, ...], options: dict[st
         parse_variables(options["variables"]),
     )
     chosen = tuple(_inside(path, root) for path in paths)
-    selection = Selection(chosen, options["dialect"] or settings.dialect, rules)
+    selection = ProjectOptions(chosen, options["dialect"] or settings.dialect, rules)
 
     def waiting(seconds: float) -> None:
         if seconds < 0.3 and not flags.quiet:
             click.echo("another process analyses the same commit: waiting for it", err=True)
 
-    return Analysis(selection, options["schema"] or settings.schema, options["engine"], waiting)
+    return ReviewOptions(selection, options["schema"] or settings.schema, options["engine"], waiting)
 
 
 def _inside(text: str, root: Path) -> tuple[str | None, str]:

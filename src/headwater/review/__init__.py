@@ -1,1 +1,1 @@
-"""What a change of a git repository does to lineage: both sides out of git, analysed, compared and told."""
+"""Reviews of a change in a git repository: both sides out of git, analysed, compared and told."""

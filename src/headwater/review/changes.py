@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from headwater.graph.tables import WHOLE
-from headwater.review.reach import Reach, Reader
-from headwater.review.shape import Made, Shape, same, same_words, shape_of
-from headwater.review.side import Finding, Side, Unit
+from headwater.review.reach import ColumnReader, Reach
+from headwater.review.shape import DatasetShape, Derivation, same, same_words, shape_of
+from headwater.review.side import IssueRecord, Side, AnalysedUnit
 
 
 class Risk(Enum):
-    """What a change can do to those who read what it changes."""
+    """The effect that a change can have on those who read what it changes."""
 
     BREAKING = "breaking"  # a statement of the head reads what is no longer there
     POSSIBLY = "possibly"  # something that was there is gone or different
@@ -48,7 +48,7 @@ class Change:
     file: str | None = None
     line: int | None = None
     follows: bool = False
-    readers: tuple[Reader, ...] = ()
+    readers: tuple[ColumnReader, ...] = ()
     reaches: tuple[str, ...] = ()  # datasets, nearest first
 
     @property
@@ -58,7 +58,7 @@ class Change:
 
 
 @dataclass
-class Comparison:
+class Sides:
     """Two sides, with the files that git takes for renamed."""
 
     base: Side
@@ -73,7 +73,7 @@ class Comparison:
         self.before = Reach(self.base)
 
     @staticmethod
-    def _differing(side: Side, other: Side) -> list[Unit]:
+    def _differing(side: Side, other: Side) -> list[AnalysedUnit]:
         """The units of a side that the other has not, or that said otherwise there."""
         there = other.units
         return [unit for id, unit in sorted(side.units.items()) if id not in there or there[id].form != unit.form]
@@ -96,7 +96,7 @@ class Comparison:
         return found
 
     @staticmethod
-    def _targets(units: list[Unit]) -> dict[str, set[str]]:
+    def _targets(units: list[AnalysedUnit]) -> dict[str, set[str]]:
         """The tables that units make, by file."""
         found: dict[str, set[str]] = {}
         for unit in units:
@@ -143,7 +143,7 @@ class Comparison:
             yield replace(made, before=name, after=new, readers=readers)
         yield from self._between(*sides)
 
-    def _between(self, old: Shape, new: Shape) -> Iterator[Change]:
+    def _between(self, old: DatasetShape, new: DatasetShape) -> Iterator[Change]:
         """The changes of a dataset that both sides have."""
         if new.unclear and not old.unclear:
             yield self._told(ChangeKind.UNCLEAR, new, follows=same_words(old, new, self.tables))
@@ -154,7 +154,7 @@ class Comparison:
             found = [self._told(ChangeKind.REWRITTEN, new)]
         yield from (replace(each, follows=follows) for each in found)
 
-    def _columns(self, old: Shape, new: Shape) -> Iterator[Change]:
+    def _columns(self, old: DatasetShape, new: DatasetShape) -> Iterator[Change]:
         gone = [name for name in old.columns if name not in new.columns]
         come = [name for name in new.columns if name not in old.columns]
         renamed = _renamed_columns(old, new, gone, come)
@@ -173,7 +173,7 @@ class Comparison:
             if None not in types and str(types[0]).upper() != str(types[1]).upper():
                 yield replace(self._told(ChangeKind.TYPE_CHANGED, new, name), before=types[0], after=types[1])
 
-    def _made(self, old: Shape, new: Shape) -> Iterator[Change]:
+    def _made(self, old: DatasetShape, new: DatasetShape) -> Iterator[Change]:
         alike = same(old, new)
         for name in sorted((old.made.keys() | new.made.keys()) - alike):
             one, other = old.made.get(name), new.made.get(name)
@@ -187,7 +187,7 @@ class Comparison:
     def _told(
         self,
         kind: ChangeKind,
-        shape: Shape,
+        shape: DatasetShape,
         column: str | None = None,
         *,
         broken: bool = False,
@@ -198,14 +198,14 @@ class Comparison:
             risk = Risk.ADDITIVE
         made = shape.made.get(column or "")
         place = (made.file, made.line) if made is not None and made.file else (shape.file, shape.line)
-        readers: tuple[Reader, ...] = ()
+        readers: tuple[ColumnReader, ...] = ()
         reaches: tuple[str, ...] = ()
         if risk is not Risk.ADDITIVE:
             readers = self.reach.readers(shape.name, column)
             reaches = self.reach.beyond(shape.name, column)
         return Change(kind, risk, shape.name, column, None, None, *place, follows, readers, reaches)
 
-    def new_findings(self) -> list[Finding]:
+    def new_findings(self) -> list[IssueRecord]:
         """The errors and warnings of the head that the base does not have, wherever they stand in a file."""
         there = Counter(self._named(each) for unit in self._old for each in self.base.findings(unit))
         found = []
@@ -216,7 +216,7 @@ class Comparison:
             there[key] -= 1
         return found
 
-    def _named(self, each: Finding) -> tuple[str | None, str, str]:
+    def _named(self, each: IssueRecord) -> tuple[str | None, str, str]:
         return self.renamed_files.get(each.file or "", each.file), each.code, each.message.casefold()
 
     def to_rebuild(self, changes: list[Change]) -> list[str]:
@@ -232,7 +232,7 @@ class Comparison:
         return any(each.type != "SELECT" for each in made) and not any(each.makes_view for each in made)
 
 
-def _renamed_columns(old: Shape, new: Shape, gone: list[str], come: list[str]) -> dict[str, str]:
+def _renamed_columns(old: DatasetShape, new: DatasetShape, gone: list[str], come: list[str]) -> dict[str, str]:
     """The columns that went and came back under another name, made in the same way: old → new."""
     made = [
         {name: shape.made[name].keys for name in names if name in shape.made}
@@ -243,8 +243,8 @@ def _renamed_columns(old: Shape, new: Shape, gone: list[str], come: list[str]) -
     return {name: by_keys[keys] for name, keys in made[0].items() if counts[0][keys] == counts[1][keys] == 1}
 
 
-def _said(made: Made | None, other: Made | None) -> str | None:
-    """How something is made, in words that the other side does not have."""
+def _said(made: Derivation | None, other: Derivation | None) -> str | None:
+    """Say how something is made, in words that the other side does not have."""
     if made is None:
         return None
     own = [text for text in made.said if other is None or text not in other.said]

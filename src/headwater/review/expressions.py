@@ -1,4 +1,4 @@
-"""Whether two texts of SQL say the same, but for blanks, comments, case and the names that tables have in them."""
+"""Comparison of two texts of SQL, but for blanks, comments, case and the names that tables have in them."""
 
 from collections.abc import Iterable
 from functools import lru_cache

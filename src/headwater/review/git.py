@@ -15,7 +15,7 @@ _SHALLOW = "in CI, fetch the whole history (`fetch-depth: 0`), or `git fetch ori
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class Revision:
     """A state of a repository: how it was named, and the tree of its files."""
 
     label: str
@@ -30,7 +30,7 @@ class Repository:
     scratch: Path
     environment: Mapping[str, str] = field(default_factory=dict)  # where objects are kept that git makes for us
 
-    def base_and_head(self, base: str, head: str | None) -> tuple[Version, Version]:
+    def base_and_head(self, base: str, head: str | None) -> tuple[Revision, Revision]:
         """The two versions to compare: the commit where the head left the base, and the head, or the work tree.
 
         RAISES: InputError when a name means no commit.
@@ -41,10 +41,10 @@ class Repository:
         told = f"{base} ({(left or start)[:10]}" + (
             f", where {head or 'HEAD'} left it)" if left not in ("", start) else ")"
         )
-        first = Version(told, self._tree(left or start))
+        first = Revision(told, self._tree(left or start))
         if head is not None:
-            return first, Version(f"{head} ({end[:10]})", self._tree(end))
-        return first, Version(f"{WORK_TREE} ({end[:10]} and what is not committed)", self._tree_of_files())
+            return first, Revision(f"{head} ({end[:10]})", self._tree(end))
+        return first, Revision(f"{WORK_TREE} ({end[:10]} and what is not committed)", self._tree_of_files())
 
     def _commit(self, name: str) -> str:
         found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", check=False)
@@ -61,27 +61,27 @@ class Repository:
         there = Path(self._ask("rev-parse", "--git-path", "index").strip())
         there = there if there.is_absolute() else self.root / there
         if there.is_file():
-            shutil.copyfile(there, index)
+            shutil.copy2(there, index)  # with its time: git looks into files that are not older than the index
         own = {"GIT_INDEX_FILE": str(index)}
         listed = self._ask("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", env=own)
         names = "\0".join(dict.fromkeys(name for name in listed.split("\0") if name and not name.endswith("/")))
         self._ask("update-index", "--add", "--remove", "-z", "--stdin", env=own, input=names)
         return self._ask("write-tree", env=own).strip()
 
-    def files(self, version: Version) -> dict[str, str]:
+    def files(self, version: Revision) -> dict[str, str]:
         """The files of a version, by path, with the id of their content."""
         listed = self._ask("ls-tree", "-r", "-z", "--full-tree", version.tree)
         rows = (line.partition("\t") for line in listed.split("\0") if line)
         return {path: about.split()[2] for about, _, path in rows if about.split()[1] == "blob"}
 
-    def extract(self, version: Version, paths: Iterable[str], folder: Path) -> None:
+    def extract(self, version: Revision, paths: Iterable[str], folder: Path) -> None:
         """Write some files of a version below a folder. What `.gitattributes` keeps out of archives is there too."""
         own = {"GIT_INDEX_FILE": str(self.scratch / f"{version.tree}-index")}
         self._ask("read-tree", version.tree, env=own)
         names = "\0".join(paths)
         self._ask("checkout-index", "-q", "-f", "-z", "--stdin", f"--prefix={folder}/", env=own, input=names)
 
-    def renames(self, base: Version, head: Version) -> dict[str, str]:
+    def renames(self, base: Revision, head: Revision) -> dict[str, str]:
         """The files that git takes for renamed: old name → new name."""
         listed = self._ask("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", base.tree, head.tree)
         fields = listed.split("\0")

@@ -11,18 +11,18 @@ from headwater.analysis.template import TemplateOptions
 from headwater.jobs.harvest.dbt.project import PROJECT_FILE
 from headwater.jobs.harvest.plan import HarvestOptions
 from headwater.lineage.slices import digest
-from headwater.review.git import Repository, Version
-from headwater.review.projects import PACKAGES, Selection, read_projects
+from headwater.review.git import Repository, Revision
+from headwater.review.projects import PACKAGES, ProjectOptions, read_projects
 from headwater.review.side import Side, analyse_side, kept_side, nearest_side, side_key
 
 _VERSION = version("headwater")
 
 
 @dataclass(frozen=True)
-class Analysis:
+class ReviewOptions:
     """The settings of an analysis of both sides."""
 
-    selection: Selection = field(default_factory=Selection)
+    selection: ProjectOptions = field(default_factory=ProjectOptions)
     schema: str | None = None  # a file or folder; one in the repository is read as each side has it
     engine: Engine = "auto"
     waiting: Callable[[float], None] = lambda seconds: None  # told while another process analyses the same
@@ -33,9 +33,9 @@ class Loader:
     """Analyses the sides of a repository, or finds them where they are kept."""
 
     repository: Repository
-    analysis: Analysis
+    analysis: ReviewOptions
 
-    def side(self, of: Version, before: Side | None = None) -> Side:
+    def side(self, of: Revision, before: Side | None = None) -> Side:
         """One side. `before` is another whose units may be the same."""
         files = self.repository.files(of)
         schema = self._schema_inside()
@@ -48,7 +48,7 @@ class Loader:
 
         return kept_side(folder, key, make, self.analysis.waiting)
 
-    def _analyse(self, of: Version, paths: list[str], before: Side | None) -> Side:
+    def _analyse(self, of: Revision, paths: list[str], before: Side | None) -> Side:
         folder = self.repository.scratch / of.tree
         folder.mkdir(exist_ok=True)
         self.repository.extract(of, paths, folder)

@@ -68,7 +68,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a repository asks of its own lineage. Patterns are those of files, and take no notice of case."""
+    """The rules that a repository sets for its own lineage. Patterns are those of files; case does not count."""
 
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     masking: frozenset[str] = frozenset()

@@ -21,7 +21,7 @@ _WITH_SQL = (".yml", ".yaml", ".csv", ".py", ".md", ".jinja", ".toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ProjectOptions:
     """The files that count: below some paths, each with its dialect if it was named."""
 
     paths: tuple[tuple[str | None, str], ...] = ()  # none: all
@@ -45,7 +45,7 @@ class Selection:
 _OUTSIDE = object()
 
 
-def read_projects(folder: Path, paths: Sequence[str], selection: Selection) -> Estate:
+def read_projects(folder: Path, paths: Sequence[str], selection: ProjectOptions) -> Estate:
     """The estate of the files of a folder. A project that cannot be read is a warning, and the others are read."""
     roots = list(_project_roots(folder, paths))
     parts: list[Estate] = []
@@ -64,7 +64,7 @@ def read_projects(folder: Path, paths: Sequence[str], selection: Selection) -> E
     return _joined(parts, folder, trouble)
 
 
-def _dialect(selection: Selection, path: str) -> str | None:
+def _dialect(selection: ProjectOptions, path: str) -> str | None:
     found = selection.dialect_of(path or ".")
     return found if isinstance(found, str) else selection.dialect
 

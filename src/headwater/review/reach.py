@@ -1,4 +1,4 @@
-"""Who reads a column, and what lies downstream of it, on one side of a change."""
+"""The readers of a column, and all that lies downstream of it, on one side of a change."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ EXPOSURE = "exposure."
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ColumnReader:
     """A column that is made of what is read, or a dataset whose rows it decides (`*`)."""
 
     dataset: str
@@ -38,14 +38,14 @@ class Reach:
             found = self._flows[dataset] = [each for each in own if each.source == dataset != each.target]
         return found
 
-    def readers(self, dataset: str, column: str | None) -> tuple[Reader, ...]:
+    def readers(self, dataset: str, column: str | None) -> tuple[ColumnReader, ...]:
         """The readers of a column, or of a dataset as a whole; each target once."""
         whole = column in (None, WHOLE)
-        found: dict[tuple[str, str], Reader] = {}
+        found: dict[tuple[str, str], ColumnReader] = {}
         for flow in self.flows_from(dataset):
             if whole or root_column(flow.source_column) == column:
                 name = WHOLE if whole else flow.target_column
-                found.setdefault((flow.target, name), Reader(flow.target, name, flow.file, flow.line))
+                found.setdefault((flow.target, name), ColumnReader(flow.target, name, flow.file, flow.line))
         return tuple(found.values())
 
     def beyond(self, dataset: str, column: str | None) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headwater.errors import UsageError
-from headwater.review.changes import Change, Comparison, Risk
-from headwater.review.git import Version
+from headwater.review.changes import Change, Risk, Sides
+from headwater.review.git import Revision
 from headwater.review.load import Loader
 from headwater.review.policy import Policy
 from headwater.review.rules import PiiFlow, Violation, pii_flows, violations
-from headwater.review.side import Finding, Side
+from headwater.review.side import IssueRecord, Side
 
 FAILINGS = ("breaking", "pii", "new-issues")
 """What `--fail-on` takes."""
@@ -18,12 +18,12 @@ FAILINGS = ("breaking", "pii", "new-issues")
 
 @dataclass(frozen=True)
 class Review:
-    """What a change does to lineage."""
+    """The effects of a change on lineage."""
 
     base: str
     head: str
     changes: tuple[Change, ...] = ()
-    findings: tuple[Finding, ...] = ()  # errors and warnings that the base does not have
+    findings: tuple[IssueRecord, ...] = ()  # errors and warnings that the base does not have
     violations: tuple[Violation, ...] = ()  # of the policy, that the base does not have
     flows: tuple[PiiFlow, ...] = ()  # of tagged columns, that the base does not have
     rebuild: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Review:
 
     @property
     def counts(self) -> dict[Risk, int]:
-        """How many changes there are of each risk."""
+        """Count the changes of each risk."""
         found = Counter(each.risk for each in self.changes)
         return {risk: found[risk] for risk in Risk}
 
@@ -54,11 +54,11 @@ class Review:
         return [name for name in dict.fromkeys(wanted) if met[name]]
 
 
-def review(loader: Loader, base: Version, head: Version, policy: Policy | None) -> Review:
+def review(loader: Loader, base: Revision, head: Revision, policy: Policy | None) -> Review:
     """Compare two versions of a repository. RAISES: DialectError, SchemaError, InputError."""
     before = loader.side(base)
     after = before if base.tree == head.tree else loader.side(head, before)
-    comparison = Comparison(before, after, loader.repository.renames(base, head))
+    comparison = Sides(before, after, loader.repository.renames(base, head))
     changes = comparison.changes()
     found = _against(policy, comparison) if policy is not None else ((), ())
     return Review(
@@ -78,8 +78,8 @@ def review(loader: Loader, base: Version, head: Version, policy: Policy | None) 
     )
 
 
-def _against(policy: Policy, sides: Comparison) -> tuple[tuple[Violation, ...], tuple[PiiFlow, ...]]:
-    """What the head does against a policy, and where tagged columns go there, that the base does not."""
+def _against(policy: Policy, sides: Sides) -> tuple[tuple[Violation, ...], tuple[PiiFlow, ...]]:
+    """Return the violations of a policy and the flows of tagged columns that the head has and the base has not."""
     known = Counter(each.key for each in violations(sides.base, policy))
     broken = []
     for each in violations(sides.head, policy):
@@ -102,9 +102,7 @@ def _owners(side: Side, policy: Policy | None, changes: list[Change]) -> dict[st
     return found
 
 
-def _same_files(
-    loader: Loader, base: Version, head: Version, sides: Comparison, changes: list[Change]
-) -> Iterator[str]:
+def _same_files(loader: Loader, base: Revision, head: Revision, sides: Sides, changes: list[Change]) -> Iterator[str]:
     """The files of SQL that differ and make nothing that changed: only their form did, or their templates say the
     same here."""
     before, after = (loader.repository.files(each) for each in (base, head))

@@ -1,4 +1,4 @@
-"""What a side does against a policy: forbidden flows and stars, tables without owner or words, long ways."""
+"""Violations of a policy by one side: forbidden flows and stars, tables without owner or description, long ways."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from headwater.graph.tables import root_column
 from headwater.model.edges import InfluenceClass
 from headwater.review.policy import FlowRule, Policy
 from headwater.review.reach import EXPOSURE, Reach, growing
-from headwater.review.side import Flow, Side, Unit
+from headwater.review.side import Flow, Side, AnalysedUnit
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
 
 Node: TypeAlias = tuple[str, str]
@@ -180,7 +180,7 @@ def _called(call: Any) -> str:
     return f"{before}{name}".casefold()
 
 
-def _starred(side: Side, unit: Unit) -> Iterable[str]:
+def _starred(side: Side, unit: AnalysedUnit) -> Iterable[str]:
     """The tables of which a statement takes every column, whatever columns they have. A star over a query that names
     its columns is none."""
     try:

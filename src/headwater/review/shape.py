@@ -16,8 +16,8 @@ _UNKNOWN = ("error", "table-only")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a column is made of, or the rows of a dataset."""
+class Derivation:
+    """The sources of a column, or of the rows of a dataset."""
 
     keys: frozenset[FlowKey]
     qualifiers: dict[FlowKey, Words]
@@ -29,12 +29,12 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DatasetShape:
     """A dataset as one side makes it."""
 
     name: str
     columns: dict[str, str | None]
-    made: dict[str, Made]  # by column; `*` is what decides the rows
+    made: dict[str, Derivation]  # by column; `*` is what decides the rows
     words: tuple[Words, ...]  # of the statements that write it
     unclear: bool  # what it is made of is not known
     file: str | None
@@ -42,7 +42,7 @@ class Shape:
     is_view: bool
 
 
-def shape_of(side: Side, name: str, named: Callable[[str], str]) -> Shape:
+def shape_of(side: Side, name: str, named: Callable[[str], str]) -> DatasetShape:
     """The shape of a dataset. `named` gives the name that a source has on the other side."""
     units = side.writers.get(name, [])
     flows: dict[str, list[tuple[Flow, str | None]]] = {}
@@ -57,7 +57,7 @@ def shape_of(side: Side, name: str, named: Callable[[str], str]) -> Shape:
     if table is None or not table.complete:  # what readers take for its columns is no fact about it
         columns = {column: columns.get(column) for column in flows if column != WHOLE}
     first = next(iter(units), None)
-    return Shape(
+    return DatasetShape(
         name,
         columns,
         {column: _made(those, named) for column, those in flows.items()},
@@ -69,7 +69,7 @@ def shape_of(side: Side, name: str, named: Callable[[str], str]) -> Shape:
     )
 
 
-def _made(flows: Iterable[tuple[Flow, str | None]], named: Callable[[str], str]) -> Made:
+def _made(flows: Iterable[tuple[Flow, str | None]], named: Callable[[str], str]) -> Derivation:
     keys: dict[FlowKey, Words] = {}
     said: dict[str, None] = {}
     sources: dict[str, None] = {}
@@ -88,10 +88,10 @@ def _made(flows: Iterable[tuple[Flow, str | None]], named: Callable[[str], str])
         sources[f"{flow.source}.{flow.source_column}"] = None
         place = place if place[0] is not None else (flow.file, flow.line)
         is_column = is_column or flow.influence is not InfluenceClass.ROW
-    return Made(frozenset(keys), keys, tuple(said), tuple(sources), *place, is_column)
+    return Derivation(frozenset(keys), keys, tuple(said), tuple(sources), *place, is_column)
 
 
-def same_words(old: Shape, new: Shape, renamed: Mapping[str, str]) -> bool:
+def same_words(old: DatasetShape, new: DatasetShape, renamed: Mapping[str, str]) -> bool:
     """Return whether the statements of two shapes say the same, but for the names of tables that have others now."""
     if len(old.words) != len(new.words):
         return False
@@ -105,7 +105,7 @@ def same_words(old: Shape, new: Shape, renamed: Mapping[str, str]) -> bool:
     return True
 
 
-def same(old: Shape, new: Shape) -> set[str]:
+def same(old: DatasetShape, new: DatasetShape) -> set[str]:
     """The columns, and `*`, that both shapes make in the same way, whatever their tables are called there."""
     alike = {name for name in old.made.keys() & new.made.keys() if old.made[name].keys == new.made[name].keys}
     pairs = [

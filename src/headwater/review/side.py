@@ -52,7 +52,7 @@ class Flow(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return Kind(self.kind).influence
 
 
-class Statement(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class StatementRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One statement, as `lineage.statements` has it."""
 
     statement: str
@@ -68,7 +68,7 @@ class Statement(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return "VIEW" in self.type.upper()
 
 
-class Finding(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class IssueRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One issue, as `lineage.issues` has it."""
 
     code: str
@@ -80,14 +80,14 @@ class Finding(msgspec.Struct, frozen=True, array_like=True, gc=False):
     column: int | None
 
 
-class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class AnalysedUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A unit as it was analysed; its edges and findings are packed, for most are never looked at."""
 
     id: str
     file: str
     dialect: str | None
     outcome: tuple[str, bytes, bytes, int, int]  # as `Outcome` has it
-    statements: list[Statement]
+    statements: list[StatementRecord]
     packed: bytes
 
     @property
@@ -99,17 +99,17 @@ class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class _Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
     flows: list[Flow]
-    findings: list[Finding]
+    findings: list[IssueRecord]
 
 
-class Table(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TableRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A table at the end of the scripts: its columns with their types, and whether there may be others."""
 
     columns: dict[str, str | None]
     complete: bool
 
 
-class Words(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class DatasetNotes(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The description and owner of a table by its project, and the descriptions of columns."""
 
     table: str
@@ -119,10 +119,10 @@ class Words(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    units: list[Unit]
-    tables: dict[str, Table]
+    units: list[AnalysedUnit]
+    tables: dict[str, TableRecord]
     declared: list[str]
-    words: list[Words]
+    words: list[DatasetNotes]
     warnings: list[str]
 
 
@@ -135,17 +135,17 @@ class Side:
     _opened: dict[str, _Packed] = field(default_factory=dict)
 
     @cached_property
-    def units(self) -> dict[str, Unit]:
+    def units(self) -> dict[str, AnalysedUnit]:
         """The units by id."""
         return {unit.id: unit for unit in self.kept.units}
 
     @cached_property
-    def writers(self) -> dict[str, list[Unit]]:
+    def writers(self) -> dict[str, list[AnalysedUnit]]:
         """The units that write each dataset."""
         return _by(self.kept.units, lambda statement: [statement.target] if statement.target else [])
 
     @cached_property
-    def readers(self) -> dict[str, list[Unit]]:
+    def readers(self) -> dict[str, list[AnalysedUnit]]:
         """The units that read each dataset."""
         return _by(self.kept.units, lambda statement: statement.reads)
 
@@ -155,31 +155,33 @@ class Side:
         return frozenset(self.writers) | frozenset(self.kept.declared)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, TableRecord]:
         """The tables by name."""
         return self.kept.tables
 
-    def flows(self, unit: Unit) -> list[Flow]:
+    def flows(self, unit: AnalysedUnit) -> list[Flow]:
         """The edges of a unit."""
         return self._open(unit).flows
 
-    def findings(self, unit: Unit) -> list[Finding]:
+    def findings(self, unit: AnalysedUnit) -> list[IssueRecord]:
         """The findings in a unit."""
         return self._open(unit).findings
 
-    def text(self, unit: Unit) -> str:
+    def text(self, unit: AnalysedUnit) -> str:
         """The SQL of a unit, rendered."""
         return self._open(unit).text
 
-    def _open(self, unit: Unit) -> _Packed:
+    def _open(self, unit: AnalysedUnit) -> _Packed:
         found = self._opened.get(unit.id)
         if found is None:
             found = self._opened[unit.id] = msgspec.msgpack.decode(zlib.decompress(unit.packed), type=_Packed)
         return found
 
 
-def _by(units: Iterable[Unit], names: Callable[[Statement], Iterable[str]]) -> dict[str, list[Unit]]:
-    found: dict[str, list[Unit]] = {}
+def _by(
+    units: Iterable[AnalysedUnit], names: Callable[[StatementRecord], Iterable[str]]
+) -> dict[str, list[AnalysedUnit]]:
+    found: dict[str, list[AnalysedUnit]] = {}
     for unit in units:
         for name in dict.fromkeys(name for statement in unit.statements for name in names(statement)):
             found.setdefault(name, []).append(unit)
@@ -226,7 +228,9 @@ def analyse_side(estate: Estate, options: HarvestOptions, before: Side | None) -
     units = [_unit(waves, index, crew, known) for waves in every for index in range(len(waves.units))]
     tables = {name: table for waves in every for name, table in _tables(waves)}
     declared = [".".join(each.parts) for each in estate.tables if each.complete]
-    words = [Words(".".join(each.table), each.description, each.owner, dict(each.columns)) for each in estate.words]
+    words = [
+        DatasetNotes(".".join(each.table), each.description, each.owner, dict(each.columns)) for each in estate.words
+    ]
     return Side(_Kept(units, tables, declared, words, list(estate.warnings)), crew.done)
 
 
@@ -263,7 +267,7 @@ class _Crew:
             yield task.index, Outcome(mark, row["sight"], row["effects"], row["count"], row["findings"], (0, 0))
 
 
-def _unit(waves: Waves, index: int, crew: _Crew, known: Mapping[str, Unit]) -> Unit:
+def _unit(waves: Waves, index: int, crew: _Crew, known: Mapping[str, AnalysedUnit]) -> AnalysedUnit:
     """A settled unit with its rows: those analysed now, or those that are kept."""
     unit, outcome = waves.units[index], waves.outcomes[index]
     if outcome.place is None:
@@ -275,17 +279,19 @@ def _unit(waves: Waves, index: int, crew: _Crew, known: Mapping[str, Unit]) -> U
 
 def packed_unit(
     id: str, file: str, dialect: str | None, form: tuple[str, bytes, bytes, int, int], content: tuple[str, Row]
-) -> Unit:
+) -> AnalysedUnit:
     """A unit of its text and its rows for the graph, by table."""
     text, rows = content
     statements = [
-        Statement(each["statement"], each["type"] or "", each["target"], each["reads"], each["status"], each["line"])
+        StatementRecord(
+            each["statement"], each["type"] or "", each["target"], each["reads"], each["status"], each["line"]
+        )
         for each in rows["statements"]
     ]
     flows = [Flow(*(each[name] for name in Flow.__struct_fields__)) for each in rows["edges"]]
-    findings = [Finding(*(each[name] for name in Finding.__struct_fields__)) for each in rows["issues"]]
+    findings = [IssueRecord(*(each[name] for name in IssueRecord.__struct_fields__)) for each in rows["issues"]]
     packed = zlib.compress(msgspec.msgpack.encode(_Packed(text, flows, findings)), 1)
-    return Unit(id, file, dialect, form, statements, packed)
+    return AnalysedUnit(id, file, dialect, form, statements, packed)
 
 
 def side_of_texts(result: AnalyzeResult, dialect: str | None) -> Side:
@@ -306,15 +312,15 @@ def side_of_texts(result: AnalyzeResult, dialect: str | None) -> Side:
 _NO_FORM = ("", b"", b"", 0, 0)
 
 
-def _tables(waves: Waves) -> Iterable[tuple[str, Table]]:
+def _tables(waves: Waves) -> Iterable[tuple[str, TableRecord]]:
     assert waves.schema_now is not None
     return _known_tables(waves.schema_now.resolved().tables)
 
 
-def _known_tables(tables: Iterable[ResolvedSchemaTable]) -> Iterable[tuple[str, Table]]:
+def _known_tables(tables: Iterable[ResolvedSchemaTable]) -> Iterable[tuple[str, TableRecord]]:
     for table in tables:
         name = ".".join(part for part in (table.catalog, table.schema, table.name) if part)
-        yield name, Table({column.name: column.data_type for column in table.columns}, table.complete)
+        yield name, TableRecord({column.name: column.data_type for column in table.columns}, table.complete)
 
 
 def side_key(*parts: object) -> str:

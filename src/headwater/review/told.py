@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from headwater.review.changes import Change, ChangeKind, Risk
-from headwater.review.reach import EXPOSURE, Reader
+from headwater.review.reach import EXPOSURE, ColumnReader
 from headwater.review.review import Review
 from headwater.text import counted
 
@@ -64,7 +64,7 @@ def headline(change: Change) -> str:
 
 
 def how(change: Change) -> tuple[str, str] | None:
-    """What a column or the rows were made of before and after, if the change is of that kind."""
+    """Say what a column or the rows were made of before and after, if the change is of that kind."""
     if change.kind in (ChangeKind.COMPUTED, ChangeKind.ROWS):
         return change.before or "nothing", change.after or "nothing"
     return None
@@ -77,14 +77,14 @@ def readers_of(change: Change, review: Review) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _reader(reader: Reader, review: Review) -> str:
+def _reader(reader: ColumnReader, review: Review) -> str:
     name = reader.dataset if reader.column == "*" else f"{reader.dataset}.{reader.column}"
     details = [each for each in (place(reader.file, reader.line), review.owners.get(reader.dataset)) if each]
     return f"{name} ({', '.join(details)})" if details else name
 
 
 def reach_of(change: Change) -> str:
-    """What lies downstream of a change: how many tables, and the exposures by name."""
+    """Say what lies downstream of a change: how many tables, and the exposures by name."""
     outside = [name.removeprefix(EXPOSURE) for name in change.reaches if name.startswith(EXPOSURE)]
     tables = len(change.reaches) - len(outside)
     parts = [counted(tables, "table")] if tables else []
@@ -155,7 +155,7 @@ def _short(text: str) -> str:
 
 
 def sections(review: Review) -> Iterator[tuple[str, list[str]]]:
-    """What is to be said beside the changes: a title and its lines."""
+    """Yield what is said beside the changes: a title and its lines."""
     if review.flows:
         yield "New flows of tagged columns", [f"{each.tag}: {' → '.join(each.way)}" for each in review.flows]
     if review.violations:
