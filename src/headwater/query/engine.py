@@ -21,7 +21,13 @@ from headwater.text import Span, suggest
 
 _EXPLAIN = "EXPLAIN "
 _DESCRIBE = "DESCRIBE "
-_SETTINGS = {"errors_as_json": "true", "TimeZone": "UTC", "parquet_metadata_cache": "true"}
+_SETTINGS = {
+    "errors_as_json": "true",
+    "TimeZone": "UTC",
+    "parquet_metadata_cache": "true",
+    # It makes `avg` another division where a query has a `sum` beside it: one question would have two answers.
+    "disabled_optimizers": "aggregate_function_rewriter",
+}
 _PROGRESS = "enable_progress_bar"  # on stdout, which is for data
 
 

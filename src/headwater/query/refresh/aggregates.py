@@ -17,6 +17,7 @@ from sqlglot import exp
 from headwater.lazy import arrow_compute as pc
 from headwater.query.edits import Edited
 from headwater.query.parse import DIALECT, Node
+from headwater.query.refresh.averages import averages, is_narrow
 from headwater.query.refresh.blocks import QueryTree, RefusedWay, inner_queries, local_nodes
 from headwater.query.refresh.evaluate import RefreshEvaluation, from_text, plan_steps, signed_rows
 
@@ -36,6 +37,7 @@ class AggregateArgument:
     text: str
     scale: int | None = None  # of its sum; None: it is not summed
     extremes: tuple[str, ...] = ()
+    averaged: str | None = None  # its type, where its average is read
 
     @property
     def sum_type(self) -> str:
@@ -149,7 +151,8 @@ def read_groups(of: RefreshEvaluation, select: Node) -> GroupedBlock:
         if extremes and type in ("FLOAT", "DOUBLE"):
             raise RefusedWay(f"{extremes[0]}() of {type}")
         scale = _scale(type, text) if kinds & {"sum", "avg"} else None
-        block.arguments[text] = AggregateArgument(names[text], text, scale, extremes)
+        averaged = type if "avg" in kinds else None
+        block.arguments[text] = AggregateArgument(names[text], text, scale, extremes, averaged)
     return block
 
 
@@ -267,12 +270,20 @@ def _from_state(block: GroupedBlock, node: Node) -> str:
         return f"n_{name}"
     if kind in ("min", "max"):
         return f"{kind}_{name}"
+    if kind == "avg":
+        return f"avg_{name}"
     whole = f"CAST(s_{name} AS HUGEINT)" if scale == 0 else f"s_{name}"
-    if kind == "sum":
-        return f"CASE WHEN n_{name} > 0 THEN {whole} END"
-    # DuckDB divides the sum of the digits, as a floating number, by the count and the power of ten
-    digits = f"CAST(CAST(s_{name} AS DECIMAL(38,{scale})) * {10 ** (scale or 0)} AS HUGEINT)"
-    return f"CASE WHEN n_{name} > 0 THEN CAST({digits} AS DOUBLE) / (n_{name} * {10 ** (scale or 0)}) END"
+    return f"CASE WHEN n_{name} > 0 THEN {whole} END"
+
+
+def with_averages(block: GroupedBlock, state: pa.Table) -> pa.Table:
+    """A state with the averages that the query reads of it."""
+    for each in block.arguments.values():
+        if each.averaged is not None:
+            sums, counts = state.column(f"s_{each.name}"), state.column(f"n_{each.name}")
+            found = averages(sums, counts, narrow=is_narrow(each.averaged))
+            state = state.append_column(f"avg_{each.name}", found)
+    return state
 
 
 def whole_state(of: RefreshEvaluation, block: GroupedBlock) -> pa.Table:
