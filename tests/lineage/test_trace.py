@@ -149,6 +149,26 @@ def test_a_recursive_cte_reaches_its_fixed_point():
     ]
 
 
+def down_a_tree(hops: int) -> With:
+    """A recursive CTE whose column is a part of what it was: r(n) = t.a, or r.n.children through some projections."""
+    step: Relation = CteRef(1, (Attribute(20, "n"),))
+    step = Project(step, (Computed(Attribute(100, "n"), GetField(Element(Ref(20)), "children")),))
+    for at in range(101, 101 + hops):
+        step = Project(step, (Computed(Attribute(at, "n"), Ref(at - 1)),))
+    last = 100 + hops
+    union = SetOp("union all", (Attribute(10, "n"),), (Branch(scan("a"), (1,)), Branch(step, (last,))))
+    return With((Cte(1, "r", union, (10,)),), CteRef(1, (Attribute(30, "n"),)))
+
+
+def test_a_recursion_down_a_tree_ends():
+    assert shown(write(down_a_tree(0), n=Ref(30))) == ["n <- t.a IDENTITY"]
+
+
+def test_a_recursion_down_a_tree_through_more_hops_than_one_stack_ends():
+    found = shown(write(down_a_tree(100), n=Ref(30)))
+    assert found == ["n <- t.a IDENTITY", "n <- t.a[].children IDENTITY"]
+
+
 def test_masking_holds_only_if_every_way_masks():
     masked = Call("sha256", (Ref(1),))
     edges = trace(write(scan("a"), x=masked, y=Call("||", (masked, Ref(1))))).edges

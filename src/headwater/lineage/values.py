@@ -6,7 +6,8 @@ Each (column id, path) is resolved once, on demand. Two things keep that linear 
   the attempt is dropped, the deep column is resolved on a fresh stack, and the attempt is made again: what it had
   resolved on the way is still known.
 * *Recursion.* A column of a recursive CTE is met again while it is being resolved. It then counts as what it was
-  found to be so far (at first: nothing), and the outermost such column is resolved again until nothing is added.
+  found to be so far (at first: nothing), and the outermost such column is resolved again until nothing is added. One
+  that goes down a tree, as JSON, is met by a longer path at each level: then all of the column counts.
 """
 
 from collections.abc import Callable
@@ -51,6 +52,11 @@ class OutOfTime(Exception):
     """Raised when a statement takes longer than it may."""
 
 
+def _grows(key: _Key, earlier: _Key) -> bool:
+    """Return whether a column is met again, by the same path or by a longer one that ends in it."""
+    return key[0] == earlier[0] and key[1][len(key[1]) - len(earlier[1]) :] == earlier[1]
+
+
 class ValueSources:
     """The sources of expressions of one statement.
     REQUIRES: every column an expression refers to is bound, or belongs to a subquery or Let inside it."""
@@ -82,7 +88,7 @@ class ValueSources:
             except _TooDeep as deep:
                 self._open.clear()
                 self._lowest = _CERTAIN
-                if deep.key in pending:  # a cycle longer than the hops allowed
+                if any(_grows(deep.key, earlier) for earlier in pending):  # a cycle longer than the hops allowed
                     self._hops *= 2
                 pending.append(deep.key)
 
@@ -127,6 +133,8 @@ class ValueSources:
             sources, lowest = self._tentative[key]
             self._lowest = min(self._lowest, lowest)
             return sources
+        if path and any(_grows(key, outer) for outer in self._open):
+            return self._column(id, ())  # a recursion that goes down a tree: any depth of it is part of the whole
         if len(self._open) >= self._hops:
             raise _TooDeep(key)
         return self._computed(key, definition)
