@@ -132,3 +132,12 @@ def test_the_page_stands_alone(changed):
 def test_owners_of_readers_are_named(changed):
     changed.write({"headwater.policy.toml": '[[owners]]\ntables = ["mart.*"]\nowner = "Finance"\n'})
     assert "mart.revenue.revenue (sql/2_mart.sql:2, Finance)" in changed.run().stdout
+
+
+def test_of_long_expressions_the_difference_is_shown(shop):
+    cases = " ".join(f"WHEN o.state = 'state number {at}' THEN {at}" for at in range(12))
+    shop.replace("sql/1_staging.sql", "o.amount AS total", f"CASE {cases} ELSE 0 END AS total")
+    shop.commit("long")
+    shop.replace("sql/1_staging.sql", "'state number 7' THEN 7", "'state number 7' THEN 70")
+    lines = shop.run().stdout.splitlines()
+    assert "        … number 7' THEN 7 WHEN o.state = … ⇒ … number 7' THEN 70 WHEN o.state = …" in lines

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from headwater.analysis.engines import Engine
 from headwater.graph.tables import WHOLE
 from headwater.review.reach import ColumnReader, Reach
 from headwater.review.shape import DatasetShape, Derivation, same, same_words, shape_of
-from headwater.review.side import IssueRecord, Side, AnalysedUnit
+from headwater.review.side import AnalysedUnit, IssueRecord, Side
+from headwater.review.statement_diff import PlacedChanges, compare_statements
 
 
 class Risk(Enum):
@@ -64,6 +66,7 @@ class Sides:
     base: Side
     head: Side
     renamed_files: dict[str, str]
+    engine: Engine = "auto"
 
     def __post_init__(self) -> None:
         self._old, self._new = self._differing(self.base, self.head), self._differing(self.head, self.base)
@@ -149,10 +152,18 @@ class Sides:
             yield self._told(ChangeKind.UNCLEAR, new, follows=same_words(old, new, self.tables))
             return
         follows = same_words(old, new, self.tables)
-        found = [] if old.unclear else [*self._columns(old, new), *self._made(old, new)]
-        if not found and not follows:
+        placed = None if follows or old.unclear else self._placed(old, new)
+        found = [] if old.unclear else [*self._columns(old, new), *self._made(old, new, placed or {})]
+        if not found and not follows and placed is None:
             found = [self._told(ChangeKind.REWRITTEN, new)]
         yield from (replace(each, follows=follows) for each in found)
+
+    def _placed(self, old: DatasetShape, new: DatasetShape) -> PlacedChanges | None:
+        """The columns that the difference of two texts concerns; None when that is not known."""
+        units = self.base.writers.get(old.name, []), self.head.writers.get(new.name, [])
+        if len(units[0]) != 1 or len(units[1]) != 1:
+            return None
+        return compare_statements((self.base, units[0][0]), (self.head, units[1][0]), self.engine)
 
     def _columns(self, old: DatasetShape, new: DatasetShape) -> Iterator[Change]:
         gone = [name for name in old.columns if name not in new.columns]
@@ -173,16 +184,17 @@ class Sides:
             if None not in types and str(types[0]).upper() != str(types[1]).upper():
                 yield replace(self._told(ChangeKind.TYPE_CHANGED, new, name), before=types[0], after=types[1])
 
-    def _made(self, old: DatasetShape, new: DatasetShape) -> Iterator[Change]:
-        alike = same(old, new)
-        for name in sorted((old.made.keys() | new.made.keys()) - alike):
+    def _made(self, old: DatasetShape, new: DatasetShape, placed: PlacedChanges) -> Iterator[Change]:
+        differing = (old.made.keys() | new.made.keys()) - same(old, new)
+        for name in sorted(differing | placed.keys()):
             one, other = old.made.get(name), new.made.get(name)
+            before, after = placed.get(name) or (_said(one, other), _said(other, one))
             if name == WHOLE:
                 change = self._told(ChangeKind.ROWS, new, WHOLE)
-                yield replace(change, column=None, before=_said(one, other), after=_said(other, one))
+                yield replace(change, column=None, before=before, after=after)
             elif name in new.columns and name in old.columns:
                 change = self._told(ChangeKind.COMPUTED, new, name)
-                yield replace(change, before=_said(one, other), after=_said(other, one))
+                yield replace(change, before=before, after=after)
 
     def _told(
         self,

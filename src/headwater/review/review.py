@@ -58,7 +58,7 @@ def review(loader: Loader, base: Revision, head: Revision, policy: Policy | None
     """Compare two versions of a repository. RAISES: DialectError, SchemaError, InputError."""
     before = loader.side(base)
     after = before if base.tree == head.tree else loader.side(head, before)
-    comparison = Sides(before, after, loader.repository.renames(base, head))
+    comparison = Sides(before, after, loader.repository.renames(base, head), loader.analysis.engine)
     changes = comparison.changes()
     found = _against(policy, comparison) if policy is not None else ((), ())
     return Review(

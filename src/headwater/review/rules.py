@@ -13,7 +13,7 @@ from headwater.graph.tables import root_column
 from headwater.model.edges import InfluenceClass
 from headwater.review.policy import FlowRule, Policy
 from headwater.review.reach import EXPOSURE, Reach, growing
-from headwater.review.side import Flow, Side, AnalysedUnit
+from headwater.review.side import AnalysedUnit, Flow, Side
 from headwater.sql.dialects import canonical_dialect, sqlglot_dialect
 
 Node: TypeAlias = tuple[str, str]

@@ -19,6 +19,8 @@ TITLES = {
 }
 _MOST = 6  # readers and datasets that are named
 _MOST_LINES = 40  # changes of one risk in a terminal
+_LONG = 100  # characters of an expression that are shown
+_CONTEXT = 3  # words around a difference
 
 
 def summary(review: Review) -> str:
@@ -66,8 +68,22 @@ def headline(change: Change) -> str:
 def how(change: Change) -> tuple[str, str] | None:
     """Say what a column or the rows were made of before and after, if the change is of that kind."""
     if change.kind in (ChangeKind.COMPUTED, ChangeKind.ROWS):
-        return change.before or "nothing", change.after or "nothing"
+        return _without_same(change.before or "nothing", change.after or "nothing")
     return None
+
+
+def _without_same(before: str, after: str) -> tuple[str, str]:
+    """Two long texts without the words that both begin and end with, but for a few."""
+    if max(len(before), len(after)) <= _LONG:
+        return before, after
+    one, other = before.split(), after.split()
+    most = min(len(one), len(other))
+    start = next((at for at in range(most) if one[at] != other[at]), most)
+    end = next((at for at in range(most - start) if one[-1 - at] != other[-1 - at]), most - start)
+    first, last = max(0, start - _CONTEXT), max(0, end - _CONTEXT)
+    cut = [" ".join(words[first : len(words) - last]) for words in (one, other)]
+    sides = [f"{'… ' if first else ''}{text}{' …' if last else ''}" for text in cut]
+    return sides[0], sides[1]
 
 
 def readers_of(change: Change, review: Review) -> str:
@@ -151,7 +167,7 @@ def _sign(change: Change) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:99]}…"
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
 def sections(review: Review) -> Iterator[tuple[str, list[str]]]:
