@@ -85,6 +85,7 @@ def summary(account: Account, seed: int) -> dict[str, object]:
         "seed": seed,
         **{name: getattr(account, name) for name in ("queries", "runs", "refused", "empty", "unstable", "in_doubt")},
         "slow": account.slow,
+        "broken": account.broken,
         "findings": [str(finding) for finding in account.findings],
         "edges": {kind.value: [account.witnessed[kind], account.edges[kind]] for kind in account.edges},
         "witnessed": {influence.value: round(account.share(influence), 4) for influence in InfluenceClass},
@@ -96,10 +97,12 @@ def report(account: Account, *, unwitnessed: bool = False) -> None:
     print(
         f"{account.queries:,} queries, {account.runs:,} changes tried, {account.refused:,} refused by the engine, "
         f"{account.empty:,} without rows, {account.unstable:,} unstable, {account.in_doubt:,} not resolved, "
-        f"{len(account.slow):,} slow, {len(account.findings):,} findings"
+        f"{len(account.slow):,} slow, {len(account.broken):,} broken, {len(account.findings):,} findings"
     )
     for name in account.slow:
         print(f"  SLOW: not all changes were tried in {SECONDS:.0f} s: {name}")
+    for name in account.broken:
+        print(f"  BROKEN: the engine failed by a fault of its own: {name}")
     for kind, count in sorted(account.edges.items(), key=lambda item: (item[0].influence.value, item[0].value)):
         share = account.witnessed[kind] / count
         print(f"  {kind.influence.value:9} {kind.value:14} {count:>9,} edges, {share:6.1%} witnessed")

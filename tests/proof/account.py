@@ -52,6 +52,8 @@ class Account:
     """Queries that the engine refused."""
     slow: list[str] = field(default_factory=list)
     """Queries whose time was over before all changes were tried."""
+    broken: list[str] = field(default_factory=list)
+    """Queries by which the engine broke itself."""
 
     def settle(self, query: Query, witnessed: set[EdgeKey]) -> None:
         """Count the edges of a query and those that were witnessed."""
@@ -73,6 +75,7 @@ class Account:
         self.by_chance += other.by_chance
         self.not_run += other.not_run
         self.slow += other.slow
+        self.broken += other.broken
         self.unwitnessed += other.unwitnessed[: KEPT - len(self.unwitnessed)]
 
     def share(self, influence: InfluenceClass) -> float:

@@ -106,6 +106,10 @@ class World:
         return Variant("shuffled", values)
 
 
+BREAKS = (duckdb.InternalException, duckdb.FatalException)
+"""Faults of DuckDB's own, after which it runs nothing more."""
+
+
 class DuckWorld(World):
     """Base tables in the schema `main` of DuckDB, variants in schemas of their own."""
 
@@ -201,6 +205,8 @@ class DuckWorld(World):
             self.running = True
         try:
             return [tuple(map(plain, row)) for row in self.connection.execute(sql).fetchall()]
+        except BREAKS:
+            raise
         except duckdb.Error:
             return None
         finally:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 from tests.proof.account import Account
-from tests.proof.engine import DuckWorld, World
+from tests.proof.engine import BREAKS, DuckWorld, World
 from tests.proof.expressions import SCHEMA
 from tests.proof.judge import Query
 from tests.proof.prover import Proof
@@ -52,7 +52,11 @@ def _prove(account: Account, seed: str, numbers: range, worlds: int) -> None:
                 stack.close()
                 batch = number // SHARED
                 shared = Worlds(stack, f"{seed}/{batch}")
-            Proof(made_query(f"{seed}:{number}"), account).through(shared.first(worlds))
+            try:
+                Proof(made_query(f"{seed}:{number}"), account).through(shared.first(worlds))
+            except BREAKS:
+                account.broken.append(f"{seed}:{number}")
+                shared = None
 
 
 def made_query(name: str) -> Query:

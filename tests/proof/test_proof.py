@@ -141,3 +141,11 @@ def test_a_query_that_does_not_end_is_reported(monkeypatch):
     account = Account()
     prove_text(endless, {"t": {"a": "INTEGER"}}, account, name="endless", seed=1, worlds=2)
     assert (account.slow, account.queries, account.refused) == (["endless"], 0, 0)
+
+
+def test_a_query_that_breaks_the_engine_is_reported_and_the_others_go_on():
+    account = Account()
+    prove_generated(account, 20261119, range(46364, 46367), worlds=2)
+    assert account.queries + account.refused + len(account.broken) == 3
+    assert account.queries >= 1
+    assert account.findings == []
