@@ -202,3 +202,27 @@ def test_sqlmesh_models(tmp_path):
     there = History(tmp_path / "r", files)
     there.replace("models/a.sql", "id, total", "id")
     assert ("column removed", "shop.a.total", "breaking") in there.changes()
+
+
+def test_of_a_procedure_the_statements_that_changed_count(tmp_path):
+    text = """\
+        CREATE PROCEDURE dbo.night AS BEGIN
+            INSERT INTO mart.orders SELECT id, amount FROM raw.orders WHERE amount > 0;
+            UPDATE mart.state SET runs = runs + 1;
+        END;
+        """
+    repository = History(tmp_path / "procedures", {"night.sql": text})
+    repository.replace("night.sql", "runs + 1", "runs + 2")
+    assert {each["dataset"] for each in repository.review("-d", "tsql")["changes"]} == {"mart.state"}
+
+
+def test_of_a_procedure_a_variable_counts_for_all_that_comes_after_it(tmp_path):
+    text = """\
+        CREATE PROCEDURE dbo.night AS BEGIN
+            DECLARE @note nvarchar(100) = N'of ' + (SELECT max(name) FROM raw.names);
+            INSERT INTO mart.notes SELECT id, @note FROM raw.orders;
+        END;
+        """
+    repository = History(tmp_path / "variables", {"night.sql": text})
+    repository.replace("night.sql", "N'of '", "N'by '")
+    assert {each["dataset"] for each in repository.review("-d", "tsql")["changes"]} >= {"mart.notes"}

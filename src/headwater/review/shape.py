@@ -61,7 +61,7 @@ def shape_of(side: Side, name: str, named: Callable[[str], str]) -> DatasetShape
         name,
         columns,
         {column: _made(those, named) for column, those in flows.items()},
-        tuple(plain_words(side.text(unit), unit.dialect) for unit in units),
+        tuple(plain_words(side.text_for(unit, name), unit.dialect) for unit in units),
         any(each.status in _UNKNOWN for each in statements),
         first.file if first is not None else None,
         statements[0].line if statements else None,

@@ -6,6 +6,7 @@ The key is a hash of the tree and of everything else that the analysis depends o
 the units of one that is: those with the same text that saw the same schema are not analysed again.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +28,10 @@ from headwater.lineage.schema import ResolvedSchemaTable
 from headwater.lineage.slices import digest
 from headwater.model.edges import InfluenceClass, Kind
 
-FORM = 1  # of what is kept; another form has another key
+FORM = 2  # of what is kept; another form has another key
 _AT_ONCE = 1_500_000  # work that is analysed together
 ENDING = ".side"
+_LOCAL = re.compile(r"[#@:]")  # in the names of variables and tables of a session
 
 
 class Flow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -98,6 +100,7 @@ class AnalysedUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class _Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
+    statements: list[str]
     flows: list[Flow]
     findings: list[IssueRecord]
 
@@ -170,6 +173,18 @@ class Side:
     def text(self, unit: AnalysedUnit) -> str:
         """The SQL of a unit, rendered."""
         return self._open(unit).text
+
+    def text_for(self, unit: AnalysedUnit, target: str) -> str:
+        """The SQL of a unit without its statements that write other datasets: variables and conditions stay."""
+        packed = self._open(unit)
+        text, at = packed.text, 0
+        for own, each in zip(packed.statements, unit.statements):
+            found = text.find(own, at) if own else -1
+            if found < 0:  # a template made it: which part of the text it is cannot be told
+                return packed.text
+            is_other = each.target not in (None, target) and not _LOCAL.search(str(each.target))
+            text, at = (text[:found] + text[found + len(own) :], found) if is_other else (text, found + len(own))
+        return text
 
     def _open(self, unit: AnalysedUnit) -> _Packed:
         found = self._opened.get(unit.id)
@@ -290,7 +305,8 @@ def packed_unit(
     ]
     flows = [Flow(*(each[name] for name in Flow.__struct_fields__)) for each in rows["edges"]]
     findings = [IssueRecord(*(each[name] for name in IssueRecord.__struct_fields__)) for each in rows["issues"]]
-    packed = zlib.compress(msgspec.msgpack.encode(_Packed(text, flows, findings)), 1)
+    texts = [each["text"] or "" for each in rows["statements"]]
+    packed = zlib.compress(msgspec.msgpack.encode(_Packed(text, texts, flows, findings)), 1)
     return AnalysedUnit(id, file, dialect, form, statements, packed)
 
 
