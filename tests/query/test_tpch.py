@@ -1,4 +1,7 @@
-"""The 22 queries of TPC-H give the same answers as DuckDB on the same rows."""
+"""The 22 queries of TPC-H give the same answers as DuckDB on the same rows.
+
+DuckDB is told, as ours is, not to rewrite `avg` beside a `sum`: the rewritten division loses the last bit.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -18,6 +21,7 @@ _SPEC.loader.exec_module(tpch)
 def both(request, tmp_path_factory):
     data = tpch.tables(0.003)
     with headwater.connect(tmp_path_factory.mktemp("tpch")) as session, duckdb.connect() as peer:
+        peer.execute("SET disabled_optimizers = 'aggregate_function_rewriter'")
         for name, table in data.items():
             key = tpch.KEYS[name] if request.param == "keyed" else ()
             lake = session.warehouse.create_table(name, table.schema, primary_key=key, options={"bucket": "2"})

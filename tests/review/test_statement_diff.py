@@ -49,6 +49,8 @@ SELECT id, one, two, three, four, one + two AS five FROM more
             "b + 2 AS two, CASE WHEN kind = 'y' THEN 1",
             {"two", "three", "five"},
         ),
+        ("SELECT id, one, two, three", "SELECT three, id, one, two", set()),
+        ("id, a AS one, b + 1 AS two", "b + 1 AS two, id, a AS one", set()),
         ("one + two AS five", "one - two AS five", {"five"}),
         ("id, a AS one, b + 1 AS two", "id, b AS one, a + 1 AS two", {"one", "two", "five"}),
         ("FROM t WHERE c > 0", "FROM t WHERE c > (SELECT max(y) FROM u WHERE x = 1)", {"*"}),
@@ -68,3 +70,9 @@ def test_a_difference_concerns_the_columns_made_of_it(old, new, columns):
 def test_a_difference_without_a_place_is_told(old, new):
     assert old in BODY
     assert placed(BODY, BODY.replace(old, new)) is None
+
+
+def test_a_column_that_only_moves_is_not_concerned():
+    found = placed("CREATE TABLE d AS SELECT id, a AS n, b FROM t", "CREATE TABLE d AS SELECT id, b, c FROM t")
+    assert found is not None
+    assert "b" not in found

@@ -34,7 +34,7 @@ PlacedChanges: TypeAlias = dict[str, tuple[str | None, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of a statement's text: the expression of a column, or a condition. Then `id` is None."""
 
     start: int  # tokens
@@ -54,7 +54,7 @@ class LoweredStatement:
         self._made: list[tuple[str, Any]] = [(ROWS, each.expression) for each in write.influences]
         self._shapes: dict[int, int] = {}
         self.names: dict[int, str] = {}
-        self.parts: list[Part] = []
+        self.parts: list[TextPart] = []
         for relation in write.relations:
             self._bind(relation)
         for node in _nodes((write.relations, write.assignments, write.influences)):
@@ -87,9 +87,9 @@ class LoweredStatement:
         if span is not None:
             start, end = bisect_left(self._starts, span.start), bisect_left(self._starts, span.end)
             if start < end and self.tokens[end - 1].end <= span.end:
-                self.parts.append(Part(start, end, id))
+                self.parts.append(TextPart(start, end, id))
 
-    def concerned(self, parts: Iterable[Part]) -> set[str]:
+    def concerned(self, parts: Iterable[TextPart]) -> set[str]:
         """The output columns that some parts make; a condition decides the rows, and the column that it stands in."""
         changed: set[int] = set()
         found: set[str] = set()
@@ -152,7 +152,7 @@ class LoweredStatement:
                 self._shapes[id] = hash(self._shape(below, open | {id}))
         return self._shapes.get(id)
 
-    def said(self, part: Part) -> str:
+    def said(self, part: TextPart) -> str:
         """The text of a part, on one line."""
         return " ".join(self._text[self.tokens[part.start].start : self.tokens[part.end - 1].end].split())
 
@@ -236,7 +236,7 @@ class _Comparison:
 
     def result(self) -> PlacedChanges | None:
         """All output columns that the differences concern; None when a difference has no place."""
-        found: PlacedChanges = {}
+        found: dict[str, list[tuple[str | None, str | None]]] = {}
         at = 0
         while at < len(self._regions):
             for last in range(at, min(at + _MOST_TOGETHER, len(self._regions))):
@@ -246,9 +246,11 @@ class _Comparison:
                     break
             else:
                 return None
-            found = placed | found
+            for name, said in placed.items():
+                found.setdefault(name, []).append(said)
             at = last + 1
-        return found | {name: (None, None) for name in self._made_otherwise() if name not in found}
+        changed = {name: said[0] for name, said in found.items() if not _is_move(said)}
+        return changed | {name: (None, None) for name in self._made_otherwise() if name not in changed}
 
     def _made_otherwise(self) -> Iterator[str]:
         """The output columns that are made of other stored columns, or of the same in other places."""
@@ -278,7 +280,7 @@ class _Comparison:
         """The columns that are made of the smallest parts which hold a region, and stand in one place of both."""
         old, new = self._sides
         (start, end), (begin, stop) = region
-        by_place: dict[tuple[int, int], list[Part]] = {}
+        by_place: dict[tuple[int, int], list[TextPart]] = {}
         for part in old.parts:
             by_place.setdefault((part.start, part.end), []).append(part)
         holding = [part for part in new.parts if part.start <= begin and stop <= part.end]
@@ -286,6 +288,8 @@ class _Comparison:
             low, high = self._first[1].get(part.start, end), self._last[1].get(part.end, start)
             there = by_place.get((low, high), [])
             if there and low <= start and end <= high:
+                if old.names.get(there[0].id or 0) != new.names.get(part.id or 0):
+                    return None  # two columns that stand in one place
                 here = [each for each in new.parts if (each.start, each.end) == (part.start, part.end)]
                 return dict.fromkeys(old.concerned(there) | new.concerned(here), (old.said(there[0]), new.said(part)))
         return None
@@ -306,7 +310,13 @@ class _Comparison:
         return found
 
 
-def _to_edges(place: tuple[int, int], parts: list[Part]) -> tuple[int, int]:
+def _is_move(said: Sequence[tuple[str | None, str | None]]) -> bool:
+    """Return whether all that is said of a column is that items went at one place and came at another."""
+    gone, come = (sorted(each for each in side if each is not None) for side in zip(*said))
+    return gone == come and all(None in each for each in said)
+
+
+def _to_edges(place: tuple[int, int], parts: list[TextPart]) -> tuple[int, int]:
     """A range of words that cuts through no part: it holds each that it meets, or lies in it."""
     low, high = place
     for part in parts:
@@ -316,7 +326,7 @@ def _to_edges(place: tuple[int, int], parts: list[Part]) -> tuple[int, int]:
     return low, high
 
 
-def _items(side: LoweredStatement, low: int, high: int) -> dict[tuple[str, int], Part] | None:
+def _items(side: LoweredStatement, low: int, high: int) -> dict[tuple[str, int], TextPart] | None:
     """The computed items of lists in a range of words, by name; None when there is more than items. Items that only
     name a column have no part: which column it is shows in what the output columns are made of."""
     inside = [part for part in side.parts if low <= part.start and part.end <= high]
@@ -328,7 +338,7 @@ def _items(side: LoweredStatement, low: int, high: int) -> dict[tuple[str, int],
     ends = {part.end for part in largest}
     if not all(_is_alias(side, at, ends) or _is_name(side, at) for at in rest):
         return None
-    found: dict[tuple[str, int], Part] = {}
+    found: dict[tuple[str, int], TextPart] = {}
     for part in largest:
         name = side.names.get(part.id or 0, "")
         found[name, sum(1 for each in found if each[0] == name)] = part
@@ -358,5 +368,5 @@ def _is_name(side: LoweredStatement, at: int) -> bool:
 _AROUND_AN_ITEM = ({",", "select"}, {",", "from"})
 
 
-def _holds(one: Part, other: Part) -> bool:
+def _holds(one: TextPart, other: TextPart) -> bool:
     return one.start <= other.start and other.end <= one.end and (one.start, one.end) != (other.start, other.end)

@@ -10,7 +10,6 @@ import re
 import numpy as np
 import pyarrow as pa
 
-
 _NARROW = re.compile(r"U?TINYINT|SMALLINT|DECIMAL\([1-4],\d\)")  # types whose sums DuckDB divides in `double`
 
 

@@ -99,7 +99,9 @@ class GroupState:
     def rows_of(self, state: pa.Table) -> pa.Table:
         """The rows that the query gives over some groups, and over its other tables as they are now."""
         tables = {name: self.of.lake_table(name) for name in self.of.after}
-        return self.of.run.generated(str(self.rest.sql(dialect=DIALECT)), tables | {STATE: with_averages(self.block, state)})
+        return self.of.run.generated(
+            str(self.rest.sql(dialect=DIALECT)), tables | {STATE: with_averages(self.block, state)}
+        )
 
     def rows_after(self, before: pa.Table, after: pa.Table) -> pa.Table:
         """The rows that the query gives over all groups, some of them changed."""
