@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def harvest(store: GraphStore, estate: Estate, options: HarvestOptions | None = 
     with ThreadPoolExecutor(1) as beside, closing(_runner(estate, options, memory)) as runner:
         settled = settle(estate.scripts, runner, memory, options.progress)
         add_words(settled.schema, estate.words)
-        change = _change(store, settled, memory, options.gone)
+        change = _change(store, settled, memory, beside, options.gone)
         change.origin = origin_of(change.id, estate.roots)
         change.record |= _record(estate, settled, memory) | {"started": started}
         runner.batches.clear()  # the change has their rows
@@ -160,9 +160,12 @@ def _work(waves: Waves) -> int:
 
 
 def _change(
-    store: GraphStore, settled: Settled, memory: records.Memory, forgotten: tuple[str, ...] = ()
+    store: GraphStore, settled: Settled, memory: records.Memory, beside: Executor, forgotten: tuple[str, ...] = ()
 ) -> GraphChange:
-    """Return what is to be written and removed so that the graph is what the scripts say."""
+    """Return what is to be written and removed so that the graph is what the scripts say.
+
+    Tasks write their rows while this process works out the rest.
+    """
     change = GraphChange()
     fresh = [(unit, outcome) for unit, outcome in settled.outcomes if outcome.place is not None]
     now = {unit.id for unit, _ in settled.outcomes}
@@ -175,12 +178,13 @@ def _change(
         for id in record.statements
     ]
     kept, statements = _shared_out(settled, over)
-    files = settled.runner.write(kept, store)
+    if kept:
+        store.create()
+    writing = beside.submit(settled.runner.write, kept, store)
     tables = {spec.name: settled.runner.rows(spec, settled.places) for spec in records.REPLACED}
     removed: dict[str, list[Key]] = {UNITS.name: [(record.unit,) for record in over if record.unit not in now]}
     for spec in records.REPLACED:
         removed[spec.name] = records.gone(store, spec, statements, tables[spec.name])
-    change.record = {name: len(tables[name]) + files.rows.get(name, 0) for name in (EDGES.name, ISSUES.name)}
     names = records.names_of(store, memory, settled.runner.names(settled.places), stays, forgotten)
     columns, removed[COLUMNS.name] = records.changed_columns(store, settled.schema.of(COLUMNS), names)
     known = [key[0] for key in settled.schema.rows[DATASETS.name]]
@@ -189,6 +193,8 @@ def _change(
     tables[COLUMNS.name] = pa.Table.from_pylist(columns, arrow_schema(COLUMNS))
     units = list(records.unit_rows(fresh, change.id))
     tables[UNITS.name] = pa.Table.from_pylist(units, arrow_schema(UNITS))
+    files = writing.result()
+    change.record = {name: len(tables[name]) + files.rows.get(name, 0) for name in (EDGES.name, ISSUES.name)}
     change.tables, change.removed, change.written = tables, removed, files.placed
     return change
 

@@ -141,10 +141,10 @@ class Runner:
         """Have tasks write the rows that they kept at some places.
 
         Each place comes with the statements of an earlier harvest that its rows take the place of.
+        REQUIRES: the tables of the graph are there.
         """
         if self.crew is None or not over:
             return WrittenFiles()
-        store.create()
         wanted = [
             (self.batches[number], (units, [id for unit in units for id in over[number, unit]]))
             for number, units in _by_batch(over).items()

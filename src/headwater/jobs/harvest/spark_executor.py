@@ -128,7 +128,8 @@ class SparkCrew:
         tasks = -(-units // _WRITTEN_UNITS)
         with spark_failures():
             shared = context.broadcast({batch.number: rows for batch, rows in wanted})
-            few = context.union(self._kept).coalesce(tasks)
+            turns = [each for first in range(tasks) for each in self._kept[first::tasks]]  # large batches came first
+            few = context.union(turns).coalesce(tasks)
             return WrittenFiles.together(few.mapPartitions(partial(write_units, plans, shared)).collect())
 
     def compact(self, store: GraphStore, tables: Iterable[TableSpec]) -> None:
