@@ -250,6 +250,10 @@ class Severity(Enum):
     INFO = "info"
 
 
+FINDINGS = (Severity.ERROR, Severity.WARNING)
+"""The issues that are counted as findings; the others are notes."""
+
+
 class IssueCode(Enum):
     """A finding of an analysis. The value is the explanation; the name is the stable code."""
 

@@ -14,7 +14,7 @@ from headwater.graph.check_data import check_tables, declare
 from headwater.graph.facts import Facts, TableWords, add_words
 from headwater.graph.observed import ingest
 from headwater.graph.regions import regions
-from headwater.graph.tables import DATASETS
+from headwater.graph.tables import DATASETS, ISSUES
 from headwater.lake.tables import Warehouse
 from headwater.model.edges import ColumnRef, Edge, Kind
 from headwater.model.names import TableName
@@ -127,6 +127,25 @@ def test_checks_and_marks(tmp_path):
             ("cents", "range"),
             ("total", "range"),
         ]
+
+
+def test_findings_are_counted_without_notes(tmp_path):
+    severities = {"PARSE_ERROR": "error", "UNKNOWN_TABLE": "warning", "APPROXIMATE_LINEAGE": "info"}
+    facts = Facts()
+    for number, (code, severity) in enumerate(severities.items()):
+        facts.add(ISSUES, statement="s", number=number, code=code, severity=severity, message=code, file="a.sql")
+    GraphStore(str(tmp_path)).apply(GraphChange(facts, record={"kind": "harvest", "sources": ["a.sql"]}))
+    with client_of(tmp_path) as client:
+
+        def issues(**query):
+            answer = client.get("/api/v1/issues", params=query).json()
+            return answer["total"], answer["counts"], [row["code"] for row in answer["issues"]]
+
+        assert issues() == (3, dict.fromkeys(severities, 1), list(severities))
+        found = {"PARSE_ERROR": 1, "UNKNOWN_TABLE": 1}
+        assert issues(severity="finding") == (2, found, list(found))
+        assert issues(severity="finding", code="UNKNOWN_TABLE") == (1, found, ["UNKNOWN_TABLE"])
+        assert issues(severity="info") == (1, {"APPROXIMATE_LINEAGE": 1}, ["APPROXIMATE_LINEAGE"])
 
 
 # ------------------------------------------------------------------------------------------------- pictures

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from headwater.errors import FINDINGS
 from headwater.graph.store import GraphState
 from headwater.graph.tables import COLUMNS, EDGES, ISSUES, STATEMENTS, UNITS, WHOLE, root_column
 from headwater.lake.engine.predicates import In
@@ -132,7 +133,7 @@ def _unknown_tables(state: GraphState, statements: pa.Table, made: pa.ChunkedArr
 def _findings(state: GraphState, places: set[str]) -> dict[str, int]:
     """Errors and warnings of statements, and of files as a whole, by code."""
     issues = state.read(ISSUES, ["statement", "code", "severity"])
-    issues = issues.filter(pc.is_in(issues.column("severity"), pa.array(["error", "warning"])))
+    issues = issues.filter(pc.is_in(issues.column("severity"), pa.array([each.value for each in FINDINGS])))
     issues = issues.filter(pc.is_in(issues.column("statement"), pa.array(places, pa.string())))
     return dict(Counter(issues.column("code").to_pylist()).most_common())
 

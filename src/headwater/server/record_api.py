@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 from msgspec import Meta
 
-from headwater.errors import NotFoundError
+from headwater.errors import FINDINGS, NotFoundError, Severity
 from headwater.graph.checks import read_checks
 from headwater.graph.node_json import node_json
 from headwater.graph.steps import Node
@@ -48,7 +48,7 @@ class RunQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class IssuesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    severity: Literal["", "error", "warning", "info"] = ""
+    severity: Literal["", "finding", "error", "warning", "info"] = ""  # a finding is an error or a warning
     code: Annotated[str, Meta(max_length=200)] = ""
     at: Moment | None = None
     limit: Many = 500
@@ -213,13 +213,15 @@ def run(service: Service, question: RunQuestion) -> RunRow:
 
 @endpoint("GET", "/issues")
 def issues(service: Service, question: IssuesQuestion) -> Issues:
-    """Return what was found wrong or doubtful while harvesting, errors first."""
+    """Return what was found wrong or doubtful while harvesting, errors first, and how many there are of each code."""
     if not service.latest():
         return {"total": 0, "counts": {}, "issues": []}
     rows = service.graph(question.at).graph.state.read(ISSUES).to_pylist()
-    counts = Counter(row["code"] for row in rows)
-    found = [row for row in rows if question.severity in ("", row["severity"]) and question.code in ("", row["code"])]
-    order = ("error", "warning", "info")
+    order = [each.value for each in Severity]
+    severities = {"": order, "finding": [each.value for each in FINDINGS]}.get(question.severity, [question.severity])
+    found = [row for row in rows if row["severity"] in severities]
+    counts = Counter(row["code"] for row in found)
+    found = [row for row in found if question.code in ("", row["code"])]
     found.sort(key=lambda row: (order.index(row["severity"]), row["file"] or "", row["line"] or 0, row["number"]))
     return {"total": len(found), "counts": counts, "issues": cast(list[IssueRow], found[: question.limit])}
 

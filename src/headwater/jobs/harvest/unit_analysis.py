@@ -11,7 +11,7 @@ import msgspec
 from headwater.analysis.analyze import moved_to_template, rendered
 from headwater.analysis.engines import Engine, open_front_end
 from headwater.analysis.template import Rendered, TemplateOptions
-from headwater.errors import CorruptFileError, Severity
+from headwater.errors import FINDINGS, CorruptFileError, Severity
 from headwater.graph.facts import Facts, Row, StatementPlace, add_issues, add_statement, with_results
 from headwater.graph.tables import EDGES, ISSUES, STATEMENTS
 from headwater.jobs.harvest.units import Shift, Unit
@@ -31,7 +31,6 @@ FACTS = (STATEMENTS, EDGES, ISSUES)
 _VERSION = version("headwater")
 _FORM = 2  # of what is kept of a unit; one of another form is analysed anew
 GOOGLE = ("bigquery", "spanner")
-_FINDINGS = (Severity.ERROR, Severity.WARNING)
 
 
 def work_of(text: str, dialect: str | None) -> int:
@@ -134,7 +133,7 @@ def _analyse(task: Task, setting: HarvestSetting, hashes: Hashes, shared: Shared
     issues = [*text.issues, *(issue for lineage in lineages for issue in lineage.issues)]
     return _row(task, facts, sight, [] if unit.script.is_rough else resolver.told) | {
         "count": len({lineage.index for lineage in lineages}),
-        "findings": sum(issue.severity in _FINDINGS for issue in issues),
+        "findings": sum(issue.severity in FINDINGS for issue in issues),
     }
 
 

@@ -118,8 +118,8 @@ function attentionCard() {
       h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
     attention("checks", "/checks?outcome=fail", (/** @type {any} */ answer) => [answer.checks.length, "failed check", answer.checks.slice(0, 3).map((/** @type {any} */ each) =>
       h("a", { href: checkPlace(each), "data-link": "" }, `${each.check} on ${each.dataset}${each.column === "*" ? "" : `.${each.column}`}, ${ago(each.time)}`))]),
-    attention("doubts", "/issues?limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
-      h("a", { href: `/issues?code=${encodeURIComponent(code)}`, "data-link": "" }, `${count(Number(many))} × ${code}`))]),
+    attention("doubts", "/issues?severity=finding&limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
+      h("a", { href: `/issues?severity=finding&code=${encodeURIComponent(code)}`, "data-link": "" }, `${count(Number(many))} × ${code}`))]),
   ];
   return h("section.card", {}, h("h2", {}, "Needs attention"), h("ul.attention", {}, rows));
 }

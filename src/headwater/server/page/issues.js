@@ -32,7 +32,7 @@ function nothing(filtered) {
 
 /** @param {string} chosen */
 function severities(chosen) {
-  const names = [["", "All"], ["error", "Errors"], ["warning", "Warnings"], ["info", "Notes"]];
+  const names = [["", "All"], ["finding", "Findings"], ["error", "Errors"], ["warning", "Warnings"], ["info", "Notes"]];
   return h("div.segments", { role: "group", "aria-label": "Severity" }, names.map(([value, text]) =>
     h("button", { "aria-pressed": String(value === chosen), onclick: () => change({ severity: value || null }) }, text)));
 }
@@ -43,7 +43,7 @@ function severities(chosen) {
  */
 function codes(counts, chosen) {
   const select = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "Code" }, h("option", { value: "" }, "All codes"),
-    Object.entries(counts).sort().map(([code, many]) => h("option", { value: code, selected: code === chosen }, `${code} (${count(many)})`))));
+    Object.entries(chosen ? { [chosen]: 0, ...counts } : counts).sort().map(([code, many]) => h("option", { value: code, selected: code === chosen }, `${code} (${count(many)})`))));
   select.addEventListener("change", () => change({ code: select.value || null }));
   return select;
 }
