@@ -53,6 +53,21 @@ def assert_exactly_what_is_reachable(files, committer):
     assert stored(files, PATHS.manifest_folder) == meta
 
 
+def test_no_snapshot_is_young_where_no_age_is_asked_for():
+    """The store's clock goes in ticks, on some stores in whole seconds: it may be behind that of the last commits."""
+    files = MemoryFiles()
+    removal = Cleaner(files, PATHS, history(files)).expire(KEEP_TWO, now_millis=0)
+    assert removal.snapshots == (1, 2, 3, 4, 5, 6)
+
+
+def test_a_snapshot_of_just_the_age_is_not_young():
+    files = MemoryFiles()
+    committer = history(files)
+    last = committer.log.get(committer.log.ids()[-1]).timestamp
+    aged = Retention(min_snapshots=1, age_millis=1000)
+    assert Cleaner(files, PATHS, committer).expire(aged, now_millis=last + 1000).snapshots == tuple(range(1, 8))
+
+
 def test_expiry_leaves_exactly_what_is_reachable():
     files = MemoryFiles()
     committer = history(files)

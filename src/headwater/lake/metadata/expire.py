@@ -20,7 +20,7 @@ _logger = logging.getLogger("headwater.lake")
 @dataclass(frozen=True, slots=True)
 class Retention:
     """The snapshots to keep: at least `min_snapshots`, at most `max_snapshots`, and those younger than
-    `age_millis`."""
+    `age_millis`. With an age of 0 none is kept for its age, whatever the clocks say."""
 
     min_snapshots: int = 10
     max_snapshots: int = 1 << 60
@@ -110,9 +110,11 @@ class Cleaner:
         if not ids:
             return NO_SNAPSHOT
         kept = set(ids[-max(1, retention.min_snapshots) :])
+        if retention.age_millis <= 0:  # the store's clock, in ticks or whole seconds, may be behind that of the commit
+            return min(kept)
         for id in reversed(ids[-retention.max_snapshots :] if retention.max_snapshots < len(ids) else ids):
             if id not in kept:
-                if now_millis - self._committer.log.get(id).timestamp > retention.age_millis:
+                if now_millis - self._committer.log.get(id).timestamp >= retention.age_millis:
                     break
                 kept.add(id)
         return min(kept)
