@@ -234,6 +234,13 @@ def test_sinks_from_text(tmp_path):
     with pytest.raises(ConfigError, match="consol") as caught:
         open_sink("consol")
     assert "Did you mean console" in caught.value.hint
-    for bad in ("", "file:", "openlineage:{", "http://"):
-        with pytest.raises(ConfigError):
+    refused = {
+        "": "no place for events",
+        "file:": "`file` needs a path",
+        "console:x": "nothing can follow `console`",
+        "openlineage:{": "a JSON object",
+        "http://": "http",
+    }
+    for bad, message in refused.items():
+        with pytest.raises(ConfigError, match=message):
             open_sink(bad)

@@ -110,7 +110,7 @@ class Cleaner:
         if not ids:
             return NO_SNAPSHOT
         kept = set(ids[-max(1, retention.min_snapshots) :])
-        if retention.age_millis <= 0:  # the store's clock, in ticks or whole seconds, may be behind that of the commit
+        if retention.age_millis <= 0:  # the store's clock, in ticks or whole seconds, may be behind the commit's
             return min(kept)
         for id in reversed(ids[-retention.max_snapshots :] if retention.max_snapshots < len(ids) else ids):
             if id not in kept:
