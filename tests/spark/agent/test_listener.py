@@ -155,6 +155,20 @@ def test_streams_have_one_name_from_start_to_end(both, tmp_path, name):
     assert {event["run"]["runId"] for event in written} == {event["run"]["runId"] for event in seen}
 
 
+def test_a_table_is_described_as_it_is_at_the_end_of_what_makes_it(both):
+    """The listener looks at a table twice; how fast it is decides whether the first look finds it."""
+    both.spark.sql("CREATE TABLE copied LIKE t")
+    both.wait()
+    (line,) = [line for file in both.spool.glob("*") for line in file.read_bytes().splitlines() if b"copied" in line]
+    both.spark.sql("DROP TABLE copied")
+    said = json.loads(line)
+    session = said["happenings"][0]["session"]["sessionState"]["catalog"]["getTableMetadata"]["by"]
+    session.pop("`cases`.`copied`", None)
+    *_, event = (json.loads(encode(event)) for event in replay(json.dumps(said).encode()))
+    (output,) = event["outputs"]
+    assert [field["name"] for field in output["facets"]["schema"]["fields"]] == list("abcd")
+
+
 def test_what_was_not_written_down_is_said(both):
     rows = both.spark.sparkContext.parallelize([(1,)])
     both.spark.createDataFrame(rows, "n int").collect()

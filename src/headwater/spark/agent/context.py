@@ -43,9 +43,14 @@ class OpenLineageContext:
         found = self.session.conf().get(name, None)
         return str(found) if found else None
 
-    @cached_property
+    @property
     def state(self) -> Any:
-        """The SessionState of the session: one for as long as that lives."""
+        """The SessionState of the session; of one that was written down, as it was at the last note of it."""
+        return self.session.sessionState() if self.spark_context is None else self._live_state
+
+    @cached_property
+    def _live_state(self) -> Any:
+        """The SessionState in the JVM: one for as long as the session lives."""
         return self.session.sessionState()
 
     @cached_property
