@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from headwater.graph.store import arrow_schema
-from headwater.graph.tables import STATEMENTS, TableSpec
+from headwater.graph.tables import EDGES, STATEMENTS, TableSpec
 from headwater.jobs.harvest.records import REPLACED
 from headwater.lazy import arrow_compute as pc
 
@@ -24,7 +24,8 @@ Wanted: TypeAlias = tuple[list[int], list[str]]
 class Batch:
     """Units that were analysed together, one a row as `OUTCOMES` has it.
 
-    When their rows are `kept` on executors, `told` has none of them, but `NAMED` of the statements.
+    When their rows are `kept` on executors, `told` has none of them: `NAMED` of the statements, and of the edges how
+    many there are.
     """
 
     told: pa.Table
@@ -34,6 +35,11 @@ class Batch:
     def number(self) -> int:
         """Return a number that no other batch of the harvest has: that of its first task."""
         return int(self.told.column("index")[0].as_py())
+
+    @property
+    def edges(self) -> int:
+        """Return how many edges there are. REQUIRES: the rows are kept on executors."""
+        return int(pc.sum(self.told.column(EDGES.name)).as_py())
 
     def rows(self, spec: TableSpec, units: Sequence[int], names: Sequence[str] = ()) -> Iterator[pa.Table]:
         """The rows of some units for a table of the graph: all columns or some."""
@@ -64,6 +70,7 @@ def without_rows(data: bytes) -> bytes:
         structs = pa.StructArray.from_arrays([flat.field(name) for name in NAMED], fields=fields)
         starts = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(chunk.value_lengths())])
         lists.append(pa.ListArray.from_arrays(starts, structs))
+    dropped = dropped.append_column(EDGES.name, pc.list_value_length(table.column(EDGES.name)))
     return write_table(dropped.append_column(STATEMENTS.name, pa.chunked_array(lists)))
 
 

@@ -8,10 +8,12 @@ the executors: in the end, tasks write those that count to files. The driver has
 import gc
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from heapq import heappop, heappush
 from itertools import count
 
 import msgspec
@@ -64,6 +66,7 @@ class SparkCrew:
         self._threads = ThreadPoolExecutor(_MOST_JOBS + _AHEAD, "headwater-harvest")
         self._setting: Future[HarvestSetting] = Future()
         running = SparkSession.getActiveSession()  # of this thread
+        self._is_ours = running is None
         self._started = self._threads.submit(self._start, master or LOCAL, running)
 
     def tell(self, setting: HarvestSetting) -> None:
@@ -128,8 +131,8 @@ class SparkCrew:
         tasks = -(-units // _WRITTEN_UNITS)
         with spark_failures():
             shared = context.broadcast({batch.number: rows for batch, rows in wanted})
-            turns = [each for first in range(tasks) for each in self._kept[first::tasks]]  # large batches came first
-            few = context.union(turns).coalesce(tasks)
+            shares = [context.union(share).coalesce(1) for share in _shares((batch for batch, _ in wanted), tasks)]
+            few = context.union(shares)
             return WrittenFiles.together(few.mapPartitions(partial(write_units, plans, shared)).collect())
 
     def compact(self, store: GraphStore, tables: Iterable[TableSpec]) -> None:
@@ -144,11 +147,25 @@ class SparkCrew:
         self._threads.shutdown(wait=False, cancel_futures=True)
         if not self._started.cancelled() and self._started.exception() is None:
             context, setting = self._started.result()
-            context.cancelJobGroup(self._group)
-            setting.unpersist()
-            for kept in self._kept:
-                kept.unpersist()
+            if not self._is_ours:
+                context.cancelJobGroup(self._group)
+                setting.unpersist()
+                for kept in self._kept:
+                    kept.unpersist()
         self._open.close()
+
+
+def _shares(batches: Iterable[Batch], most: int) -> list[list[RDD[bytes]]]:
+    """Share out what tasks have kept, by the edges in it: the most goes first, each to whoever has least."""
+    weights: Counter[RDD[bytes]] = Counter()
+    for batch in batches:
+        assert batch.kept is not None
+        weights[batch.kept[0]] += batch.edges
+    shares: list[tuple[int, int, list[RDD[bytes]]]] = [(0, at, []) for at in range(min(most, len(weights)))]
+    for kept, weight in weights.most_common():
+        least, at, share = heappop(shares)
+        heappush(shares, (least + weight, at, [*share, kept]))
+    return [share for _, _, share in shares]
 
 
 @contextmanager
