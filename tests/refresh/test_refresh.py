@@ -1,11 +1,13 @@
 """Each way of a refresh is taken where it is known to give the rows of a full run, and only there."""
 
 import threading
+from unittest.mock import patch
 
 import pytest
 
 import headwater
 from headwater.errors import CannotTellError, SchemaError, SqlError
+from headwater.query.dataset import LakeTable
 from headwater.query.materialized import refresh_table
 from headwater.query.refresh.definition import find_definition, state_name
 from headwater.query.refresh.refresh import Way
@@ -16,12 +18,25 @@ GROUPS = (
     "SELECT customer, sum(amount) AS total, count(*) AS n, avg(amount) AS mean, max(amount) AS most "
     "FROM orders GROUP BY 1"
 )
+NESTED = "FROM (SELECT b.kind, l.amount FROM lines l JOIN big b ON l.big = b.id) AS pairs"
 JOINED = "SELECT o.id, c.name, o.amount * 2 AS twice FROM orders o JOIN customers c ON o.customer = c.id"
 
 
 def refresh(session, name, **options):
     run = session.execution(find_definition(session.warehouse, name).statement)
     return refresh_table(run, name, **options)
+
+
+def noting(reads):
+    """Count the rows of each scan."""
+    pass_on = LakeTable._noted
+
+    def noted(table, batches):
+        for batch in pass_on(table, batches):
+            reads.append((str(table.pinned.name), batch.num_rows))
+            yield batch
+
+    return noted
 
 
 def rows(session, text):
@@ -51,6 +66,27 @@ def test_groups_are_added_to_and_taken_from(session):
     session.sql("DELETE FROM orders WHERE id IN (3, 4)")  # a group that is gone
     assert refresh(session, "default.v").way is Way.GROUPS
     assert rows(session, "FROM v") == rows(session, GROUPS)
+
+
+@pytest.mark.parametrize("shape", ["FROM lines l JOIN big b ON l.big = b.id", NESTED])
+def test_of_joined_tables_only_the_keys_of_changed_rows_are_read(session, shape):
+    session.sql("""
+        CREATE TABLE big (id BIGINT PRIMARY KEY, kind INT);
+        CREATE TABLE lines (id BIGINT PRIMARY KEY, big BIGINT, amount INT);
+        INSERT INTO big SELECT i, i % 3 FROM range(100000) AS t(i);
+        INSERT INTO lines SELECT i, i, i % 7 FROM range(100000) AS t(i)
+    """)
+    session.table("big").compact()
+    change = "INSERT INTO lines SELECT 200000 + i, 50000 + i, 1 FROM range(500) AS t(i)"
+    reads = []
+    with patch.object(LakeTable, "_noted", noting(reads)):
+        query = f"SELECT kind, sum(amount) AS total, count(*) AS n {shape} GROUP BY kind"
+        session.sql(f"CREATE MATERIALIZED VIEW v AS {query}")
+        session.sql(change)
+        reads.clear()
+        assert refresh(session, "default.v").way is Way.GROUPS
+        assert 500 <= sum(rows for name, rows in reads if "big" in name) < 20_000
+    assert rows(session, "FROM v") == rows(session, query)
 
 
 def test_a_highest_value_that_is_gone_is_found_again(session):

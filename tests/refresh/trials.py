@@ -12,6 +12,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from headwater.errors import HeadwaterError, SchemaError
 from headwater.files import MemoryFiles
@@ -19,6 +20,7 @@ from headwater.lake.tables import Warehouse
 from headwater.query import Session
 from headwater.query.materialized import refresh_table
 from headwater.query.parse import quoted
+from headwater.query.refresh import evaluate
 from headwater.query.refresh.definition import find_definition
 from headwater.query.refresh.refresh import NOT_RUN, Refresh, Way
 from tests.proof.expressions import SCHEMA
@@ -150,7 +152,10 @@ class Trial:
 
     def refresh(self) -> Refresh:
         run = self.session.execution(find_definition(self.session.warehouse, "d.v").statement)
-        return refresh_table(run, "d.v")
+        if int(self.name.partition(":")[2]) % 2:
+            return refresh_table(run, "d.v")
+        with patch.multiple(evaluate, MOST_LISTED=0, PART=0):  # by ranges of keys, as only larger tables are
+            return refresh_table(run, "d.v")
 
     def run(self, account: Account) -> None:
         account.trials += 1

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from headwater.errors import NotFoundError
@@ -12,6 +13,7 @@ from headwater.lake.engine.batch import RowKind, SortedBatch, concat, to_rows
 from headwater.lake.engine.data_files import OpenFile, OpenRun, ReadTrace
 from headwater.lake.engine.formats.columnar import BatchBlock
 from headwater.lake.engine.keys import KeyCodec, Keys, NativeKey, keys_of
+from headwater.lake.engine.memtable import MemTable
 from headwater.lake.engine.merge import MergeRule, merge_batches
 from headwater.lake.engine.overlap import narrowed, stretches
 from headwater.lake.engine.predicates import Predicate, columns_of, filter_batch
@@ -97,13 +99,18 @@ class Reads:
         return merge_batches([*self._parts_of(rows.keys), rows], self._rule)
 
     def _parts_of(self, wanted: Keys, names: Sequence[str] | None = None) -> list[SortedBatch]:
-        """The stored rows of many keys, oldest first, with some stored columns or all."""
+        """The stored rows of many keys, oldest first, with some stored columns or all.
+        Where the newest row of a key wins, older ones are not looked for."""
+        found: list[SortedBatch] = []
         with self._source.reading() as state:
-            parts = [part for run in reversed(state.runs) for part in self._find_in_run(run, wanted, names)]
-            for memtable in reversed(state.memtables):
-                found = memtable.find_many(wanted)
-                parts += found if names is None else [part.select(names) for part in found]
-        return [part for part in parts if len(part)]
+            sources: list[MemTable | OpenRun] = [*state.memtables, *state.runs]
+            for source in sources:
+                parts = [part for part in self._find_in(source, wanted, names) if len(part)]
+                found += reversed(parts)
+                if self._newest_wins:
+                    for part in parts:
+                        wanted = wanted.take(np.flatnonzero(part.keys.find(wanted) < 0))
+        return found[::-1]
 
     def scan(self, request: ScanRequest) -> Iterator[pa.RecordBatch]:
         """The rows that are asked for, as of now: what is written later is not seen, what is removed stays."""
@@ -246,8 +253,11 @@ class Reads:
                     return found
         return None
 
-    def _find_in_run(self, run: OpenRun, wanted: Any, names: Sequence[str] | None) -> list[SortedBatch]:
-        parts = [part for file in run.files for part in file.find_many(wanted, names)]
+    def _find_in(self, source: MemTable | OpenRun, wanted: Keys, names: Sequence[str] | None) -> list[SortedBatch]:
+        """The rows of keys in one memtable or run, oldest first."""
+        if isinstance(source, MemTable):
+            return [part if names is None else part.select(names) for part in source.find_many(wanted)]
+        parts = [part for file in source.files for part in file.find_many(wanted, names)]
         return [concat(parts)] if parts else []
 
     def _to_rows(self, batch: SortedBatch) -> dict[NativeKey, Row]:

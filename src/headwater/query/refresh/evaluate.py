@@ -1,13 +1,14 @@
 """Parts of a query run over chosen states and chosen rows of its tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
-from headwater.lake.engine.predicates import In, Predicate
+from headwater.lake.engine.predicates import Compare, In, Predicate
 from headwater.query.dataset import LakeTable
 from headwater.query.names import Pinned
 from headwater.query.parse import DIALECT, Node, quoted
@@ -17,8 +18,10 @@ from headwater.query.refresh.split import Split, Splitter, is_linear
 from headwater.query.select import StatementExecution
 
 KEYS = "#keys"
+NOTHING: Mapping[str, Sequence[Predicate]] = {}
 VALUE = "value"
-_MOST_LISTED = 64  # values that a scan is given as a list; with more, whole columns serve all refreshes of a session
+MOST_LISTED = 64  # values that a scan is given as a list
+PART = 8  # a range is given in place of more, if it has fewer keys than this part of the rows of a table
 
 
 @dataclass(frozen=True)
@@ -70,33 +73,46 @@ class RefreshEvaluation:
         return self.run.generated(f"SELECT DISTINCT {VALUE} FROM ({' UNION ALL '.join(parts)})", named)
 
     def block_rows(
-        self, select: Node, items: Sequence[str], tables: Mapping[str, Any], keys: Mapping[str, tuple[str, pa.Table]]
+        self,
+        select: Node,
+        items: Sequence[str],
+        tables: Mapping[str, Any],
+        keys: Mapping[str, tuple[str, pa.Table]],
+        bounds: Mapping[str, Sequence[Predicate]] = NOTHING,
     ) -> pa.Table:
         """Expressions over the joined and filtered rows of a block. `tables` stand in the place of some of the
-        query's; those in `keys` are cut down to the rows with certain values of a column."""
+        query's; those in `keys` are cut down to the rows with certain values of a column, and of those in `bounds` no
+        rows are needed but those that meet conditions."""
         clause = self.tree.root.args.get("with_")
         ctes = [cte.sql(dialect=DIALECT) for cte in clause.expressions] if clause is not None else []
-        return self.generated(f"SELECT {', '.join(items)} {from_text(select)}", ctes, tables, keys)
+        return self.generated(f"SELECT {', '.join(items)} {from_text(select)}", ctes, tables, keys, bounds)
 
     def generated(
-        self, text: str, ctes: list[str], tables: Mapping[str, Any], keys: Mapping[str, tuple[str, pa.Table]]
+        self,
+        text: str,
+        ctes: list[str],
+        tables: Mapping[str, Any],
+        keys: Mapping[str, tuple[str, pa.Table]],
+        bounds: Mapping[str, Sequence[Predicate]] = NOTHING,
     ) -> pa.Table:
         """Run a query over the tables as they are after, but for those given, and those cut down."""
-        named: dict[str, Any] = {name: self.lake_table(name) for name in self.after} | dict(tables)
+        where = {name: bounded(self.after[name], *values) for name, values in keys.items()} | dict(bounds)
+        named: dict[str, Any] = {name: self.lake_table(name, where=where.get(name, ())) for name in self.after}
+        named |= tables
         shadows = []
         for name in [name for name in named if name in keys or isinstance(named[name], InputChange)]:
             table, source = named.pop(name), quoted(f"#{name}")
             if isinstance(table, InputChange):
                 named |= {f"-{name}": table.gone, f"+{name}": table.came}
                 source = _before_text(name, table)
+                table = self.lake_table(name, where=where.get(name, ()))
+            elif isinstance(table, LakeTable):  # as it was, maybe
+                table = LakeTable(table.pinned, where.get(name, ()), self.run.cache, self.run.engine.readers)
             if name in keys:
                 column, values = keys[name]
                 named[f"{KEYS}{name}"] = values
                 source = f"(SELECT * FROM {source} AS t WHERE {_among(column, f'{KEYS}{name}')})"
-                if isinstance(table, LakeTable):
-                    where = listed(table.pinned, column, values)
-                    table = LakeTable(table.pinned, where, self.run.cache, self.run.engine.readers)
-            named[f"#{name}"] = self.lake_table(name) if isinstance(table, InputChange) else table
+            named[f"#{name}"] = table
             shadows.append(f"{quoted(name)} AS (SELECT * FROM {source})")
         clause = f"WITH {', '.join([*shadows, *ctes])} " if shadows or ctes else ""
         return self.run.generated(clause + text, named)
@@ -121,19 +137,27 @@ def _before_text(name: str, change: InputChange) -> str:
     return f"({stayed} UNION ALL SELECT {columns} FROM {quoted('-' + name)})"
 
 
-def listed(pinned: Pinned, column: str, values: pa.Table) -> tuple[Predicate, ...]:
-    """The values of a column as a condition of the scan; none when there are too many, or a scan may compare them in
-    another way than DuckDB."""
+def bounded(pinned: Pinned, column: str, values: pa.Table) -> tuple[Predicate, ...]:
+    """The values of a column as a condition of the scan: a list of few, or the range of more where that is a small
+    part of the table, as the keys of one night's rows are. Else none, since then whole columns serve all refreshes of
+    a session; and none when a scan may compare them in another way than DuckDB."""
     name = _column_name(pinned, column)
     type = pinned.table.arrow_schema.field(name).type
     found = values.column(VALUE)
     plain = pa.types.is_integer(type) or pa.types.is_string(type) or pa.types.is_date32(type)
-    if not plain or values.num_rows > _MOST_LISTED or found.null_count:
+    if not plain or not len(found) or found.null_count:
         return ()
     try:
-        return (In(name, tuple(found.cast(type).to_pylist())),)
+        found = found.cast(type)
     except pa.ArrowInvalid:  # a value that the column cannot have
         return ()
+    if len(found) <= MOST_LISTED:
+        return (In(name, tuple(found.to_pylist())),)
+    if not pa.types.is_integer(type) or name != next(iter(pinned.schema.primary_keys), None):
+        return ()
+    least, most = pc.min_max(found).as_py().values()
+    rows = sum(entry.file.rows for entry in pinned.state.entries)
+    return (Compare(name, ">=", least), Compare(name, "<=", most)) if (most - least) * PART < rows else ()
 
 
 def _column_name(pinned: Pinned, column: str) -> str:
@@ -198,8 +222,9 @@ def signed_rows(of: RefreshEvaluation, select: Node, items: Sequence[str]) -> li
             change = of.changes[name]
             for sign, rows in ((-1, change.gone), (1, change.came)):
                 if rows.num_rows:
-                    keys = _linked(of, select, name, rows)
-                    found.append((sign, of.block_rows(select, items, states | {name: rows}, keys)))
+                    found.append(
+                        (sign, of.block_rows(select, items, states | {name: rows}, {}, _linked(of, name, rows)))
+                    )
         else:
             values = of.values(step.split, step.tables)
             keys = {name: (column, values) for name, column in step.split.items()}
@@ -209,25 +234,31 @@ def signed_rows(of: RefreshEvaluation, select: Node, items: Sequence[str]) -> li
     return found
 
 
-def _linked(of: RefreshEvaluation, select: Node, name: str, rows: pa.Table) -> dict[str, tuple[str, pa.Table]]:
-    """The other tables of a block cut down to the rows that changed rows of one table can meet: those with a value
-    of the column by which they are joined, where that is the first of their key."""
-    if rows.num_rows > _MOST_LISTED:
-        return {}
-    here = {
-        alias: source.node.name
-        for alias, source in sources(select).items()
-        if isinstance(source.node, exp.Table) and source.node.name in of.tree.tables
-    }
-    mine = next((alias for alias, table in here.items() if table == name), None)
-    found: dict[str, tuple[str, pa.Table]] = {}
-    for column in of.tree.tables[name] if mine is not None else ():
-        for alias, other in equal_to(select, (mine or "", column.casefold())):
-            table = here.get(alias, name)
-            first = of.after[table].schema.primary_keys[:1]
-            same = first and first[0].casefold() == other and table not in found and table != name
-            own = _column_name(of.after[name], column)
-            if same and own in rows.column_names:
-                distinct = rows.select([own]).group_by([own]).aggregate([]).rename_columns([VALUE])
-                found[table] = (first[0], distinct)
+def _linked(of: RefreshEvaluation, name: str, rows: pa.Table) -> dict[str, tuple[Predicate, ...]]:
+    """Conditions on the other tables of the SELECT that names a table, met by all rows that changed rows of it can
+    meet: those with a value of the column by which they are joined, where that is the first of their key."""
+    found: dict[str, tuple[Predicate, ...]] = {}
+    for alias, here, select in _blocks_of(of.tree, name):
+        for column in rows.column_names:
+            for other, name_there in equal_to(select, (alias, column.casefold())):
+                table = here.get(other, name)
+                first = of.after[table].schema.primary_keys[:1]
+                if table == name or table in found or not first or first[0].casefold() != name_there:
+                    continue
+                distinct = rows.select([column]).group_by([column]).aggregate([]).rename_columns([VALUE])
+                where = bounded(of.after[table], first[0], distinct)
+                found |= {table: where} if where else {}
     return found
+
+
+def _blocks_of(tree: QueryTree, name: str) -> Iterator[tuple[str, dict[str, str], Node]]:
+    """Each SELECT whose FROM clause names a table: the alias there, the tables there by alias, and the SELECT."""
+    for select in tree.root.find_all(exp.Select):
+        try:
+            found = sources(select)
+        except RefusedWay:
+            continue
+        nodes = {alias: source.node for alias, source in found.items() if isinstance(source.node, exp.Table)}
+        here = {alias: node.name for alias, node in nodes.items() if node.name in tree.tables}
+        for alias in (alias for alias, table in here.items() if table == name):
+            yield alias, here, select
