@@ -10,8 +10,11 @@ import pytest
 
 import headwater
 from headwater.errors import CannotTellError, NotFoundError, UsageError
+from headwater.graph.origins import ingest_origins
 from headwater.graph.rebuild import adopt_table, find_tables, plan_rebuild, rebuild
 from headwater.graph.rebuild_recipe import ON_SPARK
+from headwater.graph.store import GraphStore
+from headwater.graph.tags import tag_columns
 from headwater.lake.metadata.snapshot import InputVersion, Origin, Recipe
 from headwater.provenance.replay import replay_rows
 from tests.effort import examples
@@ -104,6 +107,24 @@ def test_a_selector_names_tables_and_those_around_them(chain):
     assert set(find_tables(chain.warehouse, "default.totals+1")) == {"default.totals", "default.report"}
     with pytest.raises(NotFoundError, match="total"):
         find_tables(chain.warehouse, "default.total")
+
+
+def test_stale_names_what_is_behind_and_what_is_made_of_it(chain):
+    assert find_tables(chain.warehouse, "stale") == {}
+    chain.sql("INSERT INTO orders VALUES (9, 1, 8, '')")
+    assert set(find_tables(chain.warehouse, "stale")) == {"default.paid", "default.totals", "default.report"}
+    rebuild(chain.warehouse, find_tables(chain.warehouse, "stale"))
+    assert find_tables(chain.warehouse, "stale") == {}
+
+
+def test_a_tag_names_the_tables_that_carry_it(chain):
+    store = GraphStore(chain.warehouse)
+    ingest_origins(store)
+    with pytest.raises(NotFoundError, match="no table that a query defines has the tag `money`"):
+        find_tables(chain.warehouse, "tag:money")
+    tag_columns(store, ["default.totals.total"], ["money"])
+    assert set(find_tables(chain.warehouse, "tag:money")) == {"default.totals"}
+    assert set(find_tables(chain.warehouse, "tag:money+")) == {"default.totals", "default.report"}
 
 
 def test_what_is_made_of_a_table_that_fails_is_left(chain):
@@ -321,6 +342,7 @@ def killed_after(folder, tables, seconds):
 
 REBUILD = """
 import sys
+from headwater.graph.origins import ingest_origins
 from headwater.graph.rebuild import find_tables, rebuild
 from headwater.lake.tables import Warehouse
 warehouse = Warehouse(sys.argv[1])

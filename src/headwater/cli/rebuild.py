@@ -9,6 +9,7 @@ import click
 from headwater.cli.lake_tables import open_warehouse, size_text
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
+from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
 from headwater.text import counted
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headwater.lake.tables import Warehouse
 
 _PLANNED = ("rows to read", "bytes", "time expected")
+_UP_TO_DATE = "every table is up to date with what it is made of"
 _DONE = ("removed", "written", "snapshot", "time")
 
 
@@ -24,6 +26,7 @@ _DONE = ("removed", "written", "snapshot", "time")
     "rebuild",
     examples=(
         "headwater rebuild --dry-run",
+        "headwater rebuild stale",
         "headwater rebuild +gold.revenue --verify",
         "headwater rebuild --adopt gold.revenue",
         "headwater rebuild +gold.revenue --master 'local[*]'",
@@ -53,7 +56,8 @@ def rebuild(
     **how: Any,
 ) -> int:
     """Bring tables up to date with their inputs: those declared by CREATE MATERIALIZED VIEW, or those that SELECTOR
-    names and a query made.
+    names and a query made. `stale` names those that are behind and what is made of them, `tag:pii` those with that
+    tag on them or on a column.
 
     Nothing is done where no column that is read has changed. Otherwise only what changed is computed where that is
     known to give the rows of a full run, and the reason is given where it is not. Tables that a statement of Spark
@@ -72,18 +76,19 @@ def rebuild(
     options = {"full": full} if dry_run else {"full": full, "verify": verify, "jobs": jobs}
     with nullcontext() if master is None or dry_run else session(master, conf) as spark:
         while True:
-            found = _rebuilt(warehouse, selector, spark, dry_run=dry_run, options=options)
+            found = _rebuilt(flags, warehouse, selector, spark, dry_run=dry_run, options=options)
             if flags.json:
                 print_json(found)
             else:
-                _say(flags, warehouse, found, dry_run=dry_run)
+                none = f"no table of {warehouse.url} is declared by CREATE MATERIALIZED VIEW"
+                _say(flags, found, none if selector is None else _UP_TO_DATE, dry_run=dry_run)
             if watch is None:
                 return 1 if any(each.error is not None or each.differs for each in found) else 0
             time.sleep(watch)
 
 
 def _rebuilt(
-    warehouse: "Warehouse", selector: str | None, spark: Any, *, dry_run: bool, options: dict[str, Any]
+    flags: Flags, warehouse: "Warehouse", selector: str | None, spark: Any, *, dry_run: bool, options: dict[str, Any]
 ) -> "list[Rebuilt]":
     """Plan or do one rebuild; statements of Spark run on `spark`, if there is one."""
     from headwater.graph.rebuild import find_tables, plan_rebuild
@@ -92,19 +97,19 @@ def _rebuilt(
     tables = find_tables(warehouse, selector)
     if dry_run:
         return plan_rebuild(warehouse, tables, **options)
-    if spark is None:
-        return bring_up_to_date(warehouse, tables, **options)
-    from headwater.spark.rerun import rows_now
+    if spark is not None:
+        from headwater.spark.rerun import rows_now
 
-    return bring_up_to_date(warehouse, tables, spark=rows_now(spark), **options)
+        options = options | {"spark": rows_now(spark)}
+    with progress_over(tables, "rebuilding", flags) as step:
+        step("")
+        return bring_up_to_date(warehouse, tables, progress=lambda done: step(done.table), **options)
 
 
-def _say(flags: Flags, warehouse: "Warehouse", found: "list[Rebuilt]", *, dry_run: bool) -> None:
+def _say(flags: Flags, found: "list[Rebuilt]", nothing: str, *, dry_run: bool) -> None:
     work = [each for each in found if each.way != "nothing"]
-    if not found and not flags.quiet:
-        click.echo(f"no table of {warehouse.url} is declared by CREATE MATERIALIZED VIEW")
-    elif not work and not flags.quiet:
-        click.echo("every table is up to date with what it is made of")
+    if not work and not flags.quiet:
+        click.echo(_UP_TO_DATE if found else nothing)
     if work:
         heads = ("table", "how", "because", *(_PLANNED if dry_run else _DONE))
         print_table(heads, [_row(each, dry_run=dry_run) for each in work])

@@ -13,7 +13,9 @@ from typing import cast
 from headwater.errors import CannotTellError, HeadwaterError, NotFoundError, UsageError
 from headwater.graph.rebuild_recipe import RowsNow, plan_recipe, run_recipe, tables_read
 from headwater.graph.selector import parse_selector
-from headwater.graph.versions import tables_told
+from headwater.graph.store import GraphStore
+from headwater.graph.tags import tagged_tables
+from headwater.graph.versions import stale, tables_told
 from headwater.lake.tables import Warehouse
 from headwater.query.materialized import adopt, refresh_table
 from headwater.query.parse import quoted
@@ -22,6 +24,7 @@ from headwater.query.refresh.refresh import Refresh, Refresher, Way, open_refres
 from headwater.query.session import Session
 from headwater.text import suggest
 
+_TAG = "tag:"
 _RECENT = 5  # earlier refreshes that tell the time of the next
 
 
@@ -65,13 +68,14 @@ class Rebuilt:
 
 
 def find_tables(warehouse: Warehouse, selector: str | None = None) -> dict[str, TableDefinition]:
-    """The tables that a selector names and a query defines; without one all that are declared.
+    """The tables that a selector names and a query defines; without one all that are declared. `stale` names those
+    that are behind and what is made of them, `tag:pii` those with that tag on them or a column.
     RAISES: NotFoundError when there is none, UsageError when tables are made of each other in a circle."""
     every = {name: definition for name in tables_told(warehouse) if (definition := _definition(warehouse, name))}
     if selector is None:
         chosen = {name for name, definition in every.items() if definition.is_declared}
     else:
-        chosen = _selected(every, selector)
+        chosen = _selected(warehouse, every, selector)
     return {name: every[name] for name in _in_order({name: every[name] for name in chosen})}
 
 
@@ -82,15 +86,29 @@ def _definition(warehouse: Warehouse, name: str) -> TableDefinition | None:
         return None
 
 
-def _selected(every: dict[str, TableDefinition], selector: str) -> set[str]:
-    wanted = parse_selector(selector)
-    found = {name for name in every if fnmatchcase(name.lower(), wanted.pattern.lower())}
-    if not found:
-        hint = suggest(wanted.pattern, every, "`headwater rebuild` brings all declared tables up to date")
-        raise NotFoundError(f"no table that a query defines is called `{wanted.pattern}`", hint=hint)
+def _selected(warehouse: Warehouse, every: dict[str, TableDefinition], selector: str) -> set[str]:
+    wanted = parse_selector("stale+" if selector == "stale" else selector)
+    found = _named(warehouse, every, wanted.pattern)
     below = {name: set(definition.inputs) & every.keys() for name, definition in every.items()}
     above = {name: {other for other, inputs in below.items() if name in inputs} for name in every}
     return found | _reached(found, below, wanted.up) | _reached(found, above, wanted.down)
+
+
+def _named(warehouse: Warehouse, every: dict[str, TableDefinition], pattern: str) -> set[str]:
+    """RAISES: NotFoundError when a pattern or a tag is met by none."""
+    if pattern == "stale":
+        return {each.table for each in stale(warehouse)} & every.keys()
+    if pattern.startswith(_TAG):
+        tag = pattern.removeprefix(_TAG)
+        found = set(tagged_tables(GraphStore(warehouse).state(), tag)) & every.keys()
+        what, hint = f"has the tag `{tag}`", f"`headwater tag TABLE.COLUMN {tag}` puts it on a column"
+    else:
+        what = f"is called `{pattern}`"
+        found = {name for name in every if fnmatchcase(name.lower(), pattern.lower())}
+        hint = suggest(pattern, every, "`headwater rebuild` brings all declared tables up to date")
+    if not found:
+        raise NotFoundError(f"no table that a query defines {what}", hint=hint)
+    return found
 
 
 def _reached(start: set[str], edges: dict[str, set[str]], steps: int | None) -> set[str]:

@@ -8,7 +8,7 @@ from headwater.graph.facts import OWNER, Facts
 from headwater.graph.questions import LineageGraph
 from headwater.graph.selector import matching
 from headwater.graph.steps import Node
-from headwater.graph.store import GraphChange, GraphStore
+from headwater.graph.store import GraphChange, GraphState, GraphStore
 from headwater.graph.tables import COLUMNS, WHOLE
 
 
@@ -48,3 +48,9 @@ def tag_columns(store: GraphStore, names: Iterable[str], tags: Sequence[str], *,
     if changed:
         store.apply(GraphChange(facts, record={"kind": "tag", "sources": list(tags)}))
     return changed
+
+
+def tagged_tables(state: GraphState, tag: str) -> list[str]:
+    """The tables with a tag on them as a whole, or on one of their columns."""
+    rows = state.read(COLUMNS, ["dataset", "tags"]).to_pylist()
+    return sorted({row["dataset"] for row in rows if tag in (row["tags"] or ())})
