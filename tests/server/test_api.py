@@ -53,7 +53,9 @@ def test_answers_of_the_graph(ask):
     assert ask("/select", name="1+stg.orders")["starts"]
     assert ask("/search", text="email")[0]["column"] == "email"
     assert ask("/trace", 400, name="x", influence="nothing")["error"]["code"] == "usage"
-    assert ask("/trace", 400, name="raw.orders", nonsense="1")["error"]["code"] == "usage"
+    refused = ask("/trace", 400, name="raw.orders", nonsense="1")["error"]
+    assert (refused["code"], "unknown field `nonsense`" in refused["message"]) == ("usage", True)
+    assert refused["hint"].startswith("GET /api/v1/trace takes `name`, `")
 
 
 def test_states_and_their_difference(ask):

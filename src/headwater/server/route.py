@@ -94,9 +94,16 @@ async def _asked(endpoint: Endpoint, service: Any, request: Request) -> Response
         else:
             question = msgspec.json.decode(await request.body(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise errors.UsageError(f"the question does not fit: {err}") from err
+        raise errors.UsageError(f"the question does not fit: {err}", hint=_fields_of(endpoint)) from err
     result = await run_sync(endpoint.function, service, question, abandon_on_cancel=True)
     return result if isinstance(result, Response) else json_response(result)
+
+
+def _fields_of(endpoint: Endpoint) -> str:
+    """What an endpoint takes, in words: those without a default first."""
+    fields = sorted(msgspec.structs.fields(endpoint.question), key=lambda field: not field.required)
+    named = ", ".join(f"`{field.encode_name}`{'' if field.required else ' (optional)'}" for field in fields)
+    return f"{endpoint.method} {endpoint.path} takes {named or 'no parameters'}"
 
 
 async def answered(work: Callable[[], Awaitable[Response]], *, seconds: float) -> Response:
