@@ -95,7 +95,7 @@ def test_without_always_a_put_does_not_wait(fsync: Fsync) -> None:
             if wal.syncs:
                 break
             threading.Event().wait(0.005)
-        assert wal.syncs == 1
+        assert wal.syncs in (1, 2)  # the header may have gone first
     else:
         assert wal.syncs == 0
     wal.close()

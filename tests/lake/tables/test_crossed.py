@@ -1,8 +1,12 @@
 """What happens to a reader or a compaction when another process rewrites the table and expires what was there."""
 
+import threading
+import time
+from itertools import count
+
 import pytest
 
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, StorageError
 from headwater.files import LocalFiles
 from headwater.lake.tables import Warehouse
 from headwater.query import connect
@@ -34,6 +38,11 @@ class Interrupted(LocalFiles):
     def map(self, path):
         self._meet("map", path)
         return super().map(path)
+
+    def put_if_absent(self, path, data):
+        self._meet("put_if_absent", path)
+        super().put_if_absent(path, data)
+        self._meet("after put_if_absent", path)
 
     def put(self, path, data, *, synced=True):
         self._meet("put", path)
@@ -116,6 +125,98 @@ def test_a_lease_that_comes_while_snapshots_are_forgotten_holds(tmp_path):
     table.expire_snapshots(keep_min=1, keep_max=1, older_than=0)
     rows = [row["k"] for batch in (*taken, *scan) for row in batch.to_pylist()]
     assert rows == [0, 1]
+
+
+def overtake(table, commits=3):
+    """Commit, and expire all but the newest: the next place of a slow writer is taken, and free again."""
+    for value in range(commits):
+        table.write([{"k": 20 + value, "v": 0}])
+        table.expire_snapshots(keep_min=1, keep_max=1, older_than=0)
+
+
+@pytest.mark.parametrize("verb", ["put_if_absent", "after put_if_absent"])
+def test_a_slow_writer_loses_nothing_and_lands_once(tmp_path, verb):
+    """Others commit and expire before its snapshot is there, or before it looks whether it is."""
+    disk = Interrupted(tmp_path)
+    here, there = Warehouse(disk), Warehouse(tmp_path)
+    here.create_table("default.t", {"k": "int", "v": "int"}).write([{"k": 0, "v": 0}])
+    disk.before(verb, "snapshot-2", lambda: overtake(there.table("default.t")))
+    here.table("default.t").write([{"k": 1, "v": 0}])
+    assert disk.verb == ""
+    for warehouse in (here, there, Warehouse(tmp_path)):
+        rows = warehouse.table("default.t").to_arrow().column("k").to_pylist()
+        assert sorted(rows) == [0, 1, 20, 21, 22]
+    ids = there.table("default.t").store.committer.log.ids()
+    assert ids == [*range(ids[0], ids[-1] + 1)]
+    assert ids[0] > 2  # the place that the writer had chosen stays free
+
+
+def test_a_writer_that_cannot_know_whether_it_landed_says_so(tmp_path):
+    """More snapshots have expired since than are noted."""
+    disk = Interrupted(tmp_path)
+    here, there = Warehouse(disk), Warehouse(tmp_path)
+    here.create_table("default.t", {"k": "int", "v": "int"}).write([{"k": 0, "v": 0}])
+
+    def forgetful():
+        overtake(there.table("default.t"))
+        there.files.delete(there.table("default.t").store.paths.expired_snapshots)
+
+    disk.before("after put_if_absent", "snapshot-2", forgetful)
+    with pytest.raises(StorageError, match="has expired"):
+        here.table("default.t").write([{"k": 1, "v": 0}])
+    assert len(there.table("default.t").to_arrow()) == 5  # it did land, and nothing of it was removed
+
+
+def test_a_snapshot_below_the_earliest_does_not_count(tmp_path):
+    """A slow writer died with its snapshot in a place that had expired."""
+    warehouse = Warehouse(tmp_path)
+    table = warehouse.create_table("default.t", {"k": "int"}, primary_key=["k"])
+    table.write([{"k": 0}])
+    first = table.store.paths.snapshot(1)
+    left = table.store.files.get(first)
+    for key in range(1, 4):
+        table.write([{"k": key}])
+    table.expire_snapshots(keep_min=2, keep_max=2, older_than=0)
+    table.store.files.put(first, left)
+    table.store.files.delete(table.store.paths.latest_snapshot)
+    other = Warehouse(tmp_path).table("default.t")
+    assert (other.store.committer.log.ids(), len(other.to_arrow())) == ([3, 4], 4)
+    other.expire_snapshots(keep_min=1, keep_max=1, older_than=0)
+    with pytest.raises(NotFoundError):
+        other.store.files.get(first)
+
+
+def test_nothing_fails_or_is_lost_beside_an_expiry_of_everything(tmp_path):
+    Warehouse(tmp_path).create_table("default.t", {"k": "bigint"}, primary_key=["k"])
+    end, keys, landed, failures = time.monotonic() + 3, count(), [], []
+
+    def again(work):
+        while time.monotonic() < end:
+            try:
+                work(Warehouse(tmp_path).table("default.t"))
+            except Exception as err:
+                failures.append(err)
+
+    def write(table):
+        key = next(keys)
+        table.write([{"k": key}])
+        landed.append(key)
+
+    def read(table):
+        before = set(landed)
+        assert before <= set(table.to_arrow().column("k").to_pylist())
+
+    def expire(table):
+        table.expire_snapshots(keep_min=1, keep_max=1, older_than=0)
+
+    work = (write, write, write, lambda table: table.compact(), expire, expire, read)
+    threads = [threading.Thread(target=again, args=(each,)) for each in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert set(landed) == set(Warehouse(tmp_path).table("default.t").to_arrow().column("k").to_pylist())
 
 
 def test_a_file_that_is_really_missing_is_an_error(crossed):

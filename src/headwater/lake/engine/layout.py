@@ -1,6 +1,6 @@
 """The names of the files of a table: the only place that knows them.
 
-schema/schema-{id}          snapshot/snapshot-{id}, LATEST, EARLIEST      metadata
+schema/schema-{id}          snapshot/snapshot-{id}, LATEST, EARLIEST, EXPIRED      metadata
 manifest/manifest-list-{uuid}, manifest-{uuid}           tag/tag-{name}, lease/lease-{uuid}
 version/version-{number}                                 live files of a tree that has no snapshots
 wal/wal-{sequence}.log, rows/schema-{id}/wal/wal-{sequence}.log
@@ -31,6 +31,8 @@ class PathFactory:
         self.snapshot_folder = self._under("snapshot")
         self.latest_snapshot = self._under("snapshot", "LATEST")
         self.earliest_snapshot = self._under("snapshot", "EARLIEST")
+        self.expired_snapshots = self._under("snapshot", "EXPIRED")
+        self.expiry_lock = self._under("snapshot", "LOCK")
         self.manifest_folder = self._under("manifest")
         self.tag_folder = self._under("tag")
         self.removed_tag = self._under("tag", "REMOVED")

@@ -11,7 +11,7 @@ commit wins whatever its writer had seen.
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -22,12 +22,22 @@ from headwater.files import Files
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.engine.version import DataFile
 from headwater.lake.metadata.manifest import EntryKind, ManifestEntry, ManifestFile, Manifests, Partition
-from headwater.lake.metadata.snapshot import FIRST, Operation, Origin, Snapshot, SnapshotLog, Summary, next_sequence
+from headwater.lake.metadata.snapshot import (
+    FIRST,
+    NO_SNAPSHOT,
+    Operation,
+    Origin,
+    Snapshot,
+    SnapshotLog,
+    Summary,
+    next_sequence,
+)
 
 ATTEMPTS = 100
 """How often a commit is tried. Each lost race means that another writer has succeeded."""
 _FIRST_PAUSE = 0.002
 _logger = logging.getLogger("headwater.lake")
+_LOOKS = 5  # at a latest snapshot that another process may be expiring
 _LONGEST_PAUSE = 0.5
 _REWRITES = (Operation.COMPACT, Operation.ROLLBACK)  # they change which runs are below which
 
@@ -100,14 +110,13 @@ class Committer:
                 return landed
             if since is None:
                 since = latest.snapshot_id if latest else 0
-            added, removed = self._checked(change, latest)
             written: list[str] = []
-            snapshot = self._prepared(change, (added, removed), latest, written)
-            if self._published(snapshot):
+            snapshot = self._attempted(change, latest, written, is_patient=attempt < _LOOKS)
+            if snapshot is not None:
                 return snapshot
             for name in written:
                 self._files.delete(self._paths.manifest(name))
-            taken = (self._paths.folder, snapshot.snapshot_id, change.operation.value, attempt)
+            taken = (self._paths.folder, (latest.snapshot_id if latest else 0) + 1, change.operation.value, attempt)
             _logger.info("commit retry table=%s snapshot=%d operation=%s attempt=%d", *taken)
             time.sleep(pause * random.random())
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -117,6 +126,19 @@ class Committer:
 
     # ------------------------------------------------------------------------------------------- one attempt
 
+    def _attempted(
+        self, change: TableChange, latest: Snapshot | None, written: list[str], *, is_patient: bool
+    ) -> Snapshot | None:
+        """The snapshot after the latest, if no other writer was faster. New manifests are named in `written`.
+        Files that are gone are those of a latest snapshot that is expiring; once there is no more patience, missing."""
+        try:
+            snapshot = self._prepared(change, self._checked(change, latest), latest, written)
+        except NotFoundError:
+            if not is_patient and self.log.latest_id() == (latest.snapshot_id if latest else NO_SNAPSHOT):
+                raise
+            return None
+        return snapshot if self._published(snapshot) else None
+
     def _published(self, snapshot: Snapshot) -> bool:
         """Publish a snapshot; False when another writer has taken its place.
         A store may take a file and lose the answer, and a client that tries again is then told that it exists. So
@@ -124,11 +146,10 @@ class Committer:
         try:
             self.log.publish(snapshot)
         except StorageError as err:
-            try:
-                found = self.log.get(snapshot.snapshot_id)
-            except NotFoundError:
-                raise err from None
-            return found.manifest_list == snapshot.manifest_list
+            found = self.log.manifest_list_of(snapshot.snapshot_id)
+            if found is None:
+                raise err
+            return found == snapshot.manifest_list
         return True
 
     def _landed(self, change: TableChange, since: int) -> Snapshot | None:
@@ -152,25 +173,40 @@ class Committer:
         RAISES: CommitConflictError when one to remove is gone, or its bucket was rewritten in between."""
         if change.check is not None:
             change.check(latest)
-        if change.guard is not None and latest is not None:
-            for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
-                between = self.log.get(id)
-                change.guard(between, self.delta(between))
+        if change.guard is not None:
+            for between, delta in self._since(change.base, latest):
+                change.guard(between, delta)
         if change.replaces and latest is not None:
             return self._replacing(change, latest)
         if not change.removed or latest is None:
             return change.added, change.removed
         names = {placed.file.name for placed in change.removed}
         buckets = {(placed.partition, placed.bucket) for placed in change.removed}
-        for id in range((change.base or 0) + 1, latest.snapshot_id + 1):
-            between = self.log.get(id)
-            for entry in self.delta(between):
+        for between, delta in self._since(change.base, latest):
+            for entry in delta:
                 rewritten = between.operation in _REWRITES and (entry.partition, entry.bucket) in buckets
                 if (entry.kind is EntryKind.DELETE and entry.file.name in names) or rewritten:
                     raise CommitConflictError(
-                        f"{entry.file.name} was rewritten by snapshot {id}", hint="do the work again on the new state"
+                        f"{entry.file.name} was rewritten by snapshot {between.snapshot_id}",
+                        hint="do the work again on the new state",
                     )
         return change.added, change.removed
+
+    def _since(
+        self, base: int | None, latest: Snapshot | None
+    ) -> Iterator[tuple[Snapshot, tuple[ManifestEntry, ...]]]:
+        """The snapshots after that which a change was made on, with what each added and removed.
+        RAISES: CommitConflictError when one has expired: then nobody can tell whether the change still fits."""
+        for id in range((base or 0) + 1, (latest.snapshot_id if latest else 0) + 1):
+            try:
+                between = self.log.get(id)
+                delta = self.delta(between)
+            except NotFoundError as err:
+                raise CommitConflictError(
+                    f"{self._paths.folder}: snapshot {id} came since, and has expired",
+                    hint="do the work again on the new state",
+                ) from err
+            yield between, delta
 
     def _replacing(self, change: TableChange, latest: Snapshot) -> _Files:
         """A change that takes the place of whole partitions: what it adds, and what is there now."""

@@ -4,16 +4,20 @@ between leaves files that nothing refers to, which the orphan clean-up finds, an
 gone. Nothing is removed that a kept snapshot, a tag or a reader's lease can reach."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-from headwater.files import FileEntry, Files
+from headwater.errors import NotFoundError, StorageError
+from headwater.files import FileEntry, Files, Locking
 from headwater.lake.engine.layout import PathFactory
 from headwater.lake.metadata.commit import Committer
 from headwater.lake.metadata.manifest import EntryKind
 from headwater.lake.metadata.snapshot import NO_SNAPSHOT, Snapshot
 
 DAY = 86_400.0
+_PATIENCE, _PAUSE = 600.0, 0.01  # seconds that an expiry waits for another, and between two looks
 _logger = logging.getLogger("headwater.lake")
 
 
@@ -60,23 +64,60 @@ class Cleaner:
         """Remove the snapshots that retention does not keep, and what only they need.
         `held` is asked once they are gone: a reader that leased one before that has it, a later one finds it gone."""
         log = self._committer.log
-        ids = log.ids()
-        kept_from = self._kept_from(ids, retention, now_millis)
-        expired = [id for id in ids if id < kept_from]
-        if not expired:
-            return Removal()
-        data = self._dropped_data(expired, kept_from)
-        manifests = self._manifests(log.get(id) for id in expired)
-        manifests -= self._manifests(log.get(id) for id in ids if id >= kept_from)
-        if not dry_run:
-            log.forget(expired, earliest=kept_from)
-        needed = list(held())
-        paths = [*sorted(data - self._reachable(needed)), *sorted(manifests - self._manifests(needed))]
-        if not dry_run:
-            self._delete(paths)
-            removed = (self._paths.folder, expired[0], expired[-1], len(paths))
-            _logger.info("expiry table=%s snapshots=%d..%d files=%d", *removed)
-        return Removal(tuple(expired), tuple(paths))
+        with nullcontext() if dry_run else self._alone():
+            found = None
+            while found is None:
+                found = self._no_longer_needed(log.ids(), retention, now_millis)
+            expired, kept_from, data, manifests = found
+            if not expired:
+                return Removal()
+            if not dry_run:
+                log.forget(expired, earliest=kept_from)
+            needed = list(held())
+            paths = [*sorted(data - self._reachable(needed)), *sorted(manifests - self._manifests(needed))]
+            if not dry_run:
+                self._delete(paths)
+                removed = (self._paths.folder, expired[0], expired[-1], len(paths))
+                _logger.info("expiry table=%s snapshots=%d..%d files=%d", *removed)
+            return Removal(tuple(expired), tuple(paths))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other expiries out, on a store that has locks. RAISES: StorageError when one does not end."""
+        if not isinstance(self._files, Locking):
+            yield
+            return
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                held = self._files.lock(self._paths.expiry_lock)
+                break
+            except StorageError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE)
+        try:
+            yield
+        finally:
+            held.close()
+
+    def _no_longer_needed(
+        self, ids: list[int], retention: Retention, now_millis: int
+    ) -> tuple[list[int], int, set[str], set[str]] | None:
+        """The snapshots that retention does not keep, the oldest that stays, and the data files and manifests that
+        only those need; None when another expiry removes some meanwhile."""
+        log = self._committer.log
+        try:
+            kept_from = self._kept_from(ids, retention, now_millis)
+            expired = [id for id in ids if id < kept_from]
+            data = self._dropped_data(expired, kept_from) if expired else set()
+            manifests = self._manifests(log.get(id) for id in expired)
+            manifests -= self._manifests(log.get(id) for id in ids if id >= kept_from) if expired else set()
+        except NotFoundError:
+            if log.ids()[:1] == ids[:1]:
+                raise
+            return None
+        return expired, kept_from, data, manifests
 
     def orphans(
         self, *, older_than: float = DAY, now: float, held: Iterable[Snapshot] = (), dry_run: bool = True

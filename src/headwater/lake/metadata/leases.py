@@ -120,7 +120,15 @@ class Leases:
         """The snapshots that somebody reads; leases that ended are removed. `now` is by the clock of the store."""
         with self._lock:
             held = list(self._snapshots.values())
-        return held + [snapshot for _, snapshot in self._written(now)]
+        held += [snapshot for _, snapshot in self._written(now)]
+        return [snapshot for snapshot in held if self._is_there(snapshot)]
+
+    def _is_there(self, snapshot: Snapshot) -> bool:
+        """Return whether a snapshot can be read; a lease that came too late is about to be given up."""
+        try:
+            return bool(self._files.get_range(self._paths.manifest(snapshot.manifest_list), 0, 1))
+        except NotFoundError:
+            return False
 
     def _written(self, now: float = 0.0) -> Iterator[tuple[str, Snapshot]]:
         """The leases in files, by path; those that ended before `now` are removed."""

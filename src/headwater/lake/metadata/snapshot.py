@@ -1,8 +1,9 @@
 """Snapshots: the states a table has had, and the log that orders them.
 
 A snapshot is one small JSON file, `snapshot/snapshot-{id}`, ids from 1 without gaps. Whoever creates the file has
-made the commit; there is no other lock. `LATEST` and `EARLIEST` are hints that save listings and may be stale or
-missing without harm.
+made the commit; there is no other lock. `LATEST` is a hint that saves a listing and may be stale or missing.
+Snapshots below `EARLIEST` have expired: a writer that finds the place of one free does not take it. `EXPIRED` names
+the last of them, so that a writer that was slow can tell whether one was its own.
 
 A snapshot knows where it came from: `origin` names the run that made it and, for each dataset that run read, the
 snapshot and the columns it saw.
@@ -10,11 +11,12 @@ snapshot and the columns it saw.
 
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import Enum
 
 import msgspec
 
-from headwater.errors import CorruptFileError, NotFoundError
+from headwater.errors import AlreadyExistsError, CorruptFileError, NotFoundError
 from headwater.files import Files, Probing
 from headwater.lake.engine.layout import PathFactory, snapshot_id
 from headwater.lake.engine.stored_json import check_format_version, decode_json, encode_json
@@ -24,6 +26,8 @@ FORMAT_VERSION = 1
 FIRST = 1
 NO_SNAPSHOT = -1
 """The snapshot id of a table that nothing was written to."""
+_LOOKS = 10  # for the newest snapshot, while others commit and expire
+_MOST_EXPIRED = 200  # expired snapshots that are noted, for writers that were slow
 
 
 class Operation(Enum):
@@ -161,19 +165,25 @@ class SnapshotLog:
         self._probes: tuple[int, Probe, Probe] | None = None  # an id, whether it is there, whether the next is
 
     def latest(self) -> Snapshot | None:
-        """The newest snapshot, None if there is none."""
-        id = self.latest_id()
-        return None if id == NO_SNAPSHOT else self.get(id)
+        """The newest snapshot, None if there is none; a newer one when others expire it meanwhile."""
+        for _ in range(_LOOKS):
+            id = self.latest_id()
+            with suppress(NotFoundError):
+                return None if id == NO_SNAPSHOT else self.get(id)
+        return self.get(self.latest_id())
 
     def latest_id(self) -> int:
         """The id of the newest snapshot, `NO_SNAPSHOT` if there is none."""
         if self._is_newest_still():
             return self._newest
-        id = self._newest if self._exists(self._newest) else self._hinted()
-        while id != NO_SNAPSHOT and self._exists(id + 1):
-            id += 1
-        self._newest = max(id, self._newest)
-        return id
+        while True:
+            floor = self._noted_floor()
+            id = self._newest if self._newest >= floor and self._exists(self._newest) else self._hinted(floor)
+            while id != NO_SNAPSHOT and self._exists(id + 1):
+                id += 1
+            if self._noted_floor() == floor:  # nothing has expired while we looked
+                self._newest = max(id, self._newest)
+                return id
 
     def earliest_id(self) -> int:
         """The id of the oldest snapshot that is kept, `NO_SNAPSHOT` if there is none."""
@@ -210,18 +220,55 @@ class SnapshotLog:
             id -= 1
 
     def publish(self, snapshot: Snapshot) -> None:
-        """Make a snapshot the next one. RAISES: AlreadyExistsError when somebody else has made one with that id."""
-        self._files.put_if_absent(self._paths.snapshot(snapshot.snapshot_id), encode_snapshot(snapshot))
+        """Make a snapshot the next one. RAISES: AlreadyExistsError when there is, or has been, one with that id.
+        Its place may be free because it has expired since this writer looked: then it must stay so."""
+        path = self._paths.snapshot(snapshot.snapshot_id)
+        self._files.put_if_absent(path, encode_snapshot(snapshot))
+        if self._has_expired(snapshot.snapshot_id):
+            self._files.delete(path)
+            raise AlreadyExistsError(f"{path} has expired")
         self._newest = max(self._newest, snapshot.snapshot_id)
         self._files.put(self._paths.latest_snapshot, str(snapshot.snapshot_id).encode(), synced=False)
 
+    def manifest_list_of(self, id: int) -> str | None:
+        """The manifest list of a snapshot, also if it has expired of late: nobody else has it. None if not known."""
+        if not self._has_expired(id):
+            with suppress(NotFoundError):
+                return self.get(id).manifest_list
+        return self._expired().get(id)
+
     def forget(self, ids: list[int], *, earliest: int) -> None:
-        """Remove snapshots, oldest first, then point `EARLIEST` at the oldest that stays.
-        Writing a file makes the removals in its folder durable: after it, no loss of power brings a snapshot back."""
-        for id in sorted(ids):
+        """Note what expires, point `EARLIEST` at the oldest that stays, then remove the others, oldest first.
+        Whoever finds the place of a removed one free also finds `EARLIEST` above it, and does not publish there; nor
+        does a snapshot count that a loss of power brings back."""
+        floor, there = self._there()
+        earliest = max(earliest, floor)
+        lists = {id: name for id in ids if (name := self.manifest_list_of(id)) is not None}
+        expired = self._expired() | lists
+        kept = dict(sorted(expired.items())[-_MOST_EXPIRED:])
+        self._files.put(self._paths.expired_snapshots, msgspec.json.encode(kept))
+        self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
+        for id in sorted({*ids, *(id for id in there if id < earliest)}):
             self._files.delete(self._paths.snapshot(id))
             self._seen.pop(id, None)
-        self._files.put(self._paths.earliest_snapshot, str(earliest).encode())
+        self._raise_floor()
+
+    def _raise_floor(self) -> None:
+        """Point `EARLIEST` above the last gap: in an object store another expiry, with an older view, may have
+        written its own number after ours."""
+        there = set(self._there()[1])
+        first = max(there, default=FIRST)
+        while first - 1 in there:
+            first -= 1
+        if self._noted_floor() < first:
+            self._files.put(self._paths.earliest_snapshot, str(first).encode())
+
+    def _expired(self) -> dict[int, str]:
+        """The manifest lists of the snapshots that have expired last."""
+        try:
+            return msgspec.json.decode(self._files.get(self._paths.expired_snapshots), type=dict[int, str])
+        except (NotFoundError, msgspec.DecodeError):  # a damaged note tells nothing
+            return {}
 
     def _is_newest_still(self) -> bool:
         """Return whether the newest snapshot seen is the newest there is; False where that cannot be told quickly."""
@@ -242,9 +289,29 @@ class SnapshotLog:
         except NotFoundError:
             return False
 
-    def _hinted(self) -> int:
+    def _has_expired(self, id: int) -> bool:
+        """Return whether a snapshot is below those that count, even if its file is there."""
+        return id < self._noted_floor() and id < self._there()[0]
+
+    def _there(self) -> tuple[int, list[int]]:
+        """The least id that counts, and all that have a file. As long as the note stays what it is, the snapshot that
+        it names stays; a note that names none is damaged, and tells nothing."""
+        while True:
+            noted = self._noted_floor()
+            names = (entry.name for entry in self._files.list(self._paths.snapshot_folder))
+            there = [id for id in map(snapshot_id, names) if id is not None]
+            if any(id >= noted for id in there):
+                return noted, there
+            if self._noted_floor() == noted:
+                return FIRST, there
+
+    def _noted_floor(self) -> int:
+        noted = self._hint(self._paths.earliest_snapshot)
+        return FIRST if noted is None else noted
+
+    def _hinted(self, floor: int) -> int:
         hinted = self._hint(self._paths.latest_snapshot)
-        if hinted is not None and self._exists(hinted):
+        if hinted is not None and hinted >= floor and self._exists(hinted):
             return hinted
         return max(self._listed(), default=NO_SNAPSHOT)
 
@@ -255,8 +322,8 @@ class SnapshotLog:
             return None
 
     def _listed(self) -> list[int]:
-        names = (entry.name for entry in self._files.list(self._paths.snapshot_folder))
-        return [id for id in map(snapshot_id, names) if id is not None]
+        floor, there = self._there()
+        return [id for id in there if id >= floor]
 
     def _range(self) -> str:
         ids = self.ids()

@@ -19,7 +19,7 @@ from headwater.lake.metadata.manifest import EntryKind
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Snapshot
 from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.plan import Split
-from headwater.lake.tables.read import file_batches
+from headwater.lake.tables.read import file_batches, of_latest
 from headwater.lake.tables.rewrite import write_rewritten
 from headwater.lake.tables.shape import Shape
 from headwater.lake.tables.state import Place, TableState
@@ -50,12 +50,12 @@ def compact_table(
     """Merge the sorted runs of each bucket into one, or only where it is due, and commit all of it at once.
     Buckets that others have rewritten meanwhile are done again, one by one. RAISES: CommitConflictError when others
     rewrote a bucket again and again; buckets done before stay done."""
-    state = store.latest()
+    state, places = of_latest(store, lambda state: (state, state.places))
     edits: dict[Place, VersionEdit] = {}
     written = 0
     done: list[Compaction] = []
     crossed: list[Place] = []  # that others rewrote, and expired what was there
-    for place in sorted(state.places, key=repr):
+    for place in sorted(places, key=repr):
         progress("/".join(map(str, (*place[0], f"bucket-{place[1]}"))))
         try:
             edit = _edit(store, state, place, full)
@@ -103,12 +103,18 @@ def compact_if_due(store: TableStore, snapshot: Snapshot) -> None:
 def due_buckets(store: TableStore, snapshot: Snapshot) -> list[Place]:
     """The buckets that a commit has filled with sorted runs, unless the table says that writers do not compact.
 
-    Each multiple of the trigger is passed by exactly one commit, so of many writers one sets to work.
+    Each multiple of the trigger is passed by exactly one commit, so of many writers one sets to work. A commit that
+    others have expired already leaves it to those that came after.
     """
     options = store.shape().options
     if options.write_only or not options.auto_compaction:
         return []
-    return _filled(store, snapshot, options.compaction_trigger)
+    try:
+        return _filled(store, snapshot, options.compaction_trigger)
+    except NotFoundError:
+        if store.committer.log.latest_id() == snapshot.snapshot_id:
+            raise
+        return []
 
 
 def compact_buckets(store: TableStore, places: Iterable[Place]) -> None:

@@ -18,6 +18,7 @@ from headwater.lake.tables.state import Place, TableState, reads_of
 from headwater.lake.tables.store import TableStore
 
 T = TypeVar("T")
+_LOOKS = 5  # at a latest state that another process may be expiring
 
 
 def result_schema(shape: Shape, columns: Sequence[str]) -> pa.Schema:
@@ -84,12 +85,14 @@ def _read_newest(
 
 def of_latest(store: TableStore, read: Callable[[TableState], T]) -> T:
     """The result of `read` for the latest state; for a newer one when another process expires it meanwhile."""
+    looks = 0
     while True:
         state = store.latest()
         try:
             return read(state)
         except NotFoundError:
-            if store.latest().snapshot_id == state.snapshot_id:
+            looks += store.latest().snapshot_id == state.snapshot_id
+            if looks == _LOOKS:
                 raise
 
 
