@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.program import headwater
 
+from headwater.cli.main import run
+
 
 @pytest.fixture
 def sql(tmp_path: Path):
@@ -37,3 +39,8 @@ def test_files_and_standard_input(sql, tmp_path):
     assert f"{file}:2:8" in run.stderr
     assert "\n2 │ SELECT nope FROM t;\n" in run.stderr
     assert sql(stdin="SELECT 5 AS five").stdout == "five\n────\n   5\n"
+
+
+def test_sql_that_is_taken_for_a_file(capsys):
+    assert run(["sql", "SELECT 1 " * 1000]) == 2
+    assert "cannot read SELECT 1" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The SQL a command is given: files, folders, standard input or a string."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ def sources_of(paths: Sequence[str], expression: str | None) -> list[Source]:
 def _sources_at(path: Path) -> Iterator[Source]:
     from headwater.analysis.texts import read_sql, sql_files
 
-    if not path.is_dir():
+    if not os.path.isdir(path):  # also for what is no path at all: SQL without -e
         yield Source(read_sql(path, say_warning), str(path))
         return
     found = sql_files(path)

@@ -15,7 +15,8 @@ from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
 
 if TYPE_CHECKING:
-    from headwater.lake.tables import Table
+    from headwater.lake.tables.names import TableIdentifier
+    from headwater.model.schema import Schema
     from headwater.provenance.why import Hop
 
 _MOST_LINES = 20
@@ -52,13 +53,14 @@ def asks_for_rows(options: dict[str, Any]) -> bool:
 def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
     """Print or write the rows behind rows."""
     from headwater.provenance.told import hop_json
-    from headwater.provenance.why import why_rows
+    from headwater.provenance.why import schema_at, why_rows
 
     name, moment = split_moment(table)
     warehouse = open_warehouse(flags)
     conditions = [options["where"]] if options["where"] is not None else []
     if options["row"] is not None:
-        conditions.append(key_condition(warehouse.table(name), options["row"]))
+        source = warehouse.table(name)
+        conditions.append(key_condition(source.name, schema_at(source, moment), options["row"]))
     where = " AND ".join(f"({each})" for each in conditions)
     hops = why_rows(warehouse, name, moment, where=where, column=options["column"])
     most = max(options["shown"], 0)
@@ -72,24 +74,24 @@ def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
                 say_lines(flags, line)
 
 
-def key_condition(table: "Table", text: str) -> str:
+def key_condition(table: "TableIdentifier", schema: "Schema", text: str) -> str:
     """The condition for a key that is written as values in order, or as name=value. RAISES: UsageError."""
     from headwater.provenance.told import row_condition
 
-    parts, keys = text.split(","), table.schema.primary_keys
+    parts, keys = text.split(","), schema.primary_keys
     if all("=" in part for part in parts):
         pairs = [part.split("=", 1) for part in parts]
     elif not keys:
-        hint = f"--row name=value, or --where; columns: {', '.join(table.schema.names)}"
-        raise UsageError(f"{table.name} has no primary key", hint=hint)
+        hint = f"--row name=value, or --where; columns: {', '.join(schema.names)}"
+        raise UsageError(f"{table} has no primary key", hint=hint)
     elif len(parts) != len(keys):
-        raise UsageError(f"{len(parts)} values for the key of {table.name}", hint=f"its key: {', '.join(keys)}")
+        raise UsageError(f"{len(parts)} values for the key of {table}", hint=f"its key: {', '.join(keys)}")
     else:
         pairs = [[key, part] for key, part in zip(keys, parts)]
     for name, _ in pairs:
-        if name.strip() not in table.schema.names:
-            columns = ", ".join(table.schema.names)
-            raise UsageError(f"`{name.strip()}` is not a column of {table.name}", hint=f"columns: {columns}")
+        if name.strip() not in schema.names:
+            columns = ", ".join(schema.names)
+            raise UsageError(f"`{name.strip()}` is not a column of {table}", hint=f"columns: {columns}")
     return row_condition({name.strip(): value.strip() for name, value in pairs})
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.errors import CannotTellError, HeadwaterError, NotFoundError, UsageError
-from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.snapshot import InputVersion, Operation
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.time_travel import At
 from headwater.provenance.changed_rows import RowChange, row_changes
-from headwater.provenance.commits import Commit
+from headwater.provenance.commits import Commit, table_read
 from headwater.provenance.figures import Chain, Figure, difference, is_same
 from headwater.provenance.files import Lines
 from headwater.provenance.why import first_hop
@@ -92,7 +92,7 @@ def _explain(warehouse: Warehouse, chain: Chain, commit: Commit, before: Any, af
     causes: tuple[Move, ...] = ()
     reason = None
     try:
-        causes = tuple(_causes(warehouse, chain, commit))
+        causes, reason = _causes(warehouse, chain, commit)
     except CannotTellError as err:
         reason = err.message
     rows: tuple[RowShare, ...] = ()
@@ -119,27 +119,44 @@ def _explain(warehouse: Warehouse, chain: Chain, commit: Commit, before: Any, af
     )
 
 
-def _causes(warehouse: Warehouse, chain: Chain, commit: Commit) -> Iterator[Move]:
-    """The commits of inputs that moved the figure, measured with the recipe of a commit.
+def _causes(warehouse: Warehouse, chain: Chain, commit: Commit) -> tuple[tuple[Move, ...], str | None]:
+    """The commits of inputs that moved the figure, measured with the recipe of a commit, and why not all are known.
     RAISES: CannotTellError when the recipe cannot be run, NotFoundError never."""
     earlier = _earlier_run(commit)
-    older = {each.dataset: each.snapshot_id or 0 for each in earlier.origin.inputs} if earlier is not None else {}
-    own = str(commit.table.name)
-    now = {each.dataset: each.snapshot_id or 0 for each in commit.origin.inputs if each.dataset != own}
-    for dataset, version in now.items():
-        was = older.get(dataset)
-        if was is None or was >= version or not warehouse.has_table(dataset):
+    older = {each.dataset: each for each in earlier.origin.inputs} if earlier is not None else {}
+    uuid, found, reasons = commit.table.store.table_uuid, list[Move](), dict[str, None]()
+    for read in commit.origin.inputs:
+        was = older.get(read.dataset)
+        if was is None or read.dataset == str(commit.table.name) or read.table_uuid == uuid:
             continue
-        below = chain.through(warehouse, commit, dataset)
-        before = below.at(was)
-        if is_same(before, below.at(version)):
+        try:
+            if read.table_uuid != was.table_uuid:
+                raise CannotTellError(f"{read.dataset} was another table when {earlier} read it")
+            found += _steps(warehouse, chain, commit, was, read)
+        except CannotTellError as err:
+            reasons[err.message] = None
+    return tuple(found), "; ".join(reasons) or None
+
+
+def _steps(
+    warehouse: Warehouse, chain: Chain, commit: Commit, was: InputVersion, read: InputVersion
+) -> Iterator[Move]:
+    """The commits of one input between two states of it that moved the figure."""
+    first, last = was.snapshot_id or 0, read.snapshot_id or 0
+    if first >= last:
+        return
+    table = table_read(warehouse, read)
+    below = chain.through(warehouse, commit, read.dataset)
+    before = below.at(first)
+    if is_same(before, below.at(last)):
+        return
+    for step in _between(table, None, last):
+        if step.snapshot.snapshot_id <= first:
             continue
-        steps = _between(warehouse.table(dataset), None, version)
-        for step in (each for each in steps if each.snapshot.snapshot_id > was):
-            after = below.at(step.snapshot.snapshot_id)
-            if not is_same(before, after):
-                yield _explain(warehouse, below, step, before, after)
-            before = after
+        after = below.at(step.snapshot.snapshot_id)
+        if not is_same(before, after):
+            yield _explain(warehouse, below, step, before, after)
+        before = after
 
 
 def _earlier_run(commit: Commit) -> Commit | None:

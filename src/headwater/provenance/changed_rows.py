@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.errors import CannotTellError, NotFoundError
-from headwater.provenance.commits import Commit
+from headwater.provenance.commits import Commit, rows_before
 from headwater.provenance.matching import without
 
 
@@ -58,6 +58,6 @@ def _states(commit: Commit) -> tuple[pa.Table, pa.Table]:
     if commit.base is None:
         return after, after.slice(0, 0)
     try:
-        return after, table.to_arrow(at=commit.base)
+        return after, rows_before(commit)
     except NotFoundError as err:
         raise CannotTellError(f"{table.name}@{commit.base} has expired: what {commit} changed is not known") from err

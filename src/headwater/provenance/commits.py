@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from headwater.errors import CannotTellError, NotFoundError, UsageError
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Recipe, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import TableIdentifier, parse_name
 from headwater.lake.tables.time_travel import At
+from headwater.model.schema import Schema
 from headwater.query.names import Pinned
 
 Versions = Mapping[str, int | Pinned]
@@ -45,6 +48,11 @@ class Commit:
         return recipe
 
     @property
+    def schema(self) -> Schema:
+        """The schema that the table had when it was written."""
+        return self.table.store.shape(self.snapshot.schema_id).schema
+
+    @property
     def text(self) -> str:
         """The statement of the recipe."""
         return self.recipe.sql or self.origin.sql or ""
@@ -66,6 +74,18 @@ def find_commit(warehouse: Warehouse, name: str | TableIdentifier, at: At | None
     return Commit(table, snapshot)
 
 
+def rows_before(commit: Commit) -> pa.Table:
+    """The rows that a commit changed, by the names that it has for their columns.
+    RAISES: NotFoundError when they have expired."""
+    table, shape = commit.table, commit.table.store.shape
+    before = table.snapshot(commit.base)
+    assert before is not None
+    latest = {field.id: field.name for field in commit.schema.fields}
+    names = {each.name: latest[each.id] for each in shape(before.schema_id).schema.fields if each.id in latest}
+    rows = table.to_arrow(at=before.snapshot_id)
+    return rows.select(list(names)).rename_columns(list(names.values()))
+
+
 def pinned_input(warehouse: Warehouse, read: InputVersion, seen: int, versions: Versions | None = None) -> Pinned:
     """The state of a table that a commit read, by the schema that it had `seen` milliseconds after 1970.
     RAISES: CannotTellError naming the state that is gone, and why."""
@@ -73,7 +93,7 @@ def pinned_input(warehouse: Warehouse, read: InputVersion, seen: int, versions: 
     id = (versions or {}).get(dataset, read.snapshot_id)
     if isinstance(id, Pinned):
         return id
-    table = _table(warehouse, dataset, read)
+    table = table_read(warehouse, read)
     if id is None:
         raise CannotTellError(f"the state of {dataset} that was read is not known")
     if id < 1:  # it was empty
@@ -88,7 +108,9 @@ def pinned_input(warehouse: Warehouse, read: InputVersion, seen: int, versions: 
     return Pinned(table, table.store.state(snapshot, shape), is_past=True)
 
 
-def _table(warehouse: Warehouse, dataset: str, read: InputVersion) -> Table:
+def table_read(warehouse: Warehouse, read: InputVersion) -> Table:
+    """The table that a commit read, whatever its name is by now. RAISES: CannotTellError when it is gone."""
+    dataset = read.dataset.partition("$")[0]
     try:
         table = warehouse.table(parse_name(dataset))
     except UsageError as err:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from headwater.errors import UsageError
 from headwater.files import MemoryFiles
-from headwater.lake.metadata.snapshot import InputVersion
+from headwater.lake.metadata.snapshot import InputVersion, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.provenance.changed_rows import RowChange, undone
 from headwater.provenance.commits import Commit, pinned_input
@@ -38,7 +38,7 @@ class Figure:
 
     def of_table(self, table: Table, id: int) -> Any:
         """The value over a table at a snapshot."""
-        return self.of_rows(table.to_arrow(at=id))
+        return self.of_rows(_by_names_of_now(table, table.to_arrow(at=id), table.snapshot(id)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,26 @@ class Chain:
             rows = replay_rows(warehouse, commit, {dataset: state})
             state = pinned_rows(commit.table, rows)
         assert rows is not None
-        return self.figure.of_rows(rows)
+        top = self.steps[0][1]
+        return self.figure.of_rows(_by_names_of_now(top.table, rows, top.snapshot))
 
     def without_change(self, commit: Commit, change: RowChange) -> Any:
         """The figure if a commit had not changed one row."""
         rows = undone(commit, change)
-        return self.with_state(pinned_rows(commit.table, rows)) if self.steps else self.figure.of_rows(rows)
+        if self.steps:
+            return self.with_state(pinned_rows(commit.table, rows))
+        return self.figure.of_rows(_by_names_of_now(commit.table, rows, commit.snapshot))
+
+
+def _by_names_of_now(table: Table, rows: pa.Table, snapshot: Snapshot | None) -> pa.Table:
+    """Rows of a state of a table, their columns by the names that they have now, in which the figure is asked."""
+    if snapshot is None:
+        return rows
+    current = {each.id: each.name for each in table.schema.fields}
+    ids = {each.name: each.id for each in table.store.shape(snapshot.schema_id).schema.fields}
+    taken = {current[id] for id in ids.values() if id in current}
+    kept = [name for name in rows.column_names if ids[name] in current or name not in taken]
+    return rows.select(kept).rename_columns([current.get(ids[name], name) for name in kept])
 
 
 def pinned_rows(table: Table, rows: pa.Table) -> Pinned:

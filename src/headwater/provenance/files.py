@@ -7,12 +7,25 @@ from dataclasses import dataclass
 from headwater.errors import CannotTellError
 from headwater.lake.metadata.snapshot import FileVersion
 from headwater.provenance.commits import Commit
+from headwater.provenance.sessions import read_statement
+from headwater.query.recipes import ENGINE, file_paths, file_versions
 
 
 def check_files(commit: Commit) -> None:
-    """RAISES: CannotTellError for a file that is gone or has changed since the commit read it."""
-    for file in commit.recipe.files:
+    """RAISES: CannotTellError for a file that is gone or has changed since the commit read it, or that is not found
+    from the current folder."""
+    files = commit.recipe.files
+    for file in files:
         check_file(commit, file)
+    if not files or commit.recipe.engine != ENGINE:
+        return
+    known = {file.path for file in files}
+    for path in file_paths(read_statement(commit)):
+        found = {each.path for each in file_versions(path)}
+        if not os.path.isabs(path) and "://" not in path and (not found or not found <= known):
+            read = next((each for each in known if each.endswith(os.sep + path)), None)
+            hint = None if read is None else f"run this in {read.removesuffix(path)}"
+            raise CannotTellError(f"{commit} read {path} in another folder than this one", hint=hint)
 
 
 def check_file(commit: Commit, file: FileVersion) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headwater.errors import CannotTellError, NotFoundError
-from headwater.lake.metadata.snapshot import Operation
+from headwater.lake.metadata.snapshot import InputVersion, Operation
 from headwater.lake.tables import Warehouse
 from headwater.lake.tables.time_travel import At
-from headwater.provenance.commits import Commit, Versions, find_commit
+from headwater.provenance.commits import Commit, Versions, find_commit, table_read
 from headwater.provenance.compare import Comparison, compare_rows
 from headwater.provenance.files import check_files
 from headwater.provenance.sessions import RecipeSession
@@ -96,14 +96,14 @@ def _restored(commit: Commit) -> pa.Table:
 
 def _inputs(warehouse: Warehouse, commit: Commit) -> list[Commit]:
     """The commits behind a commit: of the states that it read, and of the state that it changed."""
-    read = [(each.dataset, each.snapshot_id) for each in commit.origin.inputs]
+    read = list(commit.origin.inputs)
     if commit.snapshot.operation not in (Operation.OVERWRITE, Operation.ROLLBACK):
-        read.append((str(commit.table.name), commit.base))
+        read.append(InputVersion(dataset=str(commit.table.name), snapshot_id=commit.base))
     found = []
-    for dataset, id in read:
+    for each in read:
         try:
-            if id is not None and id > 0 and warehouse.has_table(dataset):
-                found.append(find_commit(warehouse, dataset, id))
+            if each.snapshot_id is not None and each.snapshot_id > 0:
+                found.append(find_commit(warehouse, table_read(warehouse, each).name, each.snapshot_id))
         except (NotFoundError, CannotTellError):
             continue  # the replay of what read it says so
     return found

@@ -5,6 +5,7 @@ The result keeps its columns, in their order, and gets one more. What cannot be 
 
 from sqlglot import exp
 
+from headwater.provenance.rewrite_columns import asked_below
 from headwater.provenance.rewrite_groups import aggregates_in, grouped_list, window_list, windows_in
 from headwater.provenance.rewrite_sets import check_limit, rewrite_set
 from headwater.provenance.rewrite_sources import Sources, rewrite_from
@@ -71,7 +72,9 @@ def rewrite_select(run: Rewriting, select: Node, env: Env, column: str) -> Node:
     row_clauses, late_clauses = _clauses(run, select, items)
     lists = [each for clause in row_clauses for each in witnesses(run, clause, env, rewrite_query)]
     late = [each for clause in late_clauses for each in witnesses(run, clause, env, rewrite_query)]
+    run.columns = None if asked is None else asked_below(run, select, items)
     sources = rewrite_from(run, select, env, rewrite_query)
+    run.columns = None
     _exclude(run, select, sources)
     deciding = [*items, *(select.args[part] for part in ("having", "qualify") if select.args.get(part) is not None)]
     found = together([*sources.lists, *lists])

@@ -3,6 +3,7 @@
 from sqlglot import exp
 
 from headwater.errors import HeadwaterError
+from headwater.provenance.rewrite_columns import names_of
 from headwater.provenance.rewrite_sources import RewriteQuery
 from headwater.provenance.rewriting import Env, Rewriting, parsed, refuse, short, sql_of
 from headwater.query.parse import Node, quoted
@@ -37,8 +38,12 @@ def check_limit(query: Node) -> None:
 
 def _union(run: Rewriting, node: Node, env: Env, column: str, rewrite: RewriteQuery) -> Node:
     asked = run.columns
+    names, others = names_of(node.this), names_of(node.expression)
     left = sql_of(rewrite(run, node.this, env, column))
     run.columns = asked
+    if asked is not None and not node.args.get("by_name"):  # the columns of the right are those at the same places
+        places = None if names is None or others is None else zip(names, others)
+        run.columns = None if places is None else frozenset(other for name, other in places if name in asked) or None
     right = sql_of(rewrite(run, node.expression, env, column))
     by_name = " BY NAME" if node.args.get("by_name") else ""
     both, name = f"({left}) UNION ALL{by_name} ({right})", quoted(column)

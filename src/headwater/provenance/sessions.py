@@ -16,6 +16,7 @@ from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import TableIdentifier
 from headwater.lake.tables.warehouse import KnownTables
 from headwater.provenance.commits import Commit, Versions, pinned_input
+from headwater.provenance.spark_names import table_parts
 from headwater.query.dataset import LakeTable
 from headwater.query.names import Names, Pinned
 from headwater.query.parse import Node, SqlStatement, TimeTravel, parse_statements
@@ -159,7 +160,7 @@ def read_statement(commit: Commit) -> SqlStatement:
     text = commit.text
     try:
         if commit.recipe.engine == "spark":
-            text = from_spark(text)
+            text = from_spark(text, commit.recipe.database or "default")
         found = list(parse_statements(Source(text)))
     except (HeadwaterError, SqlglotError) as err:
         why = err.message if isinstance(err, HeadwaterError) else str(err).splitlines()[0]
@@ -178,18 +179,18 @@ def _literal(node: Node) -> str:
     return "'" + path.replace("'", "''") + "'"
 
 
-def from_spark(text: str) -> str:
+def from_spark(text: str, database: str = "default") -> str:
     """A statement of Spark in DuckDB's dialect, its tables named without their catalog."""
     tree: Any = sqlglot.parse_one(text, read="spark")
-    catalogs = {node.catalog.casefold() for node in tree.find_all(exp.Table) if node.catalog}
-    for node in list(tree.find_all(exp.Table)):
+    tables = list(tree.find_all(exp.Table))
+    for column in tree.find_all(exp.Column):
+        if len(table_parts(column, tables, database)[0]) == 3:  # else the field of a field of a column
+            column.set("catalog", None)
+    for node in tables:
         node.set("catalog", None)
         if node.db in _READERS and node.name.startswith("/"):
             node.set("this", sqlglot.parse_one(_READERS[node.db].format(_literal(node)), dialect="duckdb"))
             node.set("db", None)
-    for column in tree.find_all(exp.Column):
-        if column.catalog.casefold() in catalogs:  # else the field of a field of a column
-            column.set("catalog", None)
     if isinstance(tree, exp.Create) and tree.expression is not None:  # the types of the table are those of Spark
         tree = exp.Insert(this=written_table(tree), expression=tree.expression)
     return str(tree.sql(dialect="duckdb"))

@@ -12,9 +12,10 @@ import pyarrow as pa
 from headwater.errors import CannotTellError, NotFoundError, UsageError
 from headwater.lake.engine.merge import MergeEngine
 from headwater.lake.metadata.snapshot import Operation
-from headwater.lake.tables import Warehouse
+from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.time_travel import At
-from headwater.provenance.commits import Commit, find_commit
+from headwater.model.schema import Schema
+from headwater.provenance.commits import Commit, find_commit, rows_before
 from headwater.provenance.files import Lines, check_files, lines_of
 from headwater.provenance.matching import condition_of, matched_by, without
 from headwater.provenance.new_rows import NewRows, new_rows, only_rows
@@ -35,6 +36,7 @@ class InputRows:
     dataset: str
     snapshot_id: int
     rows: pa.Table
+    schema: Schema  # whose names the rows have
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class _Walk:
     warehouse: Warehouse
     bounds: ReadLimits | None = None
     hops: list[Hop] = field(default_factory=list)
-    queue: list[tuple[str, int, pa.Table, Columns]] = field(default_factory=list)
+    queue: list[tuple[InputRows, Columns]] = field(default_factory=list)
     seen: dict[tuple[str, int], pa.Table] = field(default_factory=dict)
 
 
@@ -90,21 +92,30 @@ def why_rows(
     snapshot = source.snapshot(at)
     if snapshot is None:
         raise NotFoundError(f"{table} has no snapshot yet")
-    if column is not None and column.casefold() not in [name.casefold() for name in source.schema.names]:
-        raise UsageError(f"`{column}` is not a column of {table}", hint=f"columns: {', '.join(source.schema.names)}")
-    version = f"{quoted(source.name.database)}.{quoted(source.name.table)} VERSION AS OF {snapshot.snapshot_id}"
+    schema = schema_at(source, at)
+    if column is not None and column.casefold() not in [name.casefold() for name in schema.names]:
+        raise UsageError(f"`{column}` is not a column of {table}", hint=f"columns: {', '.join(schema.names)}")
+    version = f"{quoted(source.name.database)}.{quoted(source.name.table)}"
+    if at is not None or snapshot.schema_id == schema.id:
+        version += f" VERSION AS OF {snapshot.snapshot_id}"
     with connect(warehouse, bounds=bounds) as session:
         rows = session.sql(f"SELECT * FROM {version} WHERE {where}").to_arrow()
     if not rows.num_rows:
         raise UsageError(f"no row of {source.name}@{snapshot.snapshot_id} meets {where}")
     walk = _Walk(warehouse, bounds)
     columns = None if column is None else frozenset((column.casefold(),))
-    walk.queue.append((str(source.name), snapshot.snapshot_id, rows, columns))
-    for dataset, id, wanted, asked in walk.queue:
-        _follow(walk, dataset, id, wanted, asked)
+    walk.queue.append((InputRows(str(source.name), snapshot.snapshot_id, rows, schema), columns))
+    for wanted, asked in walk.queue:
+        _follow(walk, wanted, asked)
         if not deep:
             break
     return walk.hops
+
+
+def schema_at(table: Table, at: At | None) -> Schema:
+    """The schema whose names a question about a table uses: that of the moment, without one that of now."""
+    snapshot = None if at is None else table.snapshot(at)
+    return table.schema if snapshot is None else table.store.shape(snapshot.schema_id).schema
 
 
 def _fresh(walk: _Walk, dataset: str, id: int, wanted: pa.Table) -> pa.Table:
@@ -118,9 +129,10 @@ def _fresh(walk: _Walk, dataset: str, id: int, wanted: pa.Table) -> pa.Table:
     return fresh
 
 
-def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns) -> None:
+def _follow(walk: _Walk, start: InputRows, asked: Columns) -> None:
     """Tell which commits of a table made some of its rows, newest first."""
-    number: int | None = id
+    dataset, wanted, schema = start.dataset, start.rows, start.schema
+    number: int | None = start.snapshot_id
     for _ in range(MOST_COMMITS):
         try:
             commit = find_commit(walk.warehouse, dataset, number)
@@ -128,6 +140,8 @@ def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns
             told = f"{dataset}@{number} has expired; `headwater lake tag` keeps a snapshot"
             walk.hops.append(Hop(dataset, number or 0, wanted, "expired", reason=told))
             return
+        wanted, asked = _as_then(wanted, asked, schema, commit)
+        schema = commit.schema
         wanted = _fresh(walk, dataset, commit.snapshot.snapshot_id, wanted)
         if not wanted.num_rows:
             return
@@ -141,7 +155,7 @@ def _follow(walk: _Walk, dataset: str, id: int, wanted: pa.Table, asked: Columns
         if hop is not None:
             walk.hops.append(hop)
             for each in hop.inputs:
-                walk.queue.append((each.dataset, each.snapshot_id, each.rows, _asked(commit, each, asked)))
+                walk.queue.append((each, _asked(commit, each, asked)))
         number = commit.base
         if not rest.num_rows:
             return
@@ -178,7 +192,6 @@ def _hop(
         new = new_rows(session)
         if new is None:
             return None, wanted
-        wanted = _as_then(wanted, commit)
         names = tuple(key) or new.columns
         tagged = tag_rows(new, asked)
         found = run_tagged(new, tagged, condition_of(wanted, names), {"#wanted": wanted.select(list(names))})
@@ -210,7 +223,7 @@ def _written_here(
     if not other.num_rows or commit.base is None:
         return made, rest
     try:
-        before = commit.table.to_arrow(at=commit.base)
+        before = rows_before(commit)
     except NotFoundError:
         return made, rest
     kept = matched_by(other, before, tuple(name for name in every if name in before.column_names))
@@ -244,11 +257,12 @@ def _inputs(new: NewRows, kept: dict[str, pa.Table]) -> tuple[InputRows, ...]:
             known = found.get(version)
             fresh = rows if known is None else without(rows, known, tuple(rows.column_names))
             found[version] = fresh if known is None else pa.concat_tables([known, fresh])
-    schemas = {str(pinned.name): pinned.schema.names for pinned in new.pins.values()}
-    return tuple(
-        InputRows(*version, rows.select([each for each in rows.column_names if each in schemas[version[0]]]))
-        for version, rows in found.items()
-    )
+    schemas = {str(pinned.name): pinned.schema for pinned in new.pins.values()}
+    told = []
+    for (name, id), rows in found.items():
+        kept_names = [each for each in rows.column_names if each in schemas[name].names]
+        told.append(InputRows(name, id, rows.select(kept_names), schemas[name]))
+    return tuple(told)
 
 
 def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table) -> bool:
@@ -258,16 +272,16 @@ def _gives(new: NewRows, kept: dict[str, pa.Table], made: pa.Table) -> bool:
     return not without(made, given, every).num_rows
 
 
-def _as_then(wanted: pa.Table, commit: Commit) -> pa.Table:
-    """Rows with the columns that the table had when a commit wrote it: those added since are left out."""
-    known = commit.table.store.shape(commit.snapshot.schema_id).schema
-    latest = {field.id: field.name for schema in commit.table.schemas() for field in schema.fields}
-    names = {}
-    for each in known.fields:  # by its newest name; rows of an older state still have the name of then
-        found = next((name for name in (latest[each.id], each.name) if name in wanted.column_names), None)
-        if found is not None:
-            names[found] = each.name
-    return wanted.select(list(names)).rename_columns(list(names.values()))
+def _as_then(wanted: pa.Table, asked: Columns, schema: Schema, commit: Commit) -> tuple[pa.Table, Columns]:
+    """Rows, and columns that are asked for, by the names that the table had when a commit wrote it instead of those
+    of a schema: columns added since are left out."""
+    then = {each.id: each.name for each in commit.schema.fields}
+    names = {
+        each.name: then[each.id] for each in schema.fields if each.id in then and each.name in wanted.column_names
+    }
+    folded = {name.casefold(): each.casefold() for name, each in names.items()}
+    columns = None if asked is None else frozenset(folded[name] for name in asked if name in folded)
+    return wanted.select(list(names)).rename_columns(list(names.values())), columns
 
 
 def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Hop | None, pa.Table]:
@@ -275,7 +289,7 @@ def _by_hand(warehouse: Warehouse, commit: Commit, wanted: pa.Table) -> tuple[Ho
     if commit.base is None or commit.snapshot.operation is Operation.OVERWRITE:
         return _told(commit, wanted), wanted.slice(0, 0)
     try:
-        before = commit.table.to_arrow(at=commit.base)
+        before = rows_before(commit)
     except NotFoundError:
         return _told(commit, wanted, reason=f"{commit.table.name}@{commit.base} has expired"), wanted.slice(0, 0)
     names = tuple(name for name in wanted.column_names if name in before.column_names)

@@ -39,7 +39,7 @@ def recipe_of(run: StatementExecution) -> tuple[str, Recipe]:
         reason = "its parameters are not all plain values"
     elif _has_secret(parameters):
         parameters, reason = None, "a parameter looks like a credential and is not kept"
-    files = tuple(version for path in _paths(statement) for version in file_versions(path))
+    files = tuple(version for path in file_paths(statement) for version in file_versions(path))
     recipe = Recipe(engine=ENGINE, database=run.names.database, parameters=parameters, files=files, reason=reason)
     return text, recipe
 
@@ -88,7 +88,7 @@ def file_versions(pattern: str) -> Iterator[FileVersion]:
             yield FileVersion(path=os.path.abspath(path), size=known.st_size, modified=known.st_mtime_ns)
 
 
-def _paths(statement: SqlStatement) -> Iterator[str]:
+def file_paths(statement: SqlStatement) -> Iterator[str]:
     """The files that a statement names: `FROM 'a.csv'`, `read_parquet('b.parquet')`, `read_json([…])`."""
     for node in statement.tree.find_all(exp.Table):
         if isinstance(node.this, exp.Identifier) and "start" in node.this.meta:

@@ -4,8 +4,9 @@ warehouse of its own that is removed afterwards."""
 import re
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pyarrow as pa
 import sqlglot
@@ -22,6 +23,7 @@ from headwater.provenance.files import check_files
 from headwater.provenance.new_rows import fill_values
 from headwater.provenance.rewriting import short
 from headwater.provenance.sessions import RecipeSession, written_table
+from headwater.provenance.spark_names import table_parts
 from headwater.query.names import Pinned, is_cte
 from headwater.query.parse import Node
 from headwater.spark.cluster import is_here
@@ -84,7 +86,7 @@ def replay_rows(
         try:
             lake.sql(text).collect()
         except (PySparkException, HeadwaterError) as err:
-            why = str(err).splitlines()[0][:300]
+            why = next((line for line in str(err).splitlines() if line.strip()), type(err).__name__)[:300]
             raise CannotTellError(f"the statement of {commit} does not run on this Spark: {why}") from err
         return scratch.table(commit.table.name).to_arrow()
 
@@ -126,19 +128,28 @@ class _SparkRun:
 
     def _renamed(self, tree: Node) -> str:
         """A statement of Spark with other names of tables, and otherwise as it was."""
-        text, edits = self.commit.text, []
-        for node in filter(_is_named, tree.find_all(exp.Table)):
-            parts = [part for part in (node.args.get("catalog"), node.args.get("db"), node.this) if part]
-            start, end = parts[0].meta["start"], parts[-1].meta["end"] + 1
-            self.catalog = node.catalog or self.catalog
+        text, target = self.commit.text, written_table(tree)
+        tables = list(filter(_is_named, tree.find_all(exp.Table)))
+        self.catalog = next((node.catalog for node in reversed(tables) if node.catalog), self.catalog)
+        states = {
+            id(node): self._target() if node is target else self._state(self.names.pin(node)) for node in tables
+        }
+        writes_only = isinstance(tree, exp.Insert | exp.Create)  # then no column is named with the target
+        read = [node for node in tables if not (writes_only and node is target)]
+        aliases = {id(node): _quoted(node.name) for node in read if states[id(node)].needs_alias(node)}
+        edits = []
+        for node in tables:
+            start, end = _place(node.parts)
             moment = _MOMENT.match(text, end)
-            edits.append((start, moment.end() if moment else end, node))
-        for start, end, node in sorted(edits, key=lambda each: each[0], reverse=True):
-            text = (
-                text[:start]
-                + (self._target() if node is written_table(tree) else self._state(self.names.pin(node)))
-                + text[end:]
-            )
+            alias = f" AS {aliases[id(node)]}" if id(node) in aliases else ""
+            edits.append((start, moment.end() if moment else end, f"{states[id(node)].at_place_of(node)}{alias}"))
+        database = self.commit.recipe.database or "default"
+        for column in tree.find_all(exp.Column):
+            parts, node = table_parts(column, read, database)
+            if node is not None:
+                edits.append((*_place(parts), aliases.get(id(node)) or states[id(node)].name))
+        for start, end, name in sorted(edits, reverse=True):
+            text = text[:start] + name + text[end:]
         return text
 
     def _translated(self) -> str:
@@ -148,7 +159,8 @@ class _SparkRun:
         target, names = written_table(tree), dict[str, str]()
         for node in list(filter(_is_named, tree.find_all(exp.Table))):
             mark = f"headwater_table_{len(names)}"
-            names[mark] = self._target() if node is target else self._state(self._pinned(node))
+            state = self._target() if node is target else self._state(self._pinned(node))
+            names[mark] = state.at_place_of(node)
             if node is not target and not node.alias:
                 node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
             node.set("db", None)
@@ -164,8 +176,8 @@ class _SparkRun:
             raise CannotTellError(f"the statement of {self.commit} has no translation for Spark: {told}") from err
         return re.sub(r"`?(headwater_table_\d+)`?", lambda found: names[found[1]], text)
 
-    def _target(self) -> str:
-        return _quoted(_SCRATCH, self.commit.table.name)
+    def _target(self) -> "_State":
+        return _State(_SCRATCH, self.commit.table.name)
 
     def _pinned(self, node: Node) -> Pinned:
         """The state of a table that DuckDB read. RAISES: CannotTellError for files and tables of the system."""
@@ -174,21 +186,49 @@ class _SparkRun:
             raise CannotTellError(f"{self.commit} read `{node.name}`, which Spark may read in another way")
         return ref.pinned
 
-    def _state(self, pinned: Pinned) -> str:
-        """The name, for Spark, of the state of a table that was read; one that has no name yet is copied."""
+    def _state(self, pinned: Pinned) -> "_State":
+        """The state of a table that was read; one that has no name yet is copied."""
         scratch = self.session.warehouse
         if scratch.has_table(pinned.name) and pinned.name == self.commit.table.name:
             return self._target()
         id = pinned.state.snapshot_id
         kept = pinned.table.snapshot(id) if id > 0 else None
         if kept is not None and kept.schema_id == pinned.schema.id:
-            return f"{_quoted(self.catalog, pinned.name)} VERSION AS OF {id}"
+            return _State(self.catalog, pinned.name, id)
         if not scratch.has_table(pinned.name):  # empty, or columns were added before it was read
             scratch.create_database(pinned.name.database, if_not_exists=True)
             made = scratch.create_table(pinned.name, pinned.schema)
             if kept is not None:
                 made.write(pinned.table.to_arrow(at=id))
-        return _quoted(_SCRATCH, pinned.name)
+        return _State(_SCRATCH, pinned.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A state of a table, as Spark names it."""
+
+    catalog: str
+    table: TableIdentifier
+    at: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.at is None else f"{self.name} VERSION AS OF {self.at}"
+
+    @property
+    def name(self) -> str:
+        return ".".join(map(_quoted, (self.catalog, self.table.database, self.table.table)))
+
+    def at_place_of(self, node: Node) -> str:
+        """The text for this state in place of a name. Spark takes no moment of a table that is merged as a whole."""
+        return f"(SELECT * FROM {self})" if _is_merged(node) else str(self)
+
+    def needs_alias(self, node: Node) -> bool:
+        """Return whether columns named with the table as it is written would not be found by its name of now."""
+        return not node.alias and (_is_merged(node) or node.name.casefold() != self.table.table.casefold())
+
+
+def _is_merged(node: Node) -> bool:
+    return isinstance(node.parent, exp.Merge) and node.arg_key == "using"
 
 
 def check_alike(tree: Node) -> None:
@@ -208,5 +248,10 @@ def _is_named(node: Node) -> bool:
     return isinstance(node.this, exp.Identifier) and not is_cte(node) and not node.name.startswith("/")
 
 
-def _quoted(catalog: str, name: TableIdentifier) -> str:
-    return ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, name.database, name.table))
+def _place(parts: Sequence[Node]) -> tuple[int, int]:
+    """Return where the parts of a name begin and end in the text."""
+    return parts[0].meta["start"], parts[-1].meta["end"] + 1
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -149,6 +149,8 @@ ALIKE = [
     "DELETE FROM mart.o WHERE c = 'x'",
     "MERGE INTO mart.o t USING (SELECT c, sum(n) AS n FROM mart.e GROUP BY c) s ON t.c = s.c "
     "WHEN MATCHED THEN UPDATE SET a = s.n",
+    "MERGE INTO mart.o USING mart.e ON mart.o.c = e.c AND e.n = 1 WHEN MATCHED THEN UPDATE SET a = e.n",
+    "MERGE INTO mart.o t USING mart.e s ON t.c = s.c AND s.n = 1 WHEN MATCHED THEN UPDATE SET a = s.n",
 ]
 
 
@@ -275,3 +277,73 @@ def test_what_is_cached_is_read_until_the_table_changes(filled):
     current = filled.table("mart.e").count() == 4
     assert reads_cache() != current
     filled.spark.catalog.clearCache()
+
+
+FOUR_PARTS = {
+    "a filter": "INSERT INTO {0}.mart.r SELECT {0}.mart.o.c, {0}.mart.o.a FROM {0}.mart.o WHERE {0}.mart.o.a > 10",
+    "a join with groups": "INSERT INTO {0}.mart.r SELECT {0}.mart.o.c, sum({0}.mart.e.n) FROM {0}.mart.o "
+    "JOIN {0}.mart.e ON {0}.mart.o.c = {0}.mart.e.c GROUP BY {0}.mart.o.c ORDER BY {0}.mart.o.c",
+    "all columns of a table": "INSERT INTO {0}.mart.r SELECT {0}.mart.e.* FROM {0}.mart.e",
+    "another case": "INSERT INTO {0}.mart.r SELECT {1}.MART.O.C, {0}.mart.o.a FROM {0}.mart.o",
+    "quotes": "INSERT INTO `{0}`.`mart`.`r` SELECT `{0}`.`mart`.`o`.`c`, `{0}`.`mart`.`o`.`a` FROM `{0}`.`mart`.`o`",
+    "tables without the catalog": "INSERT INTO mart.r SELECT {0}.mart.o.c, {0}.mart.o.a FROM mart.o",
+    "tables by their last name": "INSERT INTO r SELECT {0}.mart.o.c, mart.o.a FROM o",
+    "a subquery": "INSERT INTO {0}.mart.r SELECT {0}.mart.o.c, {0}.mart.o.a FROM {0}.mart.o WHERE EXISTS "
+    "(SELECT 1 FROM {0}.mart.e WHERE {0}.mart.e.c = {0}.mart.o.c)",
+    "a new table": "CREATE TABLE {0}.mart.d USING headwater AS SELECT {0}.mart.o.c, {0}.mart.o.a FROM {0}.mart.o",
+    "a merge": "MERGE INTO {0}.mart.o USING {0}.mart.e ON {0}.mart.o.c = {0}.mart.e.c AND {0}.mart.e.n = 1 "
+    "WHEN MATCHED THEN UPDATE SET {0}.mart.o.a = {0}.mart.o.a + {0}.mart.e.n",
+    "an update": "UPDATE {0}.mart.o SET {0}.mart.o.a = {0}.mart.o.a + 1 WHERE {0}.mart.o.c = 'x'",
+    "a delete": "DELETE FROM {0}.mart.o WHERE {0}.mart.o.id = 2",
+}
+
+
+@pytest.mark.parametrize("kind", FOUR_PARTS)
+def test_columns_named_by_their_catalog(filled, kind):
+    statement = FOUR_PARTS[kind].format(filled.catalog, filled.catalog.upper())
+    name = "mart.d" if "mart.d" in statement else "mart.r" if statement.startswith("INSERT") else "mart.o"
+    if f"{filled.catalog}.mart.r" not in statement:
+        filled.spark.sql(f"USE {filled.catalog}.mart")
+    try:
+        filled.spark.sql(statement)
+    finally:
+        filled.spark.sql("USE spark_catalog.default")
+    recipe = filled.warehouse.table(name).snapshot().origin.recipe
+    assert f"{filled.catalog}.mart.o." in recipe.sql.replace("`", "") or "mart.e." in recipe.sql
+    for spark in (None, rows_by(filled.spark)):
+        (found,) = replay(filled.warehouse, name, spark=spark)
+        assert found.identical, found
+    for hop in why_rows(filled.warehouse, name, where="c = 'x'"):
+        assert hop.reason is None, hop
+        assert hop.verified is not False, hop
+
+
+RENAMED = [
+    "INSERT INTO mart.r SELECT o.c, mart.o.a FROM mart.o WHERE a > 10",
+    "INSERT INTO mart.r SELECT {0}.mart.o.c, e.n FROM {0}.mart.o JOIN mart.e ON o.c = e.c",
+    "MERGE INTO mart.r USING mart.o ON r.c = o.c AND o.a < 30 WHEN NOT MATCHED THEN INSERT (c, n) VALUES (o.c, o.a)",
+    "UPDATE mart.r SET n = mart.r.n + 1 WHERE r.c IN (SELECT c FROM mart.o)",
+]
+
+
+@pytest.mark.parametrize("statement", RENAMED)
+def test_tables_that_have_another_name_since(filled, statement):
+    filled.sql("INSERT INTO mart.r VALUES ('q', 1)")
+    filled.sql(statement.format(filled.catalog))
+    with headwater.connect(filled.warehouse.url) as session:
+        session.sql("ALTER TABLE mart.o RENAME TO oo; ALTER TABLE mart.r RENAME TO rr; CREATE TABLE mart.o (x INT)")
+    for spark in (None, rows_by(filled.spark)):
+        (found,) = replay(filled.warehouse, "mart.rr", spark=spark)
+        assert found.identical, found
+
+
+def test_a_merge_that_only_inserts_has_its_lineage(filled):
+    filled.sql("MERGE INTO mart.r USING mart.o ON r.c = o.c WHEN NOT MATCHED THEN INSERT (c, n) VALUES (o.c, o.a)")
+    origin = filled.warehouse.table("mart.r").snapshot().origin
+    assert {each.dataset for each in origin.inputs} <= {"mart.o", "mart.r"}
+    assert {("n", "mart.o", "a"), ("c", "mart.o", "c")} <= {
+        (each.column, each.dataset, each.source) for each in origin.columns
+    }
+    (hop, *_) = why_rows(filled.warehouse, "mart.r", where="n = 20")
+    assert [row["id"] for each in hop.inputs for row in each.rows.to_pylist()] == [2]
+    assert hop.verified

@@ -304,7 +304,7 @@ class _Found:
         return tuple(dataset.table for dataset in self.at(node))
 
 
-_REWRITTEN = frozenset({"ReplaceData", "WriteDelta"})
+_REWRITTEN = frozenset({"ReplaceData", "WriteDelta", "InsertOnlyMerge"})
 _CHANGES = _REWRITTEN | {"MergeIntoTable", "MergeIntoCommand"}
 _LETS_GO = frozenset({"UncacheTable"})  # names a table without reading it
 

@@ -62,6 +62,7 @@ class AppendDataDatasetBuilder(DatasetBuilder[PlanOutput]):
 
     nodes = frozenset(
         {"AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta"}
+        | {"InsertOnlyMerge"}  # from Spark 4.3 on, a MERGE that changes no row; before, it was AppendData
     )
 
     def build(self, node: PlanNode) -> list[PlanOutput]:
@@ -70,7 +71,9 @@ class AppendDataDatasetBuilder(DatasetBuilder[PlanOutput]):
         if dataset is None:
             return []
         change = "OVERWRITE" if node.name.startswith("Overwrite") else None
-        statement = _row_level_command(node) if node.name in ("ReplaceData", "WriteDelta") else "INSERT"
+        statement = "MERGE" if node.name == "InsertOnlyMerge" else "INSERT"
+        if node.name in ("ReplaceData", "WriteDelta"):
+            statement = _row_level_command(node)
         return [PlanOutput(dataset, node, query_of(node), None, change, statement=statement)]
 
 
