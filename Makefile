@@ -55,10 +55,11 @@ setup: .venv/.warm ## Install everything into .venv, once
 demo: setup ## Show what Headwater does, end to end
 	@$(BIN)/headwater demo
 
-# Three parts side by side, on two cores: what runs Spark, what serves the page (it waits for a browser most of the time), and
-# the rest. None leaves a file in the tree.
+# Three parts of about the same CPU time side by side, on two cores: what runs Spark, what serves the page (it waits for a
+# browser often; last, since the browser's loop runs from then on) after some packages, and the rest. None leaves a file in
+# the tree.
 OF_SPARK := tests/spark tests/jobs
-OF_PAGE := tests/server
+OF_PAGE := tests/cli tests/review tests/mcp tests/provenance tests/proof tests/server
 MARK ?= not slow
 PYTEST ?= $(PY) -m pytest
 test: setup .venv-paimon/.installed ## Run the tests, but the slow ones; ONLY=lake: those of one package

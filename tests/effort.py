@@ -13,7 +13,7 @@ LONG = bool(os.environ.get("LONG"))
 
 def examples(number: int) -> int:
     """So many examples of a property, or a tenth of them."""
-    return number if THOROUGH else max(5, number // 10)
+    return number if THOROUGH else min(number, max(5, number // 10))
 
 
 def one_in(step: int, values: Iterable[Any]) -> list[Any]:

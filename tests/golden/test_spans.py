@@ -35,7 +35,7 @@ def names(edge: Edge) -> list[str]:
     return [name.lower() for name in (edge.source.column or "*", *edge.source.path) if name != ELEMENT]
 
 
-@pytest.mark.parametrize("path", one_in(3, FILES), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", one_in(6, FILES), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_the_source_span_names_the_source(path: Path) -> None:
     for case, source, _, edge in edges_of(path):
         if edge.source_span is not None:

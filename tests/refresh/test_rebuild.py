@@ -17,7 +17,7 @@ from headwater.graph.store import GraphStore
 from headwater.graph.tags import tag_columns
 from headwater.lake.metadata.snapshot import InputVersion, Origin, Recipe
 from headwater.provenance.replay import replay_rows
-from tests.effort import examples
+from tests.effort import first_then_slow
 from tests.refresh.pipelines import Pipeline
 
 CHAIN = {
@@ -258,7 +258,7 @@ def needed(pipeline, before, after, changed):
     return {view.name for view in pipeline.views if view.reads & moved}
 
 
-@pytest.mark.parametrize("seed", range(examples(3)))
+@pytest.mark.parametrize("seed", first_then_slow(range(3)))
 def test_one_night_writes_only_what_it_reaches(tmp_path, seed):
     """A view is written only if a column that it reads has changed in one of its inputs."""
     pipeline = Pipeline(seed, 12)

@@ -36,7 +36,8 @@ def spark(spark_folder):
     from pyspark.sql import SparkSession
 
     # Tests run each thing once: Java's optimising compiler costs more than it saves, here and in the jobs they start.
-    os.environ[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1"
+    # Without it Java has room for 48 MB of code. All tests need more: it would drop code and compile it again.
+    os.environ[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
     os.environ |= spark_environment()
     metastore = f"jdbc:derby:;databaseName={spark_folder}/metastore;create=true"
     builder = SparkSession.builder.master("local[2]").appName("headwater tests").enableHiveSupport()
@@ -47,6 +48,7 @@ def spark(spark_folder):
         "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
         "spark.local.dir": str(spark_folder / "local"),
         "spark.log.level": "ERROR",
+        "spark.python.daemon.module": "headwater.spark.daemon",  # as a guide says: PySpark is not compiled again
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",

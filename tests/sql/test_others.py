@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.effort import THOROUGH
 from tests.golden.golden_cases import lineages, read_cases
 
 from headwater.errors import IssueCode
@@ -55,7 +56,7 @@ def test_no_text_raises(path):
             tokens = [token.text for token in tokenize(case.sql, path.parent.name)]
         except Exception:
             continue
-        for _ in range(3):
+        for number in range(3):
             changed = list(tokens)
             for _ in range(chance.randint(1, 3)):
                 at, other = chance.randrange(len(changed)), chance.randrange(len(changed))
@@ -67,7 +68,7 @@ def test_no_text_raises(path):
                 else:
                     changed[at], changed[other] = changed[other], changed[at]
             text = " ".join(changed)
-            for lineage in found(text, path.parent.name):
+            for lineage in found(text, path.parent.name) if THOROUGH or number == 0 else ():
                 assert IssueCode.INTERNAL_ERROR not in {issue.code for issue in lineage.issues}, text
 
 

@@ -125,7 +125,7 @@ def is_compared(stmt: Any) -> bool:
     return not getattr(stmt, "is_value_table", False) and not nested
 
 
-@pytest.mark.parametrize("path", one_in(2, sorted(GOLDEN.glob("*.sql"))), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in(4, sorted(GOLDEN.glob("*.sql"))), ids=lambda path: path.stem)
 def test_columns_and_tables_agree_on_every_golden_statement(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, message, stmt in resolved(path, monkeypatch):
         if is_compared(stmt):
