@@ -50,6 +50,17 @@ def test_a_folder(store, tmp_path):
     assert store.harvests()[-1]["sources"] == [str(folder)]
 
 
+def test_a_harvest_that_only_reads_a_table_takes_none_of_its_columns(store):
+    made = [("1.sql", "CREATE TABLE m.r AS SELECT x, count(*) AS n FROM s.t GROUP BY x")]
+    harvest(store, estate_of(made, root="a"), HarvestOptions())
+    before = [row for row in rows_of(store)["columns"] if row["dataset"] == "m.r"]
+    harvest(store, estate_of([("2.sql", "CREATE TABLE m.top AS SELECT n FROM m.r")], root="b"), HarvestOptions())
+    assert [row for row in rows_of(store)["columns"] if row["dataset"] == "m.r"] == before
+    made = [("1.sql", "CREATE TABLE m.r AS SELECT x FROM s.t GROUP BY x")]  # whoever makes it says what it has
+    harvest(store, estate_of(made, root="a"), HarvestOptions())
+    assert [row["column"] for row in rows_of(store)["columns"] if row["dataset"] == "m.r"] == ["x"]
+
+
 def test_what_has_not_changed_is_not_analysed_again(store):
     texts = [
         ("1.sql", "CREATE TABLE stg.o AS SELECT id, amount FROM raw.orders; SELECT 1 AS one"),

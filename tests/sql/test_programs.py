@@ -31,6 +31,13 @@ def test_a_trigger_finds_its_function_in_any_script(texts):
     assert edges(texts, "postgres") == ["log.id <- t.id"]
 
 
+def test_an_execute_without_its_string_costs_no_other_statement():
+    body = "EXECUTE IMMEDIATE ; INSERT INTO d (x) SELECT a FROM t ;"
+    result = headwater.analyze(f"CREATE PROCEDURE p IS BEGIN {body} END ;", dialect="oracle")
+    assert IssueCode.INTERNAL_ERROR not in {issue.code for issue in result.issues}
+    assert [str(edge.target) for statement in result.statements for edge in statement.edges] == ["d.x"]
+
+
 def test_a_procedure_is_called_from_another_script():
     procedure = "CREATE PROCEDURE p @tab SYSNAME AS EXEC('INSERT INTO d (x) SELECT a FROM ' + @tab)"
     assert edges([procedure, "EXEC p 't'"], "tsql") == ["d.x <- t.a"]

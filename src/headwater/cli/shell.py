@@ -30,7 +30,7 @@ HELP = """\
 End a statement with a semicolon; it may take several lines. Tab completes, the arrows bring back what was typed,
 Ctrl-C drops the line or stops the query, Ctrl-D leaves.
   .help, \\?           this text
-  .tables, \\dt        the tables of the current database
+  .tables, \\dt [DB]   the tables of a database, the current one by default
   .schema, \\d TABLE   the statement that makes a table; without one, the tables
   .databases, \\l      the databases of the warehouse
   .format NAME        how rows are shown: table, json, jsonl, csv
@@ -101,7 +101,7 @@ class Shell:
             case "schema" if rest:
                 self.do(f"SHOW CREATE TABLE {rest}")
             case "tables" | "schema":
-                self.do("SHOW TABLES")
+                self.do(f"SHOW TABLES FROM {rest}" if rest else "SHOW TABLES")
             case "databases":
                 self.do("SHOW DATABASES")
             case "format" if rest in FORMATS:
@@ -109,10 +109,10 @@ class Shell:
             case "format":
                 sys.stderr.write(f"the formats are {', '.join(FORMATS)}\n")
             case "expanded":
-                self.expanded = not self.expanded
+                self.expanded = _switched(self.expanded, rest)
                 sys.stderr.write(f"rows are shown as {'lines' if self.expanded else 'a table'}\n")
             case "timing":
-                self.timing = not self.timing
+                self.timing = _switched(self.timing, rest)
                 sys.stderr.write(f"timing is {'on' if self.timing else 'off'}\n")
             case _:
                 sys.stderr.write(HELP)
@@ -192,3 +192,8 @@ def _history() -> History:
     except OSError:
         return InMemoryHistory()
     return FileHistory(str(file))
+
+
+def _switched(now: bool, word: str) -> bool:
+    """A switch after a command: `on`, `off`, or the other way than now."""
+    return {"on": True, "off": False}.get(word.lower(), not now)

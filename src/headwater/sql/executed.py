@@ -180,7 +180,7 @@ def _read_immediate(tokens: Sequence[Any]) -> Executed | None:
 
     def part(word: str) -> Sequence[Any]:
         at = cuts.get(word)
-        return () if at is None else tokens[at : next(end for end in ends if end > at)]
+        return () if at is None else tokens[at : next((end for end in ends if end > at), at)]
 
     string = part("")
     if not string:

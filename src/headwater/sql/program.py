@@ -232,7 +232,7 @@ class Program:
         if before and inner.tokens[0].text.upper() in ("SELECT", "WITH"):
             head = outer.text[before[0].start : before[-1].end + 1]
             source = Source(f"{head}\n{inner.words}")
-            whole = next(split_statements(source, self.dialect))
+            whole = next(split_statements(source, self.dialect), inner)
             inner = dataclasses.replace(inner, text=whole.text, tokens=whole.tokens, offset=whole.offset)
         return dataclasses.replace(
             inner, span=outer.span, source=source, conditional=inner.conditional or outer.conditional

@@ -5,7 +5,7 @@ what is to be written and removed is worked out against the tables as they are, 
 counts as known only if its record is the one that readers see.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from headwater.graph.tables import COLUMNS, DATASETS, EDGES, ISSUES, RUN_INPUTS,
 from headwater.jobs.harvest.unit_analysis import Outcome
 from headwater.lake.engine.predicates import In
 from headwater.lazy import arrow_compute as pc
+from headwater.lineage.schema import TableOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,15 @@ def _keys(table: pa.Table, spec: TableSpec) -> set[Key]:
 class DatasetKinds:
     """The datasets that statements name, with their kind: those of this harvest, before and after, and of others.
 
-    `alone` says that there are no others: then what nobody names is nobody's.
+    `alone` says that there are no others: then what nobody names is nobody's. `made` are those that its
+    statements write.
     """
 
     before: dict[str, str]
     after: dict[str, str]
     others: dict[str, str]
     alone: bool
+    made: Set[str] = frozenset()
 
     def are_ours(self, dataset: str) -> bool:
         """Return whether this harvest alone has a say in a dataset that SQL text named."""
@@ -140,9 +143,10 @@ def names_of(
     stays = pa.array(sorted(kept), pa.string())
     mine = pc.is_in(present.column("statement"), ours)
     others = present.filter(pc.invert(mine))
-    after = _merged(after, _named(present.filter(pc.is_in(present.column("statement"), stays))))
+    kept_rows = present.filter(pc.is_in(present.column("statement"), stays))
     before = dict.fromkeys(gone, "table") | _named(present.filter(mine))
-    return DatasetKinds(before, after, _named(others), alone=not len(others))
+    made = {name for each in (statements, kept_rows) for name in each.column("target").unique().to_pylist()}
+    return DatasetKinds(before, _merged(after, _named(kept_rows)), _named(others), alone=not len(others), made=made)
 
 
 def _named(statements: pa.Table) -> dict[str, str]:
@@ -164,15 +168,19 @@ def _merged(*kinds: dict[str, str]) -> dict[str, str]:
 
 def changed_columns(store: GraphStore, rows: list[Row], names: DatasetKinds) -> tuple[list[Row], list[Key]]:
     """Of the columns of the resolved schema, those that are new or different; and the keys of those to remove first:
-    those that are no more, and those of which less is known than was."""
+    those that are no more, and those of which less is known than was. What others know of a table stays, unless it is
+    made here or its schema was given: whoever only reads it names few of its columns."""
     if not store.exists:
         return rows, []
     blank = dict.fromkeys(COLUMNS.names)  # a table of an earlier version has fewer columns
     there = {(row["dataset"], row["column"]): blank | row for row in store.table(COLUMNS).to_arrow().to_pylist()}
     now = {(row["dataset"], row["column"]): row for row in rows}
+    known_here = names.made | {row["dataset"] for row in rows if row["origin"] == TableOrigin.IMPORTED.value}
     changed, removed = [], []
     for key, row in now.items():
         known = there.get(key)
+        if known is not None and key[0] not in known_here and not names.are_ours(key[0]):
+            continue
         if known is not None:  # what is not said now stays
             kept = {"tags": known["tags"], "words": known["words"]}
             row = row | {"description": row["description"] or known["description"], **kept}
@@ -180,9 +188,8 @@ def changed_columns(store: GraphStore, rows: list[Row], names: DatasetKinds) -> 
             changed.append(row)
             if known is not None and any(row[name] is None and known[name] is not None for name in row):
                 removed.append(key)
-    tables = {dataset for dataset, _ in now}
     for key, known in there.items():
-        mine = (key[0] in tables and key[1] != WHOLE) or names.are_ours(key[0])
+        mine = (key[0] in known_here and key[1] != WHOLE) or names.are_ours(key[0])
         if key not in now and mine and known["origin"] in ("imported", "implied", "described"):
             removed.append(key)
             if known["origin"] == "described" and (known["words"] or known["tags"]):  # what people have said stays

@@ -130,7 +130,7 @@ class Committer:
         self, change: TableChange, latest: Snapshot | None, written: list[str], *, is_patient: bool
     ) -> Snapshot | None:
         """The snapshot after the latest, if no other writer was faster. New manifests are named in `written`.
-        Files that are gone are those of a latest snapshot that is expiring; once there is no more patience, missing."""
+        Files that are gone are of a latest snapshot that is expiring; without patience, they are missing."""
         try:
             snapshot = self._prepared(change, self._checked(change, latest), latest, written)
         except NotFoundError:
