@@ -27,13 +27,14 @@ COLUMNS = """
     AlterViewAsCommand AppendData CacheTableAsSelect CreateDataSourceTableAsSelectCommand
     CreateHiveTableAsSelectCommand CreateTableAsSelect CreateViewCommand DeleteFromTable InsertIntoDataSourceCommand
     InsertIntoDataSourceDirCommand InsertIntoHadoopFsRelationCommand InsertIntoHiveDirCommand InsertIntoHiveTable
+    InsertOnlyMerge
     MergeIntoTable OverwriteByExpression OverwritePartitionsDynamic ReplaceData ReplaceTableAsSelect
     SaveAsV1TableCommand SaveIntoDataSourceCommand UpdateTable WriteDelta
 """
 # forms that the analyzer replaces, or that only the optimizer makes: the agent meets another one
 NOT_MET = """
     AlterViewAs AlterViewSchemaBinding AnalyzeColumn AnalyzeTable AnalyzeTables CreateTableLike CreateView
-    DeleteFromTableWithFilters InsertOnlyMerge LoadData RefreshTable SetViewProperties UnsetViewProperties
+    DeleteFromTableWithFilters LoadData RefreshTable SetViewProperties UnsetViewProperties
 """
 # commands without a visitor of their own: what they read is the plan below them, or the queries they run
 READ_BELOW = "AnalyzeTablesCommand CacheTable"

@@ -107,6 +107,12 @@ ROWS = (
 
 TABLES = (
     breaks(
+        "tests/lake/tables/test_crossed.py::test_a_slow_writer_loses_nothing_and_lands_once",
+        "lake/metadata/snapshot.py",
+        "        if self._has_expired(snapshot.snapshot_id):",
+        "        if False:",
+    ),
+    breaks(
         "tests/lake/tables/test_overflow.py::test_of_two_commits_that_do_not_fit_together_the_second_is_refused",
         "lake/tables/overflow.py",
         "    if not change.added or not _headroom(store.shape()).is_needed:",
@@ -115,13 +121,13 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_faults.py::test_a_table_that_dies_is_the_old_or_the_new_one",
         "lake/metadata/expire.py",
-        "            log.forget(expired, earliest=kept_from)",
-        "            pass",
+        "                log.forget(expired, earliest=kept_from)",
+        "                pass",
         (
             "lake/metadata/expire.py",
-            "            self._delete(paths)\n            removed",
-            "            self._delete(paths)\n            log.forget(expired, earliest=kept_from)\n"
-            "            removed",
+            "                self._delete(paths)\n                removed",
+            "                self._delete(paths)\n                log.forget(expired, earliest=kept_from)\n"
+            "                removed",
         ),
     ),
     breaks(
@@ -139,7 +145,7 @@ TABLES = (
     breaks(
         "tests/lake/test_commit.py::test_a_commit_whose_answer_was_lost_is_recognised",
         "lake/metadata/commit.py",
-        "return found.manifest_list == snapshot.manifest_list",
+        "return found == snapshot.manifest_list",
         "return False",
     ),
     breaks(
@@ -156,8 +162,8 @@ TABLES = (
     breaks(
         "tests/lake/tables/test_writers.py::test_no_commit_of_four_processes_is_lost",
         "lake/metadata/snapshot.py",
-        "self._files.put_if_absent(self._paths.snapshot(",
-        "self._files.put(self._paths.snapshot(",
+        "self._files.put_if_absent(path, encode_snapshot(",
+        "self._files.put(path, encode_snapshot(",
     ),
     breaks(
         "tests/lake/tables/test_table.py::test_rows_that_do_not_fit_change_nothing",
@@ -168,7 +174,7 @@ TABLES = (
     breaks(
         "tests/query/test_conflicts.py::test_no_update_is_lost",
         "lake/metadata/commit.py",
-        "                change.guard(between, self.delta(between))",
+        "                change.guard(between, delta)",
         "                pass",
     ),
     breaks(

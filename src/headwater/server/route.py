@@ -100,7 +100,7 @@ async def _asked(endpoint: Endpoint, service: Any, request: Request) -> Response
 
 
 def _fields_of(endpoint: Endpoint) -> str:
-    """What an endpoint takes, in words: those without a default first."""
+    """Name the parameters of an endpoint, those without a default first."""
     fields = sorted(msgspec.structs.fields(endpoint.question), key=lambda field: not field.required)
     named = ", ".join(f"`{field.encode_name}`{'' if field.required else ' (optional)'}" for field in fields)
     return f"{endpoint.method} {endpoint.path} takes {named or 'no parameters'}"

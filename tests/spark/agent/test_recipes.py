@@ -302,12 +302,13 @@ FOUR_PARTS = {
 def test_columns_named_by_their_catalog(filled, kind):
     statement = FOUR_PARTS[kind].format(filled.catalog, filled.catalog.upper())
     name = "mart.d" if "mart.d" in statement else "mart.r" if statement.startswith("INSERT") else "mart.o"
+    before = filled.spark.catalog.currentCatalog(), filled.spark.catalog.currentDatabase()
     if f"{filled.catalog}.mart.r" not in statement:
         filled.spark.sql(f"USE {filled.catalog}.mart")
     try:
         filled.spark.sql(statement)
     finally:
-        filled.spark.sql("USE spark_catalog.default")
+        filled.spark.sql("USE {}.{}".format(*before))
     recipe = filled.warehouse.table(name).snapshot().origin.recipe
     assert f"{filled.catalog}.mart.o." in recipe.sql.replace("`", "") or "mart.e." in recipe.sql
     for spark in (None, rows_by(filled.spark)):
