@@ -106,8 +106,9 @@ class RefreshEvaluation:
                 named |= {f"-{name}": table.gone, f"+{name}": table.came}
                 source = _before_text(name, table)
                 table = self.lake_table(name, where=where.get(name, ()))
-            elif isinstance(table, LakeTable):  # as it was, maybe
-                table = LakeTable(table.pinned, where.get(name, ()), self.run.cache, self.run.engine.readers)
+            elif isinstance(table, LakeTable):  # maybe as it was, with the columns of then
+                bounds_then = bounded(table.pinned, *keys[name])
+                table = LakeTable(table.pinned, bounds_then, self.run.cache, self.run.engine.readers)
             if name in keys:
                 column, values = keys[name]
                 named[f"{KEYS}{name}"] = values
