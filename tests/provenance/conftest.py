@@ -22,3 +22,21 @@ def shop(session):
           FROM orders o LEFT JOIN rates r USING (customer) GROUP BY o.customer
     """)
     return session
+
+
+REFRESH = """INSERT OVERWRITE clean SELECT * FROM raw;
+INSERT OVERWRITE gold SELECT country, sum(amount), max(id) FROM clean GROUP BY country"""
+
+
+@pytest.fixture
+def hops(session):
+    session.sql(f"""CREATE TABLE raw (id INT PRIMARY KEY, country STRING, amount INT);
+        CREATE TABLE clean (id INT PRIMARY KEY, country STRING, amount INT);
+        CREATE TABLE gold (country STRING PRIMARY KEY, revenue BIGINT, newest INT);
+        INSERT INTO raw VALUES (1, 'DE', 10), (2, 'DE', 20), (3, 'FR', 30); {REFRESH};
+        UPDATE raw SET amount = 25 WHERE id = 2; {REFRESH}""")
+    return session
+
+
+def ids(hop):
+    return sorted(row["id"] for each in hop.inputs for row in each.rows.to_pylist())

@@ -8,24 +8,7 @@ from headwater.provenance.bisect import bisect
 from headwater.provenance.commits import find_commit
 from headwater.provenance.replay import replay
 from headwater.provenance.why import why_rows
-
-REFRESH = """INSERT OVERWRITE clean SELECT * FROM raw;
-INSERT OVERWRITE gold SELECT country, sum(amount), max(id) FROM clean GROUP BY country"""
-
-
-@pytest.fixture
-def hops(session):
-    session.sql(f"""CREATE TABLE raw (id INT PRIMARY KEY, country STRING, amount INT);
-        CREATE TABLE clean (id INT PRIMARY KEY, country STRING, amount INT);
-        CREATE TABLE gold (country STRING PRIMARY KEY, revenue BIGINT, newest INT);
-        INSERT INTO raw VALUES (1, 'DE', 10), (2, 'DE', 20), (3, 'FR', 30); {REFRESH};
-        UPDATE raw SET amount = 25 WHERE id = 2; {REFRESH}""")
-    return session
-
-
-def ids(hop):
-    return sorted(row["id"] for each in hop.inputs for row in each.rows.to_pylist())
-
+from tests.provenance.conftest import REFRESH, ids
 
 RENAMES = """ALTER TABLE gold RENAME COLUMN revenue TO rev; ALTER TABLE gold RENAME COLUMN country TO land;
 ALTER TABLE gold RENAME COLUMN rev TO turnover; ALTER TABLE gold RENAME COLUMN newest TO revenue"""
