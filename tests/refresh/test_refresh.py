@@ -114,6 +114,26 @@ def test_the_rows_of_touched_keys_are_computed_again(session):
     assert (plan.gone, plan.came) == (1, 1)
 
 
+@pytest.mark.parametrize("kind", ["SEMI", "ANTI"])
+@pytest.mark.parametrize("table", ["found", "found AS found (id)"])
+def test_a_column_has_the_name_of_a_table_of_a_semi_join(session, kind, table):
+    """`found.id` is a column of the table, not a field of the column."""
+    session.sql("""
+        CREATE TABLE lost (id INT PRIMARY KEY, found STRUCT(id INT));
+        CREATE TABLE found (id INT PRIMARY KEY);
+        INSERT INTO lost VALUES (1, {'id': 1}), (2, {'id': 2});
+        INSERT INTO found VALUES (1)
+    """)
+    query = f"SELECT id FROM lost {kind} JOIN {table} ON lost.id = found.id"
+    check(session, query, "INSERT INTO lost VALUES (3, {'id': 3}), (4, {'id': 9})", way=Way.ROWS)
+
+
+def test_a_query_in_the_condition_of_a_semi_join_is_run_whole(session):
+    query = "SELECT id FROM orders SEMI JOIN customers ON orders.customer = (SELECT customers.id)"
+    plan = check(session, query, "INSERT INTO orders VALUES (5, 3, 4, '')", way=Way.FULL)
+    assert any("a query in the condition of a SEMI JOIN" in reason for reason in plan.reasons)
+
+
 def test_the_first_match_of_an_outer_join_takes_the_place_of_nulls(session):
     query = "SELECT c.id, o.amount FROM customers c LEFT JOIN orders o ON o.customer = c.id"
     check(session, query, "INSERT INTO orders VALUES (5, 3, 4, '')", way=Way.ROWS)

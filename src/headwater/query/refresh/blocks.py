@@ -62,6 +62,9 @@ class QueryTree:
         return [column for column in self.tables[name] if column.casefold() in used]
 
 
+_FILTERING = ("SEMI", "ANTI")
+
+
 def read_query(text: str, tables: Mapping[str, tuple[str, ...]]) -> QueryTree:
     """Parse a query and qualify its columns. RAISES: RefusedWay when that does not work."""
     try:
@@ -71,8 +74,11 @@ def read_query(text: str, tables: Mapping[str, tuple[str, ...]]) -> QueryTree:
         for node in tree.find_all(exp.Table):
             if node.name in by_name and not node.db:
                 node.set("this", exp.to_identifier(by_name[node.name], quoted=True))
+        _rename_filtering(tree)
         schema: dict[str, object] = {one: dict.fromkeys(tables[name], "UNKNOWN") for one, name in short.items()}
         tree = qualify(tree, schema=schema, dialect=DIALECT)
+    except RefusedWay:
+        raise
     except Exception as err:  # sqlglot's passes raise whatever it is on shapes that they do not know
         why = next(iter(str(err).splitlines()), type(err).__name__)
         raise RefusedWay(f"its columns cannot be told apart: {why[:200]}") from err
@@ -90,6 +96,24 @@ def read_query(text: str, tables: Mapping[str, tuple[str, ...]]) -> QueryTree:
                 raise RefusedWay(f"two common table expressions called {cte.alias}")
             ctes[cte.alias] = cte.this
     return QueryTree(tree, tables, ctes)
+
+
+def _rename_filtering(tree: Node) -> None:
+    """Give each source of a SEMI or ANTI JOIN an alias that no column has: there sqlglot takes `o` of `o.id` for a
+    column of another source. RAISES: RefusedWay for a query in the condition."""
+    for at, join in enumerate(list(tree.find_all(exp.Join))):
+        condition = join.args.get("on")
+        if join.kind.upper() not in _FILTERING or condition is None:
+            continue
+        if condition.find(exp.Query):
+            raise RefusedWay(f"a query in the condition of a {join.kind} JOIN")
+        alias, own = join.this.alias_or_name, exp.to_identifier(f"#filter{at}", quoted=True)
+        for column in condition.find_all(exp.Column):
+            if column.table.casefold() == alias.casefold():
+                column.set("table", own.copy())
+        named = join.this.args.get("alias") or exp.TableAlias()
+        named.set("this", own)
+        join.this.set("alias", named)
 
 
 def conjuncts(node: Node) -> Iterator[Node]:
@@ -112,9 +136,6 @@ def equal_columns(condition: Node) -> Iterator[tuple[Column, Column]]:
 
 def column_of(node: Node) -> Column:
     return node.table, node.name
-
-
-_FILTERING = ("SEMI", "ANTI")
 
 
 def sources(select: Node) -> dict[str, FromItem]:
