@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.effort import examples
 
 from headwater.errors import AlreadyExistsError, NotFoundError, UsageError
 from headwater.files import Appending, Files, Locking, Mapping, open_reader
@@ -150,8 +151,8 @@ def test_a_lock_has_one_holder(opened: Callable[[], Files]) -> None:
     second.lock("t/LOCK").close()
 
 
-def test_sixteen_writers_have_one_winner_in_each_of_twenty_rounds(opened: Callable[[], Files]) -> None:
-    writers, rounds = 16, 20
+def test_sixteen_writers_have_one_winner_in_each_round(opened: Callable[[], Files]) -> None:
+    writers, rounds = 16, examples(20)
     ready = threading.Barrier(writers)
 
     def write(me: int) -> list[bool]:

@@ -20,6 +20,7 @@ from headwater.jobs.ingest import FilePiece, ingest_on_spark, origins_on_spark
 from headwater.jobs.session import spark_session
 from headwater.lake.tables import Warehouse
 from headwater.query import Session
+from tests.effort import THOROUGH
 
 pytestmark = pytest.mark.spark
 BAD = ("no event", "{}", '{"job": 3}', "")
@@ -68,7 +69,7 @@ def test_the_rows_of_one_process(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "_PIECE", 20_000)
     monkeypatch.setattr(jobs, "_MERGED", 10_000)
     here, there = GraphStore(str(tmp_path / "here")), GraphStore(str(tmp_path / "there"))
-    files = [write_events(tmp_path / f"{seed}.ndjson", seed) for seed in range(3)]
+    files = [write_events(tmp_path / f"{seed}.ndjson", seed) for seed in range(3 if THOROUGH else 2)]
     for file in [*files, files[0]]:
         count, bad = ingest_file(here, file)
         counted, refused = ingest_on_spark(spark, there, file)

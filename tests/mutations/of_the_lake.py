@@ -11,7 +11,7 @@ STORAGE = (
         "        place.write_bytes(b''.join(pieces(data)))",
     ),
     breaks(
-        "tests/files/test_contract.py::test_sixteen_writers_have_one_winner_in_each_of_twenty_rounds",
+        "tests/files/test_contract.py::test_sixteen_writers_have_one_winner_in_each_round",
         "files/local.py",
         "self._publish(path, data, os.link)",
         "self._publish(path, data, os.replace)",

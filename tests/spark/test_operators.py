@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from pyspark.sql import DataFrame
-from tests.effort import first_then_slow
+from tests.effort import first_then_slow, one_in
 from tests.spark.conftest import RELEASE
 from tests.spark.operators import OPERATORS, ROWS
 
@@ -36,7 +36,7 @@ def rows_of(df: DataFrame) -> list[str]:
 
 
 @pytest.mark.parametrize("settings", first_then_slow(itertools.product(("true", "false"), repeat=2)), ids="-".join)
-@pytest.mark.parametrize("build", OPERATORS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", one_in(2, OPERATORS), ids=lambda build: build.__name__)
 def test_rows_are_those_of_spark(spark, lake, build, settings):
     before = {name: spark.conf.get(name) for name in SETTINGS}
     name = f"db.t{next(names)}"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.effort import first_then_slow
 
 from headwater.errors import EngineCrashError, TimeLimitError
 from headwater.zetasql import messages
@@ -95,7 +96,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", first_then_slow(["fork", "spawn", "forkserver"]))
 def test_processes_started_after_use(method: str, tmp_path: Path) -> None:
     script = tmp_path / "pool.py"
     script.write_text(_POOL_SCRIPT)

@@ -5,6 +5,7 @@ import time
 from itertools import count
 
 import pytest
+from tests.effort import THOROUGH
 
 from headwater.errors import NotFoundError, StorageError
 from headwater.files import LocalFiles
@@ -188,7 +189,7 @@ def test_a_snapshot_below_the_earliest_does_not_count(tmp_path):
 
 def test_nothing_fails_or_is_lost_beside_an_expiry_of_everything(tmp_path):
     Warehouse(tmp_path).create_table("default.t", {"k": "bigint"}, primary_key=["k"])
-    end, keys, landed, failures = time.monotonic() + 3, count(), [], []
+    end, keys, landed, failures = time.monotonic() + (20 if THOROUGH else 2), count(), [], []
 
     def again(work):
         while time.monotonic() < end:

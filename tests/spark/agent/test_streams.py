@@ -250,6 +250,7 @@ def held_by(kind) -> set[str]:
         return set()
 
 
+@pytest.mark.slow  # it loads every class of Spark
 def test_every_node_that_writes_a_stream_is_known(watch):
     """All plans in Spark's jars that hold a sink or a writer, so that a release which adds one is noticed."""
     jvm = watch.spark.sparkContext._jvm
