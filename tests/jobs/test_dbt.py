@@ -113,6 +113,21 @@ def test_a_project_renders_as_dbt_does(shop):
     assert made["kept.kept_orders"].text.startswith("CREATE TABLE kept.kept_orders AS SELECT snapshotted.*, ")
 
 
+@pytest.mark.parametrize(("folder", "known"), [("profile", True), (".dbt", True), ("ci/dbt", False)])
+def test_a_profile_may_lie_in_a_folder_of_the_project(shop, folder, known):
+    (shop / folder).mkdir(parents=True)
+    (shop / "profiles.yml").rename(shop / folder / "profiles.yml")
+    found = read_dbt(shop, None, {})
+    assert ({script.dialect for script in found.scripts} == {"postgres"}) is known
+    told = [text for text in found.warnings if "the dialect of the dbt project `shop` is not known" in text]
+    assert len(told) == (not known)
+
+
+def test_a_dialect_that_is_named_needs_no_profile(shop):
+    (shop / "profiles.yml").unlink()
+    assert not any("dialect" in text for text in read_dbt(shop, "snowflake", {}).warnings)
+
+
 def test_both_branches_of_an_incremental_model_are_there(shop):
     first, second = scripts(shop)["marts.revenue"].text.split("\n;\n")
     assert "where" not in first

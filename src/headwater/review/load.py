@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from headwater.analysis.engines import Engine
 from headwater.analysis.template import TemplateOptions
-from headwater.jobs.harvest.dbt.project import PROJECT_FILE
+from headwater.jobs.harvest.dbt.project import PROJECT_FILE, profiles_at_home
 from headwater.jobs.harvest.plan import HarvestOptions
 from headwater.lineage.slices import digest
 from headwater.review.git import Repository, Revision
@@ -86,8 +86,7 @@ class Loader:
         yield from (_VERSION, self.analysis.engine, chosen.paths, chosen.dialect, chosen.rules.exclude)
         yield from (sorted(map(str, chosen.rules.variables.items())), chosen.rules.targets.written)
         yield sorted(each for each in os.environ.items() if each[0].startswith("DBT_") and "SECRET" not in each[0])
-        home = Path(os.environ.get("DBT_PROFILES_DIR") or Path.home() / ".dbt") / "profiles.yml"
-        for file in (home, *self._schema_outside()):
+        for file in (profiles_at_home(), *self._schema_outside()):
             yield from (_stamp(each) for each in ([file] if file.is_file() else sorted(file.rglob("*"))))
         for place in sorted(self.repository.root.rglob(PROJECT_FILE)) if _has_packages(self.repository.root) else ():
             yield from (_stamp(each) for name in PACKAGES for each in sorted((place.parent / name).glob("*/*.yml")))

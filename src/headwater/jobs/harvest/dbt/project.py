@@ -12,6 +12,7 @@ from headwater.errors import InputError
 from headwater.safe_yaml import read_yaml
 
 PROJECT_FILE = "dbt_project.yml"
+PROFILES = "profiles.yml"
 _BLOCK = re.compile(r"\{%-?\s*(macro|test|snapshot|materialization|docs)\s+(\w+)")
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PARENTS = {
@@ -117,6 +118,11 @@ def read_project(folder: Path, dialect: str | None, variables: Mapping[str, Any]
                 continue
             packages.setdefault(found.name, found)
     target = _target(root, dialect, variables)
+    if target.type == "default":
+        warnings.append(
+            f"the dialect of the dbt project `{root.name}` is not known, since no {PROFILES} has its profile "
+            f"`{target.profile}`: name it, for example snowflake=PATH"
+        )
     macros = {name: dict(_macros(package, warnings)) for name, package in packages.items()}
     return DbtProject(root, packages, target, own_macros(warnings) | macros, warnings)
 
@@ -175,14 +181,19 @@ def blocks(text: str) -> Iterator[tuple[str, str, str]]:
         yield begin[1], begin[2], text[begin.start() : at]
 
 
+def profiles_at_home() -> Path:
+    """Where dbt keeps the profiles of a user."""
+    return Path(os.environ.get("DBT_PROFILES_DIR") or Path.home() / ".dbt") / PROFILES
+
+
 def _target(root: Package, dialect: str | None, variables: Mapping[str, Any]) -> DbtTarget:
-    """The target of the project's profile: from `profiles.yml` in the project, or where dbt keeps it."""
+    """The target of the project's profile: from the project, a folder in it, or where dbt keeps profiles."""
     wanted = str(root.settings.get("profile") or "default")
     kind = _ADAPTERS.get(dialect or "", dialect or "default")
-    for place in (root.root, Path(os.environ.get("DBT_PROFILES_DIR") or Path.home() / ".dbt")):
-        if not (place / "profiles.yml").is_file():
+    for place in (root.root / PROFILES, *sorted(root.root.glob(f"*/{PROFILES}")), profiles_at_home()):
+        if not place.is_file():
             continue
-        profile = read_mapping(place / "profiles.yml").get(wanted)
+        profile = read_mapping(place).get(wanted)
         outputs = (profile or {}).get("outputs") or {}
         name = _plain((profile or {}).get("target"), variables) or next(iter(outputs), "")
         if found := outputs.get(name):
