@@ -66,6 +66,20 @@ def test_a_filter_changes_rows_and_what_must_be_rebuilt(shop):
     assert found["rebuild"] == ["stg.orders", "mart.report"]  # the view between needs no rebuilding
 
 
+def test_a_condition_that_is_added_takes_the_place_of_none(shop):
+    shop.replace(STAGING, "AS o WHERE", "AS o WHERE o.id > 0 AND")
+    shop.replace(MART, "AS o JOIN", "AS o JOIN raw.regions AS r ON r.country = o.state JOIN")
+    found = {each["dataset"]: each for each in shop.review()["changes"] if each["kind"] == "other rows"}
+    assert found["stg.orders"]["after"] == "o.id > 0 AND o.state <> 'test'"
+    assert (found["mart.revenue"]["before"], found["mart.revenue"]["after"]) == (None, "r.country = o.state")
+
+
+def test_a_column_that_was_only_named_is_shown_as_it_was(shop):
+    shop.replace(STAGING, "o.customer,", "CAST(o.customer AS INT) AS customer,")
+    found = {each["column"]: each for each in shop.review()["changes"] if each["kind"] == "computed differently"}
+    assert (found["customer"]["before"], found["customer"]["after"]) == ("o.customer", "CAST(o.customer AS INT)")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -191,6 +205,27 @@ def test_dbt_exposures_are_reached(tmp_path):
     assert found["changes"][0]["reaches"] == ["mart", "exposure.weekly"]
     assert found["rebuild"] == ["mart"]
     assert "exposure weekly" in there.run("--dialect", "postgres").stdout
+
+
+def test_an_exposure_is_a_reader_and_no_change(tmp_path):
+    files = {
+        "dbt_project.yml": "name: shop\nprofile: shop\nmodel-paths: [models]\n",
+        "models/one.sql": "{{ config(materialized='table') }}\nselect 1 as id, 2 as amount",
+        "models/two.sql": "{{ config(materialized='table') }}\nselect 1 as id, 3 as weight",
+        "models/all.yml": """\
+            exposures:
+              - {name: weekly, type: dashboard, depends_on: [ref('one'), ref('two')]}
+            """,
+    }
+    there = History(tmp_path / "r", files)
+    there.replace("models/one.sql", "2 as amount", "2 as amount, 4 as height")
+    there.replace("models/all.yml", ", ref('two')", "")
+    there.write({"models/two.sql": None})
+    found = there.review("--dialect", "postgres")
+    assert {(each["kind"], each["dataset"]) for each in found["changes"]} == {
+        ("column added", "one"),
+        ("table removed", "two"),
+    }
 
 
 def test_sqlmesh_models(tmp_path):

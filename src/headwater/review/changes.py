@@ -1,13 +1,13 @@
 """The changes between two sides, each with its risk and its readers."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from headwater.analysis.engines import Engine
 from headwater.graph.tables import WHOLE
-from headwater.review.reach import ColumnReader, Reach
+from headwater.review.reach import EXPOSURE, ColumnReader, Reach
 from headwater.review.shape import DatasetShape, Derivation, same, same_words, shape_of
 from headwater.review.side import AnalysedUnit, IssueRecord, Side
 from headwater.review.statement_diff import PlacedChanges, compare_statements
@@ -110,7 +110,8 @@ class Sides:
         """All changes, those first that break something."""
         found: list[Change] = []
         for name in sorted(self._touched()):
-            found += self._of(name)
+            if not name.startswith(EXPOSURE):  # it reads tables, and is told as their reader
+                found += self._of(name)
         order = {risk: at for at, risk in enumerate(Risk)}
         return sorted(found, key=lambda each: (order[each.risk], each.follows, each.dataset))
 
@@ -188,13 +189,15 @@ class Sides:
         differing = (old.made.keys() | new.made.keys()) - same(old, new)
         for name in sorted(differing | placed.keys()):
             one, other = old.made.get(name), new.made.get(name)
-            before, after = placed.get(name) or (_said(one, other), _said(other, one))
+            before, after = placed.get(name) or (_own(one, other), _own(other, one))
             if name == WHOLE:
                 change = self._told(ChangeKind.ROWS, new, WHOLE)
+                if before is after is None:
+                    before, after = _said(one), _said(other)
                 yield replace(change, column=None, before=before, after=after)
             elif name in new.columns and name in old.columns:
                 change = self._told(ChangeKind.COMPUTED, new, name)
-                yield replace(change, before=before, after=after)
+                yield replace(change, before=before or _said(one), after=after or _said(other))
 
     def _told(
         self,
@@ -255,10 +258,18 @@ def _renamed_columns(old: DatasetShape, new: DatasetShape, gone: list[str], come
     return {name: by_keys[keys] for name, keys in made[0].items() if counts[0][keys] == counts[1][keys] == 1}
 
 
-def _said(made: Derivation | None, other: Derivation | None) -> str | None:
+def _said(made: Derivation | None) -> str | None:
+    """Say how something is made."""
+    return None if made is None else _joined(made.said or made.sources)
+
+
+def _own(made: Derivation | None, other: Derivation | None) -> str | None:
     """Say how something is made, in words that the other side does not have."""
-    if made is None:
-        return None
-    own = [text for text in made.said if other is None or text not in other.said]
-    sources = [name for name in made.sources if other is None or name not in other.sources]
-    return "; ".join(" ".join(text.split()) for text in own or sources or made.said) or None
+    if made is None or other is None:
+        return _said(made)
+    own = [text for text in made.said if text not in other.said]
+    return _joined(own or [name for name in made.sources if name not in other.sources])
+
+
+def _joined(texts: Sequence[str]) -> str | None:
+    return "; ".join(" ".join(text.split()) for text in texts) or None
