@@ -251,6 +251,18 @@ def test_of_a_procedure_the_statements_that_changed_count(tmp_path):
     assert {each["dataset"] for each in repository.review("-d", "tsql")["changes"]} == {"mart.state"}
 
 
+def test_tables_of_a_session_are_not_rebuilt(tmp_path):
+    text = """\
+        CREATE PROCEDURE dbo.night AS BEGIN
+            SELECT id, amount INTO #paid FROM raw.orders WHERE amount > 0;
+            INSERT INTO mart.orders SELECT id, amount FROM #paid;
+        END;
+        """
+    repository = History(tmp_path / "procedures", {"night.sql": text})
+    repository.replace("night.sql", "amount > 0", "amount > 9")
+    assert repository.review("-d", "tsql")["rebuild"] == ["mart.orders"]
+
+
 def test_of_a_procedure_a_variable_counts_for_all_that_comes_after_it(tmp_path):
     text = """\
         CREATE PROCEDURE dbo.night AS BEGIN

@@ -9,7 +9,7 @@ from headwater.analysis.engines import Engine
 from headwater.graph.tables import WHOLE
 from headwater.review.reach import EXPOSURE, ColumnReader, Reach
 from headwater.review.shape import DatasetShape, Derivation, same, same_words, shape_of
-from headwater.review.side import AnalysedUnit, IssueRecord, Side
+from headwater.review.side import AnalysedUnit, IssueRecord, Side, is_of_session
 from headwater.review.statement_diff import PlacedChanges, compare_statements
 
 
@@ -240,7 +240,7 @@ class Sides:
         changed = [each for each in changes if each.kind not in kinds]
         names = dict.fromkeys(each.dataset for each in changed)
         names |= dict.fromkeys(name for each in changed for name in each.reaches)
-        return [name for name in names if self._is_table(name)]
+        return [name for name in names if not is_of_session(name) and self._is_table(name)]
 
     def _is_table(self, name: str) -> bool:
         made = [each for unit in self.head.writers.get(name, ()) for each in unit.statements if each.target == name]

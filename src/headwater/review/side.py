@@ -31,7 +31,12 @@ from headwater.model.edges import InfluenceClass, Kind
 FORM = 2  # of what is kept; another form has another key
 _AT_ONCE = 1_500_000  # work that is analysed together
 ENDING = ".side"
-_LOCAL = re.compile(r"[#@:]")  # in the names of variables and tables of a session
+_OF_SESSION = re.compile(r"[#@]|:(?![/\d])")
+
+
+def is_of_session(name: str) -> bool:
+    """Return whether a name is that of a variable or of a table that ends with its session."""
+    return _OF_SESSION.search(name) is not None
 
 
 class Flow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -182,7 +187,7 @@ class Side:
             found = text.find(own, at) if own else -1
             if found < 0:  # a template made it: which part of the text it is cannot be told
                 return packed.text
-            is_other = each.target not in (None, target) and not _LOCAL.search(str(each.target))
+            is_other = each.target not in (None, target) and not is_of_session(str(each.target))
             text, at = (text[:found] + text[found + len(own) :], found) if is_other else (text, found + len(own))
         return text
 
