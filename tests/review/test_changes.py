@@ -263,13 +263,33 @@ def test_tables_of_a_session_are_not_rebuilt(tmp_path):
     assert repository.review("-d", "tsql")["rebuild"] == ["mart.orders"]
 
 
-def test_of_a_procedure_a_variable_counts_for_all_that_comes_after_it(tmp_path):
+def test_of_a_procedure_variables_and_conditions_are_told_once(tmp_path):
     text = """\
         CREATE PROCEDURE dbo.night AS BEGIN
-            DECLARE @note nvarchar(100) = N'of ' + (SELECT max(name) FROM raw.names);
-            INSERT INTO mart.notes SELECT id, @note FROM raw.orders;
+            DECLARE @least int = 1 + (SELECT max(id) FROM raw.names);
+            SELECT id INTO #kept FROM raw.orders WHERE id > @least;
+            INSERT INTO mart.notes SELECT id FROM #kept;
+            INSERT INTO mart.all_notes SELECT id FROM raw.orders;
+            UPDATE mart.state SET runs = runs + 1;
         END;
         """
     repository = History(tmp_path / "variables", {"night.sql": text})
-    repository.replace("night.sql", "N'of '", "N'by '")
-    assert {each["dataset"] for each in repository.review("-d", "tsql")["changes"]} >= {"mart.notes"}
+    repository.replace("night.sql", "int = 1 +", "int = 2 +")
+    repository.replace("night.sql", "runs + 1", "runs + 2")
+    found = {each["dataset"]: each for each in repository.review("-d", "tsql")["changes"]}
+    assert found.keys() == {"night.sql", "mart.state"}
+    assert found["night.sql"]["kind"] == "variables or conditions"
+    assert {"mart.notes", "mart.all_notes"} <= set(found["night.sql"]["reaches"])
+    assert "other variables or conditions" in repository.run("-d", "tsql").stdout
+
+
+def test_results_of_a_script_may_have_another_number(tmp_path):
+    text = "".join(f"SELECT id, {number} AS n FROM raw.orders WHERE id > {number};\n" for number in range(1, 5))
+    repository = History(tmp_path / "results", {"all.sql": text})
+    repository.replace("all.sql", "SELECT id, 2 AS n", "SELECT customer FROM raw.customers;\nSELECT id, 2 AS n")
+    found = repository.review("-d", "postgres")["changes"]
+    assert [(each["kind"], each["dataset"]) for each in found] == [("table added", "all.sql#1")]
+    repository.commit("added")
+    repository.replace("all.sql", "SELECT customer FROM raw.customers;\n", "")
+    found = repository.review("-d", "postgres", base="HEAD")["changes"]
+    assert [(each["kind"], each["dataset"]) for each in found] == [("table removed", "all.sql#1")]

@@ -43,6 +43,11 @@ def test_a_procedure_is_called_from_another_script():
     assert edges([procedure, "EXEC p 't'"], "tsql") == ["d.x <- t.a"]
 
 
+def test_a_database_that_a_string_does_not_tell_is_unknown():
+    text = "CREATE PROCEDURE p @db SYSNAME AS EXEC('USE ' + @db + '; INSERT INTO d (x) SELECT a FROM t')"
+    assert edges([text], "tsql") == ["?.d.x <- ?.t.a"]
+
+
 def test_what_is_executed_is_placed_at_the_execution():
     text = "DECLARE @s NVARCHAR(MAX)\nSET @s = N'INSERT INTO d (x)\n\nSELECT a FROM t'\nEXEC(@s)\n"
     statement = headwater.analyze(text, "tsql").statements[-1]

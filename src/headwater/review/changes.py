@@ -1,16 +1,21 @@
 """The changes between two sides, each with its risk and its readers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import Enum
 
 from headwater.analysis.engines import Engine
 from headwater.graph.tables import WHOLE
+from headwater.review.expressions import Words, plain_words
 from headwater.review.reach import EXPOSURE, ColumnReader, Reach
 from headwater.review.shape import DatasetShape, Derivation, same, same_words, shape_of
 from headwater.review.side import AnalysedUnit, IssueRecord, Side, is_of_session
 from headwater.review.statement_diff import PlacedChanges, compare_statements
+
+_RESULT = re.compile(r"#\d+$")  # a query of a script whose rows go to the client
 
 
 class Risk(Enum):
@@ -32,6 +37,7 @@ class ChangeKind(Enum):
     COMPUTED = "computed differently"
     ROWS = "other rows"
     REWRITTEN = "rewritten"
+    AROUND = "variables or conditions"
     UNCLEAR = "no longer understood"
     COLUMN_ADDED = "column added"
     TABLE_ADDED = "table added"
@@ -70,8 +76,11 @@ class Sides:
 
     def __post_init__(self) -> None:
         self._old, self._new = self._differing(self.base, self.head), self._differing(self.head, self.base)
-        self._respelt = self._spelt_otherwise()
+        self._results_gone: set[str] = set()
+        self._results_come: set[str] = set()
+        self._respelt = self._spelt_otherwise() | self._renumbered()
         self.tables = self._respelt | self._renamed_tables()
+        self._around: dict[str, dict[str, None]] = {}  # file → tables
         self.reach = Reach(self.head)
         self.before = Reach(self.base)
 
@@ -86,6 +95,30 @@ class Sides:
         folded = {name.casefold(): name for name in self.head.made - self.base.made}
         gone = self.base.made - self.head.made
         return {name: folded[name.casefold()] for name in gone if name.casefold() in folded}
+
+    def _renumbered(self) -> dict[str, str]:
+        """The results of scripts that have another number, since a query before them came or went: old → new."""
+        sides = self._results(self.base, self._old), self._results(self.head, self._new)
+        found: dict[str, str] = {}
+        for file in sorted(sides[0].keys() & sides[1].keys()):
+            old, new = (side[file] for side in sides)
+            matcher = SequenceMatcher[tuple[Words, ...]](None, list(old.values()), list(new.values()), autojunk=False)
+            for _, start, end, begin, stop in matcher.get_opcodes():
+                gone, come = list(old)[start:end], list(new)[begin:stop]
+                if len(gone) == len(come):
+                    found |= dict(zip(gone, come))
+                else:
+                    self._results_gone.update(gone)
+                    self._results_come.update(come)
+        return {name: after for name, after in found.items() if name != after}
+
+    def _results(self, side: Side, units: list[AnalysedUnit]) -> dict[str, dict[str, tuple[Words, ...]]]:
+        """The numbered results of units with their queries, by file."""
+        found: dict[str, dict[str, tuple[Words, ...]]] = {}
+        for unit in units:
+            for name in (each.target for each in unit.statements if each.target and _RESULT.search(each.target)):
+                found.setdefault(unit.file, {})[name] = tuple(self._own_words(side, name))
+        return found
 
     def _renamed_tables(self) -> dict[str, str]:
         """The tables that a file makes under another name, which may have been renamed itself: old → new."""
@@ -112,6 +145,8 @@ class Sides:
         for name in sorted(self._touched()):
             if not name.startswith(EXPOSURE):  # it reads tables, and is told as their reader
                 found += self._of(name)
+        found += [self._told(ChangeKind.TABLE_ADDED, shape_of(self.head, name, str)) for name in self._results_come]
+        found += self._told_around()
         order = {risk: at for at, risk in enumerate(Risk)}
         return sorted(found, key=lambda each: (order[each.risk], each.follows, each.dataset))
 
@@ -122,6 +157,7 @@ class Sides:
         names |= {back.get(each.target, each.target) for unit in self._new for each in unit.statements if each.target}
         made = (self.base.made | self.head.made) - back.keys()
         tables = self.base.tables, self.head.tables
+        names -= self._results_come - self.base.made
         return (
             names
             | {name for name in made if tables[0].get(name) != tables[1].get(self.tables.get(name, name))}
@@ -134,7 +170,7 @@ class Sides:
             shape = shape_of(self.head, new, str)
             yield self._told(ChangeKind.TABLE_ADDED, shape)
             return
-        if new not in self.head.made:
+        if new not in self.head.made or name in self._results_gone:
             if name in self.base.made:
                 old = shape_of(self.base, name, str)
                 readers = self.reach.readers(name, None)
@@ -156,8 +192,25 @@ class Sides:
         placed = None if follows or old.unclear else self._placed(old, new)
         found = [] if old.unclear else [*self._columns(old, new), *self._made(old, new, placed or {})]
         if not found and not follows and placed is None:
-            found = [self._told(ChangeKind.REWRITTEN, new)]
+            own = self._own_words(self.head, new.name)
+            if own and new.file is not None and own == self._own_words(self.base, old.name):
+                self._around.setdefault(new.file, {})[new.name] = None
+            else:
+                found = [self._told(ChangeKind.REWRITTEN, new)]
         yield from (replace(each, follows=follows) for each in found)
+
+    @staticmethod
+    def _own_words(side: Side, name: str) -> list[Words]:
+        """The statements that write a dataset, without what stands around them in procedures."""
+        units = side.writers.get(name, [])
+        return [plain_words(text, unit.dialect) for unit in units for text in side.statements_for(unit, name)]
+
+    def _told_around(self) -> Iterator[Change]:
+        """One change for each file whose statements differ only in the variables and conditions around them."""
+        for file, names in self._around.items():
+            reaches = dict.fromkeys(each for name in names for each in (name, *self.reach.beyond(name, None)))
+            kept = tuple(name for name in reaches if not is_of_session(name))
+            yield Change(ChangeKind.AROUND, Risk.POSSIBLY, file, file=file, reaches=kept)
 
     def _placed(self, old: DatasetShape, new: DatasetShape) -> PlacedChanges | None:
         """The columns that the difference of two texts concerns; None when that is not known."""

@@ -187,9 +187,15 @@ class Side:
             found = text.find(own, at) if own else -1
             if found < 0:  # a template made it: which part of the text it is cannot be told
                 return packed.text
-            is_other = each.target not in (None, target) and not is_of_session(str(each.target))
+            is_other = each.target not in (None, target) and "@" not in str(each.target)
             text, at = (text[:found] + text[found + len(own) :], found) if is_other else (text, found + len(own))
         return text
+
+    def statements_for(self, unit: AnalysedUnit, target: str) -> list[str]:
+        """The SQL of the statements of a unit that write a dataset."""
+        return [
+            text for text, each in zip(self._open(unit).statements, unit.statements) if each.target == target and text
+        ]
 
     def _open(self, unit: AnalysedUnit) -> _Packed:
         found = self._opened.get(unit.id)

@@ -181,18 +181,19 @@ def compare_statements(
 
 def _lowered(side: Side, unit: AnalysedUnit, engine: Engine) -> LoweredStatement | None:
     """The one statement of a unit; None when it has several, or is not understood in full."""
+    if len(unit.statements) != 1:
+        return None
     text = side.text(unit)
     front_end, name = open_front_end(unit.dialect, engine)
-    resolver = SchemaResolver(_schema(side, unit), dialect=name)
     source = Source(text)
-    found = [
-        front_end.lower(statement, source=source, resolver=resolver, deadline=monotonic() + _SECONDS)
-        for statement in front_end.split(source)
-    ]
-    tokens = tokens_of(text, unit.dialect)
-    if len(found) != 1 or found[0].table_only or len(found[0].writes) != 1 or tokens is None:
+    statements, tokens = list(front_end.split(source)), tokens_of(text, unit.dialect)
+    if len(statements) != 1 or tokens is None or len(tokens) > _MOST_TOKENS:
         return None
-    return LoweredStatement(found[0].writes[0], text, tokens) if len(tokens) <= _MOST_TOKENS else None
+    resolver = SchemaResolver(_schema(side, unit), dialect=name)
+    found = front_end.lower(statements[0], source=source, resolver=resolver, deadline=monotonic() + _SECONDS)
+    if found.table_only or len(found.writes) != 1:
+        return None
+    return LoweredStatement(found.writes[0], text, tokens)
 
 
 def _schema(side: Side, unit: AnalysedUnit) -> SchemaMetadata:

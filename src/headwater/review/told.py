@@ -17,6 +17,7 @@ TITLES = {
     Risk.POSSIBLY: "Possibly breaking: something is gone or different",
     Risk.ADDITIVE: "Additive: nothing that was there is different",
 }
+_PARTS = {ChangeKind.ROWS: "rows", ChangeKind.AROUND: "file"}
 _MOST = 6  # readers and datasets that are named
 _MOST_LINES = 40  # changes of one risk in a terminal
 _LONG = 100  # characters of an expression that are shown
@@ -59,6 +60,8 @@ def headline(change: Change) -> str:
             return f"type {change.before} ⇒ {change.after}"
         case ChangeKind.REWRITTEN:
             return "rewritten: the same columns from the same sources; constants, kinds of joins or limits may differ"
+        case ChangeKind.AROUND:
+            return "other variables or conditions around the same statements, which may give other rows"
         case ChangeKind.UNCLEAR:
             return "no longer understood: its statement has an error, or only its tables are known"
         case _:
@@ -153,7 +156,7 @@ def _changes(changes: list[Change], review: Review) -> Iterator[str]:
 
 def _part(change: Change) -> str:
     """The part of a dataset that a change is of."""
-    return change.column or ("rows" if change.kind is ChangeKind.ROWS else "table")
+    return change.column or _PARTS.get(change.kind, "table")
 
 
 def _follow(changes: list[Change]) -> str:

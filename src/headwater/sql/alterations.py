@@ -131,7 +131,7 @@ def lower_use(lowering: Lowering, node: Node) -> Lowered:
     """USE names the schema (or, where it says so, the catalog) of the names that follow."""
     if not isinstance(node.this, exp.Table):
         return Lowered("USE")
-    *outer, last = lowering.table_name(node.this)[0].parts
+    *outer, last = ("?" if "headwater_hole_" in each else each for each in lowering.table_name(node.this)[0].parts)
     kind = str(node.args.get("kind") or "").upper()
     if kind in ("ROLE", "WAREHOUSE"):
         return Lowered("USE")

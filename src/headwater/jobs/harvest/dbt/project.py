@@ -182,7 +182,7 @@ def blocks(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def profiles_at_home() -> Path:
-    """Where dbt keeps the profiles of a user."""
+    """The file in which dbt keeps the profiles of a user."""
     return Path(os.environ.get("DBT_PROFILES_DIR") or Path.home() / ".dbt") / PROFILES
 
 
