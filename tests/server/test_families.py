@@ -18,7 +18,7 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
     for name in FAMILY:
         facts.add(DATASETS, dataset=name, kind="file")
         source = ColumnRef(TableName.of(name), "x")
-        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), name)
+        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), "load")
     for number in range(30):
         use = ColumnRef(TableName.of("use", f"t{number}"), "x")
         add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
@@ -31,6 +31,7 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
         assert asked("/columns", name="raw/*/a.csv")["members"] == FAMILY
         assert "raw/*/a.csv" in boxes_of(asked("/picture", select="1+bronze.a"))
         assert "raw/*/a.csv" in boxes_of(asked("/picture", select=f"{FAMILY[0]}+1"))
+        assert len(asked("/trace", name="bronze.a.x")["edges"]) == 1, "one statement made both"
         edges = asked("/edge", source="raw/*/a.csv", target="bronze.a")["edges"]
         assert [each["source"] for each in edges] == FAMILY
         fan = asked("/picture", select="bronze.a+1")

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
+from headwater.graph.job_names import job_title
 from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
@@ -132,12 +133,13 @@ def schemas(service: Service, question: TableQuestion) -> list[answers.TableSche
 @endpoint("GET", "/snapshots")
 def snapshots(service: Service, question: TableQuestion) -> answers.Snapshots:
     """The snapshots of a table that are kept, newest first, each with the run and the inputs it was made from."""
-    kept = service.warehouse.table(question.table).snapshots()
-    shown = kept[-_FEW_SNAPSHOTS:]
-    return {"total": len(kept), "snapshots": [_snapshot_json(each) for each in reversed(shown)]}
+    table = service.warehouse.table(question.table)
+    kept = table.snapshots()
+    shown = [_snapshot_json(str(table.name), each) for each in reversed(kept[-_FEW_SNAPSHOTS:])]
+    return {"total": len(kept), "snapshots": shown}
 
 
-def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
+def _snapshot_json(table: str, snapshot: Snapshot) -> answers.SnapshotRow:
     origin = snapshot.origin
     return {
         "snapshot": snapshot.snapshot_id,
@@ -148,6 +150,7 @@ def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
         "summary": snapshot.summary,
         "run": origin.run_id if origin is not None else None,
         "job": origin.job if origin is not None else None,
+        "title": job_title(origin.job, [table]) if origin is not None and origin.job else None,
         "sql": origin.sql if origin is not None else None,
         "inputs": [
             {"dataset": each.dataset, "snapshot": each.snapshot_id, "columns": each.columns}

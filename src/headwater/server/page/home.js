@@ -115,7 +115,7 @@ function attentionCard() {
     attention("stale", "/stale", (/** @type {any[]} */ answer) => [new Set(answer.map((each) => each.table)).size, "stale table", answer.slice(0, 3).map((each) =>
       h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
     attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
-      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
+      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.title ?? each.run}, ${ago(each.ended ?? each.started)}`))]),
     attention("checks", "/checks?outcome=fail", (/** @type {any} */ answer) => [answer.checks.length, "failed check", answer.checks.slice(0, 3).map((/** @type {any} */ each) =>
       h("a", { href: checkPlace(each), "data-link": "" }, `${each.check} on ${each.dataset}${each.column === "*" ? "" : `.${each.column}`}, ${ago(each.time)}`))]),
     attention("doubts", "/issues?severity=finding&limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>

@@ -68,26 +68,12 @@ export function runGrid({ total, runs }, open = (row) => () => change({ run: row
   const longest = Math.max(1e-9, ...runs.map((each) => each.seconds ?? 0));
   const columns = [
     { title: "state", show: (/** @type {any} */ row) => stateMark(row.state) },
-    { title: "job", show: (/** @type {any} */ row) => h("b", { title: row.job }, jobName(row.job)) },
+    { title: "job", show: (/** @type {any} */ row) => h("b", { title: row.job }, row.title) },
     { title: "started", show: (/** @type {any} */ row) => h("span", { title: moment(row.started ?? row.ended) }, ago(row.started ?? row.ended)) },
     { title: "took", show: (/** @type {any} */ row) => took(row.seconds, longest) },
     { title: "engine", show: (/** @type {any} */ row) => row.engine },
   ];
   return h("div", {}, grid(columns, runs, open), h("p.faint", {}, counted(total, "run")));
-}
-
-const STEPS = /\b(?:read_|execute_|adaptive_)?(?:append_data|overwrite_by_expression|overwrite_partitions_dynamic|merge_into_table|replace_data|write_delta|write_files|insert_into_hadoop_fs_relation_command|create_table_as_select|replace_table_as_select|deserialize_to_object|global_limit|local_limit|collect_limit|project|aggregate|filter|sort|join|relation|logical_relation|hash_aggregate)\./;
-const VERBS = { append: "append to", overwrite: "overwrite", merge: "merge into", replace: "replace", create: "create", write: "write", insert: "insert into" };
-
-/**
- * What a run did, in words: Spark names a job after the node of its plan, which says nothing to people.
- * @param {string | null} job
- */
-export function jobName(job) {
-  const found = STEPS.exec(job ?? "");
-  if (!job || !found) return job ?? "";
-  const verb = Object.entries(VERBS).find(([word]) => found[0].startsWith(word))?.[1] ?? "read";
-  return `${job.slice(0, found.index).replace(/\.$/, "")} · ${verb} ${job.slice(found.index + found[0].length).replace("_", ".")}`;
 }
 
 /** @param {string | null} state */
@@ -120,7 +106,7 @@ async function showRun(panel, id) {
       const found = run.datasets.filter((/** @type {any} */ each) => each.role === role);
       return found.length > 0 && h("section", {}, h("h3", {}, title), h("ul.names", {}, found.map(use)));
     };
-    fill(panel, h("header", {}, h("h2", {}, jobName(run.job)), h("button.quiet", { "aria-label": "Close", onclick: () => change({ run: null }) }, "✕")),
+    fill(panel, h("header", {}, h("h2", { title: run.job }, run.title ?? run.run), h("button.quiet", { "aria-label": "Close", onclick: () => change({ run: null }) }, "✕")),
       h("div.body", {}, h("p", {}, stateMark(run.state)),
         run.error && h("pre.error-text", {}, run.error),
         facts([["started", moment(run.started)], ["ended", moment(run.ended)], ["took", duration(run.seconds)], ["engine", run.engine],

@@ -146,7 +146,7 @@ function snapshotsTab(name, { total, snapshots }) {
       h("span.faint", { title: moment(each.time) }, ago(each.time)),
       h("a", { href: `/tables?table=${encodeURIComponent(name)}&tab=rows&at=${each.snapshot}`, "data-link": "" }, "rows as of then")),
     h("p.faint", {}, `${count(each.summary.totalRecords)} rows, ${bytes(each.summary.totalSize)} in ${counted(each.summary.totalFiles, "file")}`
-      + (each.summary.addedRecords ? ` · +${count(each.summary.addedRecords)} rows` : "") + (each.job ? ` · ${each.job}` : "")),
+      + (each.summary.addedRecords ? ` · +${count(each.summary.addedRecords)} rows` : "") + (each.title ? ` · ${each.title}` : "")),
     each.inputs.length > 0 && h("p", {}, "made from ", each.inputs.map((/** @type {any} */ input, /** @type {number} */ at) => [at ? ", " : "",
       h("a", { href: `/tables?table=${encodeURIComponent(input.dataset)}&tab=snapshots`, "data-link": "" }, input.snapshot ? `${input.dataset}@${input.snapshot}` : input.dataset)]).flat()),
     each.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(each.sql)))))),

@@ -93,7 +93,7 @@ function hopSection(way, hop, keys) {
   const time = new Date(hop.time).toISOString();
   return h("section.hop", {},
     h("h2", {}, `${hop.dataset}@${hop.snapshot}`),
-    h("p.faint", {}, h("span.chip", {}, hop.operation.toLowerCase()), hop.job, " ", hop.time > 0 && h("span", { title: moment(time) }, ago(time))),
+    h("p.faint", {}, h("span.chip", {}, hop.operation.toLowerCase()), h("span", { title: hop.job }, hop.title), " ", hop.time > 0 && h("span", { title: moment(time) }, ago(time))),
     valueGrid(hop.rows),
     hop.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(hop.sql)),
     hop.reason && h("p.note", {}, `Cannot be told further: ${hop.reason}`),
