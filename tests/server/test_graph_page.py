@@ -272,3 +272,41 @@ def test_the_saved_page_works_without_a_server(page, tmp_path):
     page.wait_for_selector(".hw.locked .line.on")
     page.keyboard.press("Escape")
     wait(page, "() => !document.querySelector('.line.on')")
+
+
+SPACE = """() => {
+  const stage = document.querySelector('.stage').getBoundingClientRect();
+  const boxes = [...document.querySelectorAll('.stage .box .frame')].map((each) => each.getBoundingClientRect());
+  const all = (side) => boxes.map((each) => each[side]);
+  const [left, top] = ['left', 'top'].map((side) => Math.min(...all(side)) - stage[side]);
+  const [right, bottom] = ['right', 'bottom'].map((side) => stage[side] - Math.max(...all(side)));
+  return {left, top, right, bottom, wide: stage.width};
+}"""
+
+
+@pytest.mark.parametrize("width", [1000, 1440])
+def test_the_first_picture_is_whole_with_the_panel_and_without(page, width):
+    """It began in the middle of what was asked for, half of the stage empty and the rest cut off."""
+    page.set_viewport_size({"width": width, "height": 900})
+    graph(page, "+mart.revenue", level="column")
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert min(space["left"], space["top"], space["right"], space["bottom"]) >= 0, space
+    page.click("[id='port-mart.revenue-revenue']")
+    page.wait_for_selector(".panel .step")
+    wait(page, f"wide => ({SPACE})().wide < wide - 300", width)
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert min(space["left"], space["top"], space["right"], space["bottom"]) >= 0, space
+
+
+def test_a_picture_too_large_for_the_stage_fills_it(page):
+    page.set_viewport_size({"width": 700, "height": 500})
+    graph(page, "+mart.revenue", level="column")
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert space["left"] < 0 < space["right"] < 60, "it ends where the stage ends"
+    minimap = page.locator(".minimap").bounding_box()
+    assert minimap["width"] < 40, "folded: boxes stand where it would lie"
+    page.hover(".minimap")
+    assert page.locator(".minimap").bounding_box()["width"] > 150

@@ -15,7 +15,8 @@ import { Walker } from "./walking.js";
 
 const SHOWN = ["select", "open", "level", "flip", "whole", "lines", "kind", "group", "unfold", "at", "since"];
 
-const READABLE = 0.92; // the smallest text, 12 px, is 11 px then
+const WHOLE = 0.6; // the smallest scale at which a picture begins with all of it: titles can be read
+const READABLE = 0.92; // and that of a larger one: the smallest text, 12 px, is 11 px then
 const LOCKS = ["from", "lock", "table"];
 
 /** @returns {import("./main.js").View} */
@@ -149,12 +150,14 @@ class GraphView {
   /** Show all of it if it can be read then, else where it begins. */
   settle() {
     if (!this.picture) return;
-    this.canvas.fit();
+    this.canvas.fit(this.covered());
     const start = this.picture.boxes.get(this.picture.drawn.starts[0]?.dataset) ?? this.picture.drawn.boxes[0];
-    if (this.canvas.scale < READABLE && start) {
-      this.canvas.scale = READABLE;
-      this.canvas.reveal(start, { centre: true });
-    }
+    if (this.canvas.scale < WHOLE && start) this.canvas.centre(start, READABLE, this.covered());
+  }
+
+  /** The pixels at the bottom that the panel covers: on a phone it lies over the picture. */
+  covered() {
+    return !this.panel.element.hidden && window.matchMedia("(max-width: 760px)").matches ? this.stage.clientHeight * 0.62 : 0;
   }
 
   // ------------------------------------------------------------------------------------------- what is locked
@@ -187,8 +190,7 @@ class GraphView {
   revealLocked() {
     const [to, lock, table] = ["to", "lock", "table"].map((name) => query().get(name));
     const box = this.picture?.boxes.get(to ?? table ?? (lock !== null ? this.picture.named(lock)?.box ?? "" : ""));
-    const sheet = window.matchMedia("(max-width: 760px)").matches; // there the panel lies over the picture
-    if (box) this.canvas.reveal(box, { covered: sheet ? this.stage.clientHeight * 0.62 : 0 });
+    if (box) this.canvas.reveal(box, this.covered());
   }
 
   /** @param {Record<string, string | null>} what */
