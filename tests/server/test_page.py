@@ -211,6 +211,37 @@ def test_nothing_is_cut_or_overlaps(page, width):
     assert too_long == []
 
 
+BROKEN = """() => {
+  const broken = [];
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (text.parentElement.closest('.top, .tabs, .spoken, .editor, option')) continue;
+    for (const word of text.textContent.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = [...range.getClientRects()].filter((each) => each.width);
+      if (lines.length > 1 || lines.some((each) => each.right > window.innerWidth)) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+
+
+def test_a_phone_breaks_no_word_and_shows_whole_rows(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path, there in (
+        ("runs", ".grid td"),
+        ("tables?table=raw.orders&tab=rows", ".grid td"),
+        ("tables?table=raw.orders&tab=files", ".grid td"),
+        ("tables?table=mart.best_sellers", ".grid td"),
+        ("issues", ".issues li"),
+    ):
+        page.goto(page.base + path)
+        page.wait_for_selector(there)
+        assert page.evaluate(BROKEN) == [], path
+
+
 def test_states_of_loading_emptiness_and_error(page, tmp_path):
     graph(page, "1+staging.lines")
     page.fill(".selector", "staging.linse")

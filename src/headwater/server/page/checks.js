@@ -24,8 +24,8 @@ export function checkGrid(checks) {
   if (!checks.length) return null;
   const rank = (/** @type {any} */ row) => ORDER.indexOf(row.outcome);
   return grid([
-    { title: "outcome", show: (row) => h(`span.state.${row.outcome}`, {}, row.outcome) },
-    { title: "column", show: (row) => row.column === "*" ? h("span.faint", {}, "the table") : h("b", {}, row.column) },
+    { title: "outcome", bare: true, show: (row) => h(`span.state.${row.outcome}`, {}, row.outcome) },
+    { title: "column", bare: true, show: (row) => row.column === "*" ? h("span.faint", {}, "the table") : h("b", {}, row.column) },
     { title: "check", show: (row) => h("code", {}, row.check) },
     { title: "when", show: (row) => h("span", { title: moment(row.time) }, ago(row.time)) },
     { title: "snapshot", number: true, show: (row) => row.version },

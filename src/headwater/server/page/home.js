@@ -85,7 +85,7 @@ function changedCard(states) {
  */
 function changed(answer, states) {
   if (!answer.states) return h("p.faint", {}, "Nothing has changed.");
-  const link = (/** @type {string} */ name) => h("li", {}, h("a", { href: graphSince(name, answer.since), "data-link": "" }, name));
+  const link = (/** @type {string} */ name) => h("li", {}, h("a", { href: graphSince(name, answer.since), "data-link": "" }, breakable(name)));
   if (answer.since === null) return h("p", {}, `${counted(answer.states, "change")}; nothing so old is kept to compare with.`, states.length > 1 && " The timeline of a table shows each.");
   return h("div", {},
     h("p", {}, h("b.added", {}, `+${count(answer.added)}`), " ", h("b.removed", {}, `−${count(answer.removed)}`), " ", h("b.changed", {}, `~${count(answer.changed)}`), ` edges, in ${counted(answer.states, "change")}`),
@@ -113,9 +113,9 @@ function checkPlace({ dataset, table_uuid }) {
 function attentionCard() {
   const rows = [
     attention("stale", "/stale", (/** @type {any[]} */ answer) => [new Set(answer.map((each) => each.table)).size, "stale table", answer.slice(0, 3).map((each) =>
-      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
+      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, breakable(`${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`)))]),
     attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
-      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.title ?? each.run}, ${ago(each.ended ?? each.started)}`))]),
+      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, breakable(`${each.title ?? each.run}, ${ago(each.ended ?? each.started)}`)))]),
     attention("checks", "/checks?outcome=fail", (/** @type {any} */ answer) => [answer.checks.length, "failed check", answer.checks.slice(0, 3).map((/** @type {any} */ each) =>
       h("a", { href: checkPlace(each), "data-link": "" }, `${each.check} on ${each.dataset}${each.column === "*" ? "" : `.${each.column}`}, ${ago(each.time)}`))]),
     attention("doubts", "/issues?severity=finding&limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>

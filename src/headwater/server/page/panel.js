@@ -98,7 +98,7 @@ export class Panel {
         h("p.actions", {},
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
           found.in_lake && h("a.button", { href: `/tables?table=${encodeURIComponent(dataset)}`, "data-link": "" }, "Open table")),
-        found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, each)))),
+        found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, breakable(each))))),
         checks.length > 0 && h("details.checks", { open: checks.some((/** @type {any} */ each) => each.outcome === "fail") }, h("summary", {}, `Checks: ${outcomes(checks) || "figures only"}`), checkGrid(checks)),
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
         h("h3", {}, `Columns (${found.columns.length})`),
@@ -127,7 +127,7 @@ function name(dataset, column) {
 function neighbours(title, names) {
   if (!names.length) return false;
   return h("div", {}, h("h3", {}, title), h("ul.names", {}, names.map((each) => h("li", {},
-    h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, each)))));
+    h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, breakable(each))))));
 }
 
 /**

@@ -105,10 +105,10 @@ const TAB_CONTENT = {
  */
 function schemaTab(table, versions) {
   const columns = grid([
-    { title: "column", show: (row) => h("b", {}, row.name, failed(row.marks)) },
+    { title: "column", bare: true, show: (row) => h("b", {}, row.name, failed(row.marks)) },
     { title: "type", show: (row) => h("code", {}, row.type) },
     { title: "notes", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
-    { title: "about", show: (row) => h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
+    { title: "about", show: (row) => (row.description || row.tags?.length > 0) && h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
   ], table.schema.columns);
   if (versions.length < 2) return h("div", {}, columns);
   const history = versions.map((each, at) => h("li", {}, h("span.mark"), h("div", {},
