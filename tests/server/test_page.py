@@ -21,6 +21,12 @@ pytestmark = pytest.mark.ui
 
 def test_the_warehouse_can_be_browsed(page):
     page.goto(f"{page.base}tables")
+    page.wait_for_selector(".list a")
+    assert page.locator(".list a").count() == 3, "without our own books"
+    page.click("text=Show the graph's own tables")
+    page.wait_for_selector(".list >> text=lineage.edges")
+    page.click("text=Hide the graph's own tables")
+    wait(page, "() => document.querySelectorAll('.list a').length === 3")
     page.click("text=raw.orders")
     page.wait_for_selector("h1:has-text('raw.orders')")
     assert "+ channel STRING" in page.inner_text(".history")

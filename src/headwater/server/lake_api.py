@@ -8,18 +8,22 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from headwater.graph.job_names import job_title
-from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
+from headwater.lake.tables.names import OWN_DATABASES
 from headwater.model.schema import Schema
 from headwater.server import answers
 from headwater.server.graph_api import Many, Name, column_marks
-from headwater.server.route import Moment, NoQuestion, endpoint
+from headwater.server.route import Moment, endpoint
 from headwater.server.service import Service
 from headwater.server.sql_worker import Question, RowAsked, Rows, RowsBehind, rows_of
 
 _FEW_FILES = 2_000
 _FEW_SNAPSHOTS = 500
+
+
+class TablesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    own: bool = False  # also those that the graph, and refreshes, are kept in
 
 
 class TableQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -49,13 +53,13 @@ class StopQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 
 @endpoint("GET", "/tables")
-def tables(service: Service, question: NoQuestion) -> answers.Tables:
-    """The tables of the warehouse, by database; those the graph itself is kept in come last."""
+def tables(service: Service, question: TablesQuestion) -> answers.Tables:
+    """The tables of the warehouse, by database; those of our own books, if they are asked for, come last."""
     found: list[answers.TableRow] = []
-    for database in service.warehouse.list_databases():
+    for database in service.warehouse.list_databases(own=question.own):
         for name in service.warehouse.list_tables(database):
             table = service.warehouse.table(f"{database}.{name}")
-            found.append({**_table_row(table), "own": database == DATABASE})
+            found.append({**_table_row(table), "own": database in OWN_DATABASES})
     return {
         "tables": sorted(found, key=lambda each: (each["own"], each["table"])),
         "warehouse": service.warehouse.url,

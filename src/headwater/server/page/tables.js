@@ -21,6 +21,7 @@ export function tablesView() {
   /** @type {any[]} */
   let tables = [];
   let shown = "";
+  let own = false;
 
   const moved = () => {
     const table = query().get("table");
@@ -29,29 +30,33 @@ export function tablesView() {
       if (link.dataset.table === table) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    if (query().has("own") !== own) load();
     const key = window.location.search;
     if (key === shown && detail.childNodes.length) return;
     shown = key;
     if (table === null) fill(detail, tables.length ? notice("empty", "Choose a table", h("p", {}, `${counted(tables.length, "table")} in this warehouse.`)) : "");
     else showTable(detail, table, query().get("tab") ?? "schema").catch((error) => fill(detail, problem(error)));
   };
-  const load = () => get("/tables").then((answer) => {
-    tables = answer.tables;
-    fill(list, tables.length ? tableList(tables) : notice("empty", "No tables yet", h("p", {}, h("code", {}, "headwater sql -e 'CREATE TABLE …'"))));
-    moved();
-  }).catch((error) => fill(list, problem(error)));
+  const load = () => {
+    own = query().has("own");
+    return get("/tables", { own }).then((answer) => {
+      tables = answer.tables;
+      fill(list, !tables.length && notice("empty", "No tables yet", h("p", {}, h("code", {}, "headwater sql -e 'CREATE TABLE …'"))), tableList(tables));
+      moved();
+    }).catch((error) => fill(list, problem(error)));
+  };
   load();
   return { element, moved, refreshed: load };
 }
 
 /** @param {any[]} tables */
 function tableList(tables) {
-  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, title && h("h2.minor", {}, title),
-    h("ul", {}, members.map((each) => h("li", {},
-      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
-        h("span.name", {}, breakable(each.table)), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
-  const own = (/** @type {any[]} */ members) => members.length > 0 && h("details.own", {}, h("summary", {}, "The graph itself"), group("", members));
-  return [group("Tables", tables.filter((each) => !each.own)), own(tables.filter((each) => each.own))];
+  const own = query().has("own");
+  return [h("h2.minor", {}, "Tables"),
+    h("ul", {}, tables.map((each) => h("li", {},
+      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}${own ? "&own=true" : ""}`, "data-link": "", "data-table": each.table },
+        h("span.name", {}, breakable(each.table)), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))),
+    h("p.own", {}, h("button.link", { onclick: () => change({ own: own ? null : "true" }) }, `${own ? "Hide" : "Show"} the graph's own tables`))];
 }
 
 /**
