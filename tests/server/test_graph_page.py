@@ -310,3 +310,32 @@ def test_a_picture_too_large_for_the_stage_fills_it(page):
     assert minimap["width"] < 40, "folded: boxes stand where it would lie"
     page.hover(".minimap")
     assert page.locator(".minimap").bounding_box()["width"] > 150
+
+
+def test_of_what_did_not_exist_yet_the_page_says_so(page):
+    graph(page, "1+mart.segments+1", level="table")
+    page.wait_for_selector(".timeline input[type=range]")
+    page.locator(".timeline input[type=range]").press("Home")
+    page.wait_for_selector("text=mart.segments did not exist yet")
+    page.wait_for_selector(".timeline >> text=state 2 of 4")
+    page.click("text=Show it now")
+    drawn(page, "mart.segments")
+    assert "at=" not in page.url
+    assert "level=table" in page.url
+
+
+def test_a_state_that_there_is_not_is_named_with_those_there_are(page):
+    page.goto(f"{page.base}graph?select=mart.revenue&at=999")
+    page.wait_for_selector("text=the graph has no state 999")
+    assert "states that can be read: 2 to 4" in page.inner_text(".cover")
+    page.wait_for_selector(".timeline >> text=no state 999")
+    page.goto(f"{page.base}map?at=999")
+    page.wait_for_selector("text=the graph has no state 999")
+
+
+def test_a_name_that_was_meant_keeps_the_rest_of_the_address(page):
+    page.goto(f"{page.base}graph?select=2%2Bmart.revenu&at=3&level=table")
+    page.click("a:has-text('mart.revenue')")
+    drawn(page, "mart.revenue", "raw.orders")
+    assert page.url.endswith("graph?select=2%2Bmart.revenue&at=3&level=table")
+    page.wait_for_selector(".timeline >> text=state 3 of 4")

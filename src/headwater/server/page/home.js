@@ -6,7 +6,7 @@ import { ago, count, counted } from "./format.js";
 import { openPlace } from "./map.js";
 import { MapCanvas } from "./mapcanvas.js";
 import { Ground } from "./mapground.js";
-import { around } from "./place.js";
+import { around, query } from "./place.js";
 
 /** @returns {import("./main.js").View} */
 export function homeView() {
@@ -23,11 +23,19 @@ export function homeView() {
       fill(element, overview.tables ? cockpit(overview, states, canvas) : welcome());
       canvas.onResize();
     } catch (error) {
-      fill(element, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+      fill(element, unread(error));
     }
   };
   load();
   return { element, refreshed: load, closed: () => canvas?.close() };
+}
+
+/**
+ * What stands where the graph could not be read: the first steps, if there is none.
+ * @param {any} error
+ */
+export function unread(error) {
+  return error.code === "not-found" && !query().has("at") ? welcome() : problem(error);
 }
 
 /** The first steps, for a warehouse that has no lineage yet. */
