@@ -345,7 +345,9 @@ def test_small_databases_of_a_large_estate_are_one_region():
 
 def test_the_overview_counts_and_names_the_busiest(ask):
     found = ask("/overview")
-    assert found["tables"] == ask("/datasets")["total"]
+    datasets = ask("/datasets")
+    assert found["tables"] == datasets["total"]
+    assert found["columns"] == sum(each["columns"] for each in datasets["datasets"]) == sum(ask("/map")["columns"])
     assert found["busiest"][0]["name"] in ("stg.orders", "stg.customers", "mart.revenue")
     assert ask("/changes")["since"] is None, "nothing is a day old"
     assert ask("/stale") == []

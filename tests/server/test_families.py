@@ -40,6 +40,21 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
         assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31
 
 
+def test_a_path_into_a_column_is_a_part_of_it(tmp_path):
+    facts = Facts()
+    for column in ("items", "items[].sku", "id"):
+        source = ColumnRef(TableName.of("raw", "orders"), column)
+        add_edge(facts, Edge(source, ColumnRef(TableName.of("stg", "t"), "x"), Kind.IDENTITY), "s")
+    GraphStore(str(tmp_path)).apply(GraphChange(facts, record={"kind": "harvest"}))
+    with client_of(tmp_path) as client:
+        assert client.get("/api/v1/overview").json()["columns"] == 3
+        sizes = {each["name"]: each["columns"] for each in client.get("/api/v1/datasets").json()["datasets"]}
+        assert sizes == {"raw.orders": 2, "stg.t": 1}
+        svg = client.get("/api/v1/picture", params={"select": "1+stg.t"}).json()["svg"]
+    assert "raw.orders: table, 2 columns" in svg
+    assert "stg.t: table, 1 column<" in svg
+
+
 def test_files_that_differ_by_date_are_compared_as_one(tmp_path):
     store = GraphStore(str(tmp_path))
     target = TableName.of("bronze", "a")

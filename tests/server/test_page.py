@@ -111,6 +111,19 @@ def test_issues_are_listed_and_filtered(page):
     page.wait_for_selector("text=No issue is like that")
 
 
+def test_numbers_are_written_as_people_write_them(page):
+    page.goto(page.base)
+    shown = page.evaluate("""() => import('/assets/format.js').then(({counted, decimal, decimals}) => [
+      counted(1, 'bucket'), counted(2, 'bucket'), counted(3, 'query'), counted(0, 'batch'), counted(2, 'day'),
+      decimal(54.57000000000001), decimal(0.1 + 0.2), decimal(0.10000000149011612, 7), decimal(1234567),
+      decimals('[0.30000000000000004, 2.5]'), decimals('v1.2.3 at 10.0.0.12')])""")
+    words = ["1 bucket", "2 buckets", "3 queries", "0 batches", "2 days"]
+    assert shown == [*words, "54.57", "0.3", "0.1", "1,234,567", "[0.3, 2.5]", "v1.2.3 at 10.0.0.12"]
+    page.goto(f"{page.base}sql?q={quote('SELECT 54.57000000000001::double AS a, [0.1::double + 0.2] AS b')}")
+    page.wait_for_selector(".grid td")
+    assert page.locator(".grid td").all_inner_texts() == ["54.57", "[0.3]"]
+
+
 def test_sql_is_asked_and_only_reads(page):
     page.goto(f"{page.base}sql")
     write(page, "SELECT count(*) AS n, max(id) AS last FROM raw.orders")

@@ -16,6 +16,7 @@ from headwater.graph.tables import WHOLE
 from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.picture import Picture
 from headwater.server.service import KnownGraph
+from headwater.text import counted
 from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port, Style
 from headwater.view.layout import Layout, lay_out
 
@@ -179,7 +180,7 @@ class _Drawing:
             name,
             name,
             tuple(Port(column, column, self._state(Node(name, column))) for column in shown),
-            note=f"{self.known.kinds.get(name, 'table')}, {len(types)} columns",
+            note=f"{self.known.kinds.get(name, 'table')}, {counted(self.known.sizes[name], 'column')}",
             kind=self.known.kinds.get(name, "table"),
             state=Emphasis.FOCUS if focus else self._state(name),
             group=self.known.regions.get(name, "") if self.look.grouped else "",
@@ -197,7 +198,7 @@ class _Drawing:
                 members.setdefault(self.folds[name], []).append(name)
         for box, names in members.items():
             note = ", ".join(sorted(names)[:_FAN]) + (", …" if len(names) > _FAN else "")
-            yield Box(box, f"{len(names):,} tables", note=note, kind="many", folded=True)
+            yield Box(box, counted(len(names), "table"), note=note, kind="many", folded=True)
 
     def _end(self, node: Node, ports: dict[str, set[str]]) -> End:
         box = self.folds.get(node.dataset, node.dataset)

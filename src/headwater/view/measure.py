@@ -48,7 +48,8 @@ def labels(texts: Sequence[str], rooms: Sequence[float], size: float, *, bold: b
     for text, room in zip(texts, rooms):
         shown = shortened(text, size, room, tuple(numbers), bold=bold)
         if taken.setdefault(shown, text) != text:
-            shown = shortened(f"{numbers[text]}: {text}", size, room, bold=bold)
+            number = f"{numbers[text]}: "
+            shown = number + shortened(text, size, room - text_width(number, size, bold=bold), bold=bold)
         found.append(shown)
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
+from headwater.text import counted
 from headwater.view.bundles import Turn, bundled
 from headwater.view.diagram import Box, Diagram, Emphasis, End, Line
 from headwater.view.layout import (
@@ -91,10 +92,10 @@ def _marks(box: Box, place: BoxPlace) -> str:
         marks += f'<text class="fold" x="{at - 1:g}" y="17">{"▸" if box.folded else "▾"}</text>'
         at += FOLD_WIDTH
     if box.before:
-        marks += _badge("before", at - 2, f"‹ {_count(box.before)}", f"{box.before} more tables upstream")
+        marks += _badge("before", at - 2, f"‹ {_count(box.before)}", f"{counted(box.before, 'more table')} upstream")
     if box.after:
         x = place.width - _INSET - BADGE_WIDTH + 8
-        marks += _badge("after", x, f"{_count(box.after)} ›", f"{box.after} more tables downstream")
+        marks += _badge("after", x, f"{_count(box.after)} ›", f"{counted(box.after, 'more table')} downstream")
     return marks
 
 

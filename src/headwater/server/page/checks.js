@@ -1,7 +1,7 @@
 // The newest results of checks of data: what was checked, how it came out, when, and what the check says.
 
 import { h } from "./dom.js";
-import { ago, count, moment } from "./format.js";
+import { ago, count, decimals, moment } from "./format.js";
 import { grid } from "./grid.js";
 
 const ORDER = ["fail", "warn", "pass", "measured"];
@@ -37,5 +37,5 @@ export function checkGrid(checks) {
 /** @param {any} row */
 function said({ message, expected, actual }) {
   const found = [expected && `expected ${expected}`, actual && `found ${actual}`].filter(Boolean).join(", ");
-  return [message, found].filter(Boolean).join(" · ");
+  return decimals([message, found].filter(Boolean).join(" · "));
 }

@@ -1,7 +1,7 @@
 // Rows and columns of values; on a phone each row is a paragraph of names and values.
 
 import { h } from "./dom.js";
-import { count } from "./format.js";
+import { decimal, decimals } from "./format.js";
 
 const SHORT = 40; // letters up to which values are not broken
 
@@ -42,15 +42,19 @@ export function valueGrid(result, link) {
     about: result.types[at],
     short: result.rows.every((row) => String(row[at]).length <= SHORT),
     number: /^(u?int|float|double|decimal)/.test(result.types[at]),
-    show: (/** @type {any[]} */ row) => link ? h("a.value", { href: link(row, title), "data-link": "", title: `Which rows is this ${title} made of?` }, cell(row[at])) : cell(row[at]),
+    show: (/** @type {any[]} */ row) => link ? h("a.value", { href: link(row, title), "data-link": "", title: `Which rows is this ${title} made of?` }, cell(row[at], result.types[at])) : cell(row[at], result.types[at]),
   }));
   return grid(columns, result.rows);
 }
 
-/** @param {any} value */
-function cell(value) {
+/**
+ * @param {any} value
+ * @param {string} type
+ */
+function cell(value, type) {
   if (value === null) return h("span.null", {}, "null");
-  return typeof value === "number" ? (Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(12)))) : String(value);
+  if (typeof value === "number") return decimal(value, type === "float" ? 7 : 12);
+  return /^(list|struct|map)/.test(type) ? decimals(String(value)) : String(value);
 }
 
 /**

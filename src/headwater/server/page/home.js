@@ -142,7 +142,7 @@ function attention(kind, path, tell) {
   get(path).then((answer) => {
     const [many, noun, links] = tell(answer);
     item.classList.toggle("some", many > 0);
-    fill(item, h("p", {}, h("b", {}, count(many)), ` ${noun}${many === 1 ? "" : "s"}`), links.map((link) => h("p", {}, link)));
+    fill(item, h("p", {}, h("b", {}, count(many)), counted(many, noun).replace(/^\S+/, "")), links.map((link) => h("p", {}, link)));
   }).catch((error) => fill(item, h("p.faint", {}, error.message)));
   return item;
 }

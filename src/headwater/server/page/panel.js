@@ -101,7 +101,7 @@ export class Panel {
         found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, breakable(each))))),
         checks.length > 0 && h("details.checks", { open: checks.some((/** @type {any} */ each) => each.outcome === "fail") }, h("summary", {}, `Checks: ${outcomes(checks) || "figures only"}`), checkGrid(checks)),
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
-        h("h3", {}, `Columns (${found.columns.length})`),
+        h("h3", {}, `Columns (${new Set(found.columns.map((/** @type {any} */ each) => each.name.split(/[.[]/)[0])).size})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
           h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }), title: each.description ?? "" }, each.name),
           each.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag)),

@@ -121,7 +121,7 @@ async function showRun(panel, id) {
 
 /** @param {any} each */
 function use(each) {
-  const more = [each.version && `version ${each.version}`, each.rows !== null && `${count(each.rows)} rows`, each.bytes !== null && bytes(each.bytes)];
+  const more = [each.version && `version ${each.version}`, each.rows !== null && counted(each.rows, "row"), each.bytes !== null && bytes(each.bytes)];
   return h("li", {}, h("a", { href: `/graph?select=${encodeURIComponent(around(each.dataset))}`, "data-link": "" }, breakable(each.dataset)),
     h("span.faint", {}, ` ${more.filter(Boolean).join(" · ")}`));
 }

@@ -79,8 +79,8 @@ async function showTable(detail, name, tab) {
       h("a.button", { href: `/graph?select=${encodeURIComponent(around(name))}`, "data-link": "" }, "Lineage")),
     (known?.description || table.comment) && h("p.faint", {}, known?.description || table.comment),
     facts([
-      ["rows", count(table.rows)], ["size", bytes(table.bytes)], ["files", count(table.files)], ["snapshots", count(table.snapshots)],
-      ["buckets", count(table.buckets)], ["primary key", table.primary_key.join(", ")],
+      amount("row", table.rows), ["size", bytes(table.bytes)], amount("file", table.files), amount("snapshot", table.snapshots),
+      amount("bucket", table.buckets), ["primary key", table.primary_key.join(", ")],
       ["owner", known?.owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
       ["tags", table.tags.map((/** @type {any} */ each) => `${each.tag} @${each.snapshot}`).join(", ")],
       ["checks", outcomes(checks)],
@@ -91,6 +91,15 @@ async function showTable(detail, name, tab) {
     }, each[0].toUpperCase() + each.slice(1)))),
     h("div.tab", { role: "tabpanel" }, content));
   detail.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+/**
+ * @param {string} noun
+ * @param {number} many
+ * @returns {[string, string]} a fact
+ */
+function amount(noun, many) {
+  return [counted(many, noun).replace(/^\S+ /, ""), count(many)];
 }
 
 /** @type {Record<typeof TABS[number], (table: any) => Promise<import("./dom.js").Child>>} */
@@ -150,8 +159,8 @@ function snapshotsTab(name, { total, snapshots }) {
     h("p", {}, h("b", {}, `snapshot ${each.snapshot}`), h("span.chip", {}, each.operation.toLowerCase()),
       h("span.faint", { title: moment(each.time) }, ago(each.time)),
       h("a", { href: `/tables?table=${encodeURIComponent(name)}&tab=rows&at=${each.snapshot}`, "data-link": "" }, "rows as of then")),
-    h("p.faint", {}, `${count(each.summary.totalRecords)} rows, ${bytes(each.summary.totalSize)} in ${counted(each.summary.totalFiles, "file")}`
-      + (each.summary.addedRecords ? ` · +${count(each.summary.addedRecords)} rows` : "") + (each.title ? ` · ${each.title}` : "")),
+    h("p.faint", {}, `${counted(each.summary.totalRecords, "row")}, ${bytes(each.summary.totalSize)} in ${counted(each.summary.totalFiles, "file")}`
+      + (each.summary.addedRecords ? ` · +${counted(each.summary.addedRecords, "row")}` : "") + (each.title ? ` · ${each.title}` : "")),
     each.inputs.length > 0 && h("p", {}, "made from ", each.inputs.map((/** @type {any} */ input, /** @type {number} */ at) => [at ? ", " : "",
       h("a", { href: `/tables?table=${encodeURIComponent(input.dataset)}&tab=snapshots`, "data-link": "" }, input.snapshot ? `${input.dataset}@${input.snapshot}` : input.dataset)]).flat()),
     each.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(each.sql)))))),

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { calmed, fill, h } from "./dom.js";
-import { count, day, moment } from "./format.js";
+import { count, counted, day, moment } from "./format.js";
 import { change, query } from "./place.js";
 
 const PACE = 1200; // milliseconds for one state while it plays
@@ -132,7 +132,7 @@ export class Timeline {
     const last = this.states[this.states.length - 1];
     const text = `state ${state.number} of ${last.number} · ${state.kind ?? "change"} · ${moment(state.ended)}`;
     this.range.setAttribute("aria-valuetext", text);
-    const did = [state.analysed && `${count(state.analysed)} analysed`, state.removed && `${count(state.removed)} removed`, state.edges && `${count(state.edges)} edges`];
+    const did = [state.analysed && `${count(state.analysed)} analysed`, state.removed && `${count(state.removed)} removed`, state.edges && counted(state.edges, "edge")];
     const more = did.filter(Boolean).join(", ");
     fill(this.label, state === last ? `now · ${text}` : text, more && h("span.faint", {}, ` · ${more}`));
     this.label.title = `${text} ${more}`;
