@@ -313,7 +313,8 @@ class LineageGraph:
 
     def steps(self, rows: Ids) -> Iterator[Step]:
         """Some rows of the index, as steps; those of datasets with one name are one."""
-        return iter(dict.fromkeys(map(step_of, self.index.edges.take(rows).to_pylist())))
+        found = map(step_of, self.index.edges.take(rows).to_pylist())
+        return iter(dict.fromkeys(found)) if self.aliases else found
 
 
 def step_of(row: Row) -> Step:

@@ -25,6 +25,7 @@ _FEW_TABLES = 12  # a picture with more opens without columns
 _FAN = 12  # tables that are alike, above which one box stands for them
 _STEPS_BACK = 8  # pictures before this one that its order is taken from
 _STYLES = dict(zip(InfluenceClass, Style))
+_RANKS = {kind: list(InfluenceClass).index(kind.influence) for kind in Kind}
 _CHANGES = {"added": Emphasis.ADDED, "removed": Emphasis.REMOVED, "changed": Emphasis.CHANGED}
 
 
@@ -226,7 +227,7 @@ class _Drawing:
         return Emphasis.CHANGED if thing in self.changed else Emphasis.PLAIN
 
     def _line(self, source: End, target: End, steps: list[Step]) -> Line:
-        strongest = min(steps, key=lambda step: list(InfluenceClass).index(step.kind.influence))
+        strongest = min(steps, key=lambda step: _RANKS[step.kind])
         kinds = ", ".join(sorted({step.kind.value for step in steps}))
         states = {self.edge_states.get((step.source, step.target, step.kind), Emphasis.PLAIN) for step in steps}
         return Line(

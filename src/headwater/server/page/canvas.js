@@ -1,5 +1,7 @@
 // A picture that can be moved and zoomed. What moves is the group inside the picture, which browsers do fastest.
 
+import { calmed } from "./dom.js";
+
 const SMALLEST = 0.08;
 const LARGEST = 3;
 
@@ -20,6 +22,7 @@ export class Canvas {
     this.moved = false;
     /** @type {() => void} called whenever it has moved */
     this.onPlace = () => {};
+    this.rest = calmed(() => stage.classList.remove("moving"), 200);
     /** @type {Map<number, PointerEvent>} */
     this.fingers = new Map();
     stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
@@ -52,6 +55,14 @@ export class Canvas {
   place() {
     this.all?.setAttribute("transform", `translate(${this.x.toFixed(2)} ${this.y.toFixed(2)}) scale(${this.scale.toFixed(4)})`);
     this.onPlace();
+  }
+
+  /** A hand moves it: until it rests, faint lines are drawn without their dots, which take most of the time. */
+  move() {
+    this.moved = true;
+    this.stage.classList.add("moving");
+    this.rest();
+    this.place();
   }
 
   /**
@@ -97,8 +108,7 @@ export class Canvas {
     this.x = x - (x - this.x) * (scale / this.scale);
     this.y = y - (y - this.y) * (scale / this.scale);
     this.scale = scale;
-    this.moved = true;
-    this.place();
+    this.move();
   }
 
   /**
@@ -127,7 +137,7 @@ export class Canvas {
       this.zoom(Math.exp(-event.deltaY * speed), event.clientX - at.left, event.clientY - at.top);
     } else {
       this.x -= event.deltaY;
-      this.place();
+      this.move();
     }
   }
 
@@ -155,8 +165,7 @@ export class Canvas {
     } else {
       this.x += dx;
       this.y += dy;
-      this.moved = true;
-      this.place();
+      this.move();
     }
     this.fingers.set(event.pointerId, event);
   }
