@@ -169,7 +169,7 @@ def test_runs_of_spark_are_told_in_words(tmp_path):
         runs = {run["job"]: run for run in asked("runs")["runs"]}
         edges = asked("edge", source="a.t", target="b.my_t")["edges"]
         one = asked("run", run=runs["night/shop.read_deserialize_to_object.a_t"]["run"])
-    assert [runs[f"night/{name}"]["title"] for name in jobs] == ["night/shop · overwrite b.my_t", one["title"]]
-    assert one["title"] == "night/shop · read a.t"
+    assert [runs[f"night/{name}"]["title"] for name in jobs] == ["shop: overwrite b.my_t", one["title"]]
+    assert one["title"] == "shop: read a.t"
     assert "datasets" not in next(iter(runs.values()))
-    assert edges[0]["run"]["title"] == "night/shop · overwrite b.my_t"
+    assert edges[0]["run"]["title"] == "shop: overwrite b.my_t"

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from headwater.graph.job_names import job_title
+from headwater.events.titles import job_title
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
 from headwater.lake.tables.names import OWN_DATABASES
@@ -154,7 +154,7 @@ def _snapshot_json(table: str, snapshot: Snapshot) -> answers.SnapshotRow:
         "summary": snapshot.summary,
         "run": origin.run_id if origin is not None else None,
         "job": origin.job if origin is not None else None,
-        "title": job_title(origin.job, [table]) if origin is not None and origin.job else None,
+        "title": job_title(origin.job, table) if origin is not None and origin.job else None,
         "sql": origin.sql if origin is not None else None,
         "inputs": [
             {"dataset": each.dataset, "snapshot": each.snapshot_id, "columns": each.columns}

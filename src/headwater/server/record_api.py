@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import FINDINGS, NotFoundError, Severity
+from headwater.events.titles import job_title
 from headwater.graph.checks import read_checks
-from headwater.graph.job_names import job_title
 from headwater.graph.node_json import node_json
 from headwater.graph.steps import Node
 from headwater.graph.store import GraphState
@@ -179,9 +179,11 @@ def _run_of_edge(run: Row, target: str) -> RunOfEdge:
 
 
 def _title(run: Row) -> str | None:
-    """Say what a run did: to its outputs, or else to its inputs."""
-    used = sorted(run["datasets"], key=lambda each: each["role"] != "output")
-    return job_title(run["job"], [each["dataset"] for each in used]) if run["job"] else None
+    """Say what a run did: to its output or, if it has none, its input; of several, as the name of its job says."""
+    role = "output" if any(each["role"] == "output" for each in run["datasets"]) else "input"
+    names = {each["dataset"] for each in run["datasets"] if each["role"] == role}
+    dataset = names.pop().rsplit("/", 1)[-1] if len(names) == 1 else None
+    return job_title(run["job"], dataset) if run["job"] else None
 
 
 @endpoint("GET", "/runs")

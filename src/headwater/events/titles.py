@@ -2,7 +2,6 @@
 as `shop.read_deserialize_to_object.items_csv`, which says nothing to people."""
 
 import re
-from collections.abc import Iterable
 
 _NODE = (  # names of more than one word, which nobody gives a job
     r"\w+_(?:command|exec|plan|as_select|relation|limit|objects?|elements|partitions|groups|scan|stage|rdd|alias|result|cte)"
@@ -13,7 +12,9 @@ _NODE = (  # names of more than one word, which nobody gives a job
 )
 _WORD = "aggregate|deduplicate|distinct|except|expand|filter|generate|intersect|join|offset|project|range|repartition"
 _READ = f"{_WORD}|sample|sort|tail|union|window|query"
-_JOB = re.compile(rf"(?P<app>.+?)\.(?P<step>read_(?:{_READ}|{_NODE})|(?:execute_)?(?:{_NODE}))(?:\.(?P<name>.+))?")
+_JOB = re.compile(
+    rf"(?:.*/)?(?P<owner>[^./]+)\.(?P<step>read_(?:{_READ}|{_NODE})|(?:execute_)?(?:{_NODE}))(?:\.(?P<name>.+))?"
+)
 _VERBS = (
     ("read_", "read"),
     (r"(?:add|alter|set|unset)_|\w+_columns?$|alter_table", "alter"),
@@ -36,25 +37,30 @@ _VERBS = (
 )
 
 
-def job_title(job: str, datasets: Iterable[str] = ()) -> str:
-    """The name of a job; of one that is named after a node of a plan, its application and what it did. Datasets are
-    those that it may name, for theirs are spelled with underscores there.
+def job_owner(job: str | None) -> str:
+    """The application that a job is a part of, if it is named after a node of a plan; else the job.
 
-    >>> job_title("default/shop.append_data.bronze_order_items", ["bronze.order_items"])
-    'default/shop · append to bronze.order_items'
-    >>> job_title("shop.read_deserialize_to_object.items_csv", ["/raw/items.csv"]), job_title("nightly/export")
-    ('shop · read items.csv', 'nightly/export')
+    >>> job_owner("default/shop.read_deserialize_to_object.orders_csv"), job_owner("dbt/nightly.orders")
+    ('shop', 'dbt/nightly.orders')
     """
-    found = _JOB.fullmatch(job)
+    found = _JOB.fullmatch(job or "")
+    return found["owner"] if found is not None else job or ""
+
+
+def job_title(job: str | None, dataset: str | None = None) -> str:
+    """Say what a job does. `dataset` is what it reads or writes, where that is known better than by its name.
+
+    >>> job_title("default/shop.append_data.bronze_orders", "bronze.orders")
+    'shop: append to bronze.orders'
+    >>> job_title("etl.execute_insert_into_hadoop_fs_relation_command.lake_t"), job_title("shop.adaptive_spark_plan")
+    ('etl: write to lake_t', 'shop: write')
+    >>> job_title("dbt/nightly.orders"), job_title(None)
+    ('dbt/nightly.orders', '')
+    """
+    found = _JOB.fullmatch(job or "")
     if found is None:
-        return job
+        return job or ""
     step = found["step"].removeprefix("execute_")
     verb = next(words for begin, words in _VERBS if re.match(begin, step))
-    spelled = _letters(found["name"] or "")
-    names = [".".join(each.rsplit("/", 1)[-1].split(".")[-2:]) for each in datasets]
-    name = next((each for each in names if _letters(each) == spelled), found["name"])
-    return f"{found['app']} · {verb} {name}" if name else f"{found['app']} · {verb.partition(' ')[0]}"
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).lower()
+    name = dataset or found["name"]
+    return f"{found['owner']}: {verb} {name}" if name else f"{found['owner']}: {verb.partition(' ')[0]}"
