@@ -148,3 +148,28 @@ def test_what_was_acknowledged_survives_the_death_of_the_server(tmp_path):
     assert len(acknowledged) == 40
     with serving(lake):
         assert wait_for(lambda: runs_of(lake) >= set(acknowledged))
+
+
+def test_runs_of_spark_are_told_in_words(tmp_path):
+    """`overwrite_by_expression`, `read_deserialize_to_object` are names of nodes of a plan."""
+    source = {"namespace": "headwater:/lake", "name": "a.t"}
+    fields = {"k": {"inputFields": [source | {"field": "k"}]}}
+    lineage = {"_producer": "x:y", "_schemaURL": "x:z", "fields": fields}
+    made = {"namespace": "headwater:/lake", "name": "b.my_t", "facets": {"columnLineage": lineage}}
+    jobs = {"shop.overwrite_by_expression.b_my_t": [made], "shop.read_deserialize_to_object.a_t": []}
+    with client_of(tmp_path) as client:
+
+        def asked(path, **query):
+            return client.get(f"/api/v1/{path}", params=query).json()
+
+        for number, (name, outputs) in enumerate(jobs.items()):
+            job = {"namespace": "night", "name": name}
+            client.post("/api/v1/lineage", json=event(number, job=job, inputs=[source], outputs=outputs))
+        assert wait_for(lambda: asked("runs")["total"] == 2)
+        runs = {run["job"]: run for run in asked("runs")["runs"]}
+        edges = asked("edge", source="a.t", target="b.my_t")["edges"]
+        one = asked("run", run=runs["night/shop.read_deserialize_to_object.a_t"]["run"])
+    assert [runs[f"night/{name}"]["title"] for name in jobs] == ["shop: overwrite b.my_t", one["title"]]
+    assert one["title"] == "shop: read a.t"
+    assert "datasets" not in next(iter(runs.values()))
+    assert edges[0]["run"]["title"] == "shop: overwrite b.my_t"

@@ -18,7 +18,7 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
     for name in FAMILY:
         facts.add(DATASETS, dataset=name, kind="file")
         source = ColumnRef(TableName.of(name), "x")
-        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), name)
+        add_edge(facts, Edge(source, ColumnRef(target, "x"), Kind.IDENTITY), "load")
     for number in range(30):
         use = ColumnRef(TableName.of("use", f"t{number}"), "x")
         add_edge(facts, Edge(ColumnRef(target, "x"), use, Kind.IDENTITY), f"use{number}")
@@ -31,12 +31,28 @@ def test_files_that_differ_by_date_are_one_dataset(tmp_path):
         assert asked("/columns", name="raw/*/a.csv")["members"] == FAMILY
         assert "raw/*/a.csv" in boxes_of(asked("/picture", select="1+bronze.a"))
         assert "raw/*/a.csv" in boxes_of(asked("/picture", select=f"{FAMILY[0]}+1"))
+        assert len(asked("/trace", name="bronze.a.x")["edges"]) == 1, "one statement made both"
         edges = asked("/edge", source="raw/*/a.csv", target="bronze.a")["edges"]
         assert [each["source"] for each in edges] == FAMILY
         fan = asked("/picture", select="bronze.a+1")
         assert {box["id"]: box["kind"] for box in fan["boxes"]} == {"bronze.a": "table", "bronze.a>": "many"}
         assert "30 tables" in fan["svg"]
         assert len(asked("/picture", select="bronze.a+1", unfold="bronze.a>")["boxes"]) == 31
+
+
+def test_a_path_into_a_column_is_a_part_of_it(tmp_path):
+    facts = Facts()
+    for column in ("items", "items[].sku", "id"):
+        source = ColumnRef(TableName.of("raw", "orders"), column)
+        add_edge(facts, Edge(source, ColumnRef(TableName.of("stg", "t"), "x"), Kind.IDENTITY), "s")
+    GraphStore(str(tmp_path)).apply(GraphChange(facts, record={"kind": "harvest"}))
+    with client_of(tmp_path) as client:
+        assert client.get("/api/v1/overview").json()["columns"] == 3
+        sizes = {each["name"]: each["columns"] for each in client.get("/api/v1/datasets").json()["datasets"]}
+        assert sizes == {"raw.orders": 2, "stg.t": 1}
+        svg = client.get("/api/v1/picture", params={"select": "1+stg.t"}).json()["svg"]
+    assert "raw.orders: table, 2 columns" in svg
+    assert "stg.t: table, 1 column<" in svg
 
 
 def test_files_that_differ_by_date_are_compared_as_one(tmp_path):

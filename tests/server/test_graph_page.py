@@ -272,3 +272,70 @@ def test_the_saved_page_works_without_a_server(page, tmp_path):
     page.wait_for_selector(".hw.locked .line.on")
     page.keyboard.press("Escape")
     wait(page, "() => !document.querySelector('.line.on')")
+
+
+SPACE = """() => {
+  const stage = document.querySelector('.stage').getBoundingClientRect();
+  const boxes = [...document.querySelectorAll('.stage .box .frame')].map((each) => each.getBoundingClientRect());
+  const all = (side) => boxes.map((each) => each[side]);
+  const [left, top] = ['left', 'top'].map((side) => Math.min(...all(side)) - stage[side]);
+  const [right, bottom] = ['right', 'bottom'].map((side) => stage[side] - Math.max(...all(side)));
+  return {left, top, right, bottom, wide: stage.width};
+}"""
+
+
+@pytest.mark.parametrize("width", [1000, 1440])
+def test_the_first_picture_is_whole_with_the_panel_and_without(page, width):
+    """It began in the middle of what was asked for, half of the stage empty and the rest cut off."""
+    page.set_viewport_size({"width": width, "height": 900})
+    graph(page, "+mart.revenue", level="column")
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert min(space["left"], space["top"], space["right"], space["bottom"]) >= 0, space
+    page.click("[id='port-mart.revenue-revenue']")
+    page.wait_for_selector(".panel .step")
+    wait(page, f"wide => ({SPACE})().wide < wide - 300", width)
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert min(space["left"], space["top"], space["right"], space["bottom"]) >= 0, space
+
+
+def test_a_picture_too_large_for_the_stage_fills_it(page):
+    page.set_viewport_size({"width": 700, "height": 500})
+    graph(page, "+mart.revenue", level="column")
+    page.wait_for_timeout(300)
+    space = page.evaluate(SPACE)
+    assert space["left"] < 0 < space["right"] < 60, "it ends where the stage ends"
+    minimap = page.locator(".minimap").bounding_box()
+    assert minimap["width"] < 40, "folded: boxes stand where it would lie"
+    page.hover(".minimap")
+    assert page.locator(".minimap").bounding_box()["width"] > 150
+
+
+def test_of_what_did_not_exist_yet_the_page_says_so(page):
+    graph(page, "1+mart.segments+1", level="table")
+    page.wait_for_selector(".timeline input[type=range]")
+    page.locator(".timeline input[type=range]").press("Home")
+    page.wait_for_selector("text=mart.segments did not exist yet")
+    page.wait_for_selector(".timeline >> text=state 2 of 4")
+    page.click("text=Show it now")
+    drawn(page, "mart.segments")
+    assert "at=" not in page.url
+    assert "level=table" in page.url
+
+
+def test_a_state_that_there_is_not_is_named_with_those_there_are(page):
+    page.goto(f"{page.base}graph?select=mart.revenue&at=999")
+    page.wait_for_selector("text=the graph has no state 999")
+    assert "states that can be read: 2 to 4" in page.inner_text(".cover")
+    page.wait_for_selector(".timeline >> text=no state 999")
+    page.goto(f"{page.base}map?at=999")
+    page.wait_for_selector("text=the graph has no state 999")
+
+
+def test_a_name_that_was_meant_keeps_the_rest_of_the_address(page):
+    page.goto(f"{page.base}graph?select=2%2Bmart.revenu&at=3&level=table")
+    page.click("a:has-text('mart.revenue')")
+    drawn(page, "mart.revenue", "raw.orders")
+    assert page.url.endswith("graph?select=2%2Bmart.revenue&at=3&level=table")
+    page.wait_for_selector(".timeline >> text=state 3 of 4")

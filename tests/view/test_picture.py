@@ -14,7 +14,7 @@ from headwater.lineage.formats.picture import diagram
 from headwater.view.bundles import bundled
 from headwater.view.diagram import Box, Diagram, End, Line, Port, Style
 from headwater.view.layout import FONT_SIZE, lay_out
-from headwater.view.measure import shortened, text_width
+from headwater.view.measure import labels, shortened, text_width
 from headwater.view.svg import to_svg
 
 ROOT = Path(__file__).parent.parent.parent
@@ -114,6 +114,36 @@ def test_text_is_cut_to_its_room(text, room):
     shown = shortened(text, FONT_SIZE, room)
     assert text_width(shown, FONT_SIZE) <= room + 0.1 or len(shown) <= 3
     assert shown == text or "…" in shown
+
+
+PARTS = st.lists(
+    st.sampled_from(["moz-fx-data", "accounts_backend_derived", "daily", "monitoring_db_counts_v1"]),
+    min_size=3,
+    max_size=7,
+)
+
+
+@given(st.lists(PARTS, min_size=2, max_size=12), st.sampled_from("./_"), st.floats(150, 330))
+def test_names_that_differ_are_drawn_differently(parts, border, room):
+    """Three boxes read `moz-fx-data…`, and two files `…/customers.csv`."""
+    texts = [border.join(each) for each in parts]
+    shown = labels(texts, [room] * len(texts), FONT_SIZE, bold=True)
+    assert len(set(shown)) == len(set(texts)), shown
+    assert all(text_width(each, FONT_SIZE, bold=True) <= room + 0.1 for each in shown)
+
+
+def test_boxes_rows_and_frames_of_a_picture_have_different_labels():
+    middles = [f"{'firefox' * 4}{at}" for at in range(6)]
+    names = [f"moz-fx-data-shared-prod.org_mozilla_{each}.{'baseline_clients_' * 3}v1" for each in middles]
+    ports = tuple(Port(each, f"payload.{'processes_' * 4}{each}.{'scalars_' * 5}sum") for each in middles)
+    drawn = Diagram(tuple(Box(name, name, ports, group=name) for name in names))
+    root = ElementTree.fromstring(to_svg(drawn))
+    for kind, many in (("title", 6), ("label", 6), ("port", 36)):
+        texts = [each for each in root.iterfind(".//{*}text") if each.get("class") == kind]
+        shown = {"".join(each.itertext()).removeprefix(each.findtext("{*}title") or "") for each in texts}
+        assert len(texts) == many
+        assert len(shown) == 6, shown
+    assert {each.text.split(":")[0] for each in root.iterfind(".//{*}g[@class]/{*}title")} >= set(names), "in full"
 
 
 def test_a_box_holds_its_own_title():

@@ -312,8 +312,9 @@ class LineageGraph:
         return (Node(*self.index.node(id)) for id in ids)
 
     def steps(self, rows: Ids) -> Iterator[Step]:
-        """Some rows of the index, as steps."""
-        return map(step_of, self.index.edges.take(rows).to_pylist())
+        """Some rows of the index, as steps; those of datasets with one name are one."""
+        found = map(step_of, self.index.edges.take(rows).to_pylist())
+        return iter(dict.fromkeys(found)) if self.aliases else found
 
 
 def step_of(row: Row) -> Step:

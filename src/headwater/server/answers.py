@@ -94,10 +94,11 @@ class LitText(TypedDict):
 
 
 class RunOfEdge(TypedDict):
-    """The last run that did what an edge says, and the snapshot it made."""
+    """The last run that did what an edge says, and the snapshot it made; `title` says in words what the job did."""
 
     run: str
     job: str | None
+    title: str | None
     state: str | None
     started: datetime | None
     ended: datetime | None
@@ -143,10 +144,11 @@ class RunDataset(TypedDict):
 
 
 class RunRow(TypedDict):
-    """A run that was observed; with its datasets when it is asked for by its id."""
+    """A run that was observed; with its datasets when it is asked for by its id. `title` says what it did."""
 
     run: str
     job: str | None
+    title: str | None
     state: str | None
     started: datetime | None
     ended: datetime | None
@@ -289,6 +291,7 @@ class SnapshotRow(TypedDict):
     summary: Summary
     run: str | None
     job: str | None
+    title: str | None
     sql: str | None
     inputs: list[SnapshotInput]
 

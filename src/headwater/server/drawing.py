@@ -16,6 +16,7 @@ from headwater.graph.tables import WHOLE
 from headwater.model.edges import InfluenceClass, Kind
 from headwater.server.picture import Picture
 from headwater.server.service import KnownGraph
+from headwater.text import counted
 from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port, Style
 from headwater.view.layout import Layout, lay_out
 
@@ -24,6 +25,7 @@ _FEW_TABLES = 12  # a picture with more opens without columns
 _FAN = 12  # tables that are alike, above which one box stands for them
 _STEPS_BACK = 8  # pictures before this one that its order is taken from
 _STYLES = dict(zip(InfluenceClass, Style))
+_RANKS = {kind: list(InfluenceClass).index(kind.influence) for kind in Kind}
 _CHANGES = {"added": Emphasis.ADDED, "removed": Emphasis.REMOVED, "changed": Emphasis.CHANGED}
 
 
@@ -179,7 +181,7 @@ class _Drawing:
             name,
             name,
             tuple(Port(column, column, self._state(Node(name, column))) for column in shown),
-            note=f"{self.known.kinds.get(name, 'table')}, {len(types)} columns",
+            note=f"{self.known.kinds.get(name, 'table')}, {counted(self.known.sizes[name], 'column')}",
             kind=self.known.kinds.get(name, "table"),
             state=Emphasis.FOCUS if focus else self._state(name),
             group=self.known.regions.get(name, "") if self.look.grouped else "",
@@ -197,7 +199,7 @@ class _Drawing:
                 members.setdefault(self.folds[name], []).append(name)
         for box, names in members.items():
             note = ", ".join(sorted(names)[:_FAN]) + (", …" if len(names) > _FAN else "")
-            yield Box(box, f"{len(names):,} tables", note=note, kind="many", folded=True)
+            yield Box(box, counted(len(names), "table"), note=note, kind="many", folded=True)
 
     def _end(self, node: Node, ports: dict[str, set[str]]) -> End:
         box = self.folds.get(node.dataset, node.dataset)
@@ -225,7 +227,7 @@ class _Drawing:
         return Emphasis.CHANGED if thing in self.changed else Emphasis.PLAIN
 
     def _line(self, source: End, target: End, steps: list[Step]) -> Line:
-        strongest = min(steps, key=lambda step: list(InfluenceClass).index(step.kind.influence))
+        strongest = min(steps, key=lambda step: _RANKS[step.kind])
         kinds = ", ".join(sorted({step.kind.value for step in steps}))
         states = {self.edge_states.get((step.source, step.target, step.kind), Emphasis.PLAIN) for step in steps}
         return Line(

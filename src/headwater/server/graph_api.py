@@ -130,10 +130,9 @@ def datasets(service: Service, question: DatasetsQuestion) -> DatasetList:
 
 def dataset_rows(known: KnownGraph, near: Neighbours, names: Iterable[str]) -> list[DatasetRow]:
     """Some datasets with what stands around them."""
-    sizes = ((name, len(known.columns.get(name, ()))) for name in names)
     return [
-        DatasetRow(name, known.kinds[name], size, len(near.upstream(name)), len(near.downstream(name)))
-        for name, size in sizes
+        DatasetRow(name, known.kinds[name], known.sizes[name], len(near.upstream(name)), len(near.downstream(name)))
+        for name in names
     ]
 
 
@@ -151,7 +150,7 @@ def ground(service: Service, question: MapQuestion) -> MapAnswer:
         "tables": list(known.regions),
         "region": [places[region] for region in known.regions.values()],
         "kind": [known.kinds[name] for name in known.regions],
-        "columns": [len(known.columns.get(name, ())) for name in known.regions],
+        "columns": [known.sizes[name] for name in known.regions],
         "pairs": [
             (numbers[source], number)
             for name, number in numbers.items()

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from headwater.graph import diff_states
-from headwater.graph.regions import is_own
 from headwater.graph.versions import Stale
 from headwater.graph.versions import stale as stale_tables
 from headwater.server.graph_api import DatasetRow, dataset_rows
@@ -55,7 +54,7 @@ def overview(service: Service, question: NoQuestion) -> Overview:
     busiest = sorted(names, key=lambda name: (-len(near.downstream(name)) - len(near.upstream(name)), name))
     return {
         "tables": len(names),
-        "columns": sum(len(columns) for name, columns in known.columns.items() if not is_own(name)),
+        "columns": sum(known.sizes[name] for name in names),
         "regions": len(set(known.regions.values())),
         "kinds": Counter(known.kinds[name] for name in names),
         "busiest": dataset_rows(known, near, busiest[:_FEW]),

@@ -7,18 +7,23 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from headwater.graph.tables import DATABASE
+from headwater.events.titles import job_title
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table
+from headwater.lake.tables.names import OWN_DATABASES
 from headwater.model.schema import Schema
 from headwater.server import answers
 from headwater.server.graph_api import Many, Name, column_marks
-from headwater.server.route import Moment, NoQuestion, endpoint
+from headwater.server.route import Moment, endpoint
 from headwater.server.service import Service
 from headwater.server.sql_worker import Question, RowAsked, Rows, RowsBehind, rows_of
 
 _FEW_FILES = 2_000
 _FEW_SNAPSHOTS = 500
+
+
+class TablesQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    own: bool = False  # also those that the graph, and refreshes, are kept in
 
 
 class TableQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,13 +53,13 @@ class StopQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 
 @endpoint("GET", "/tables")
-def tables(service: Service, question: NoQuestion) -> answers.Tables:
-    """The tables of the warehouse, by database; those the graph itself is kept in come last."""
+def tables(service: Service, question: TablesQuestion) -> answers.Tables:
+    """The tables of the warehouse, by database; those of our own books, if they are asked for, come last."""
     found: list[answers.TableRow] = []
-    for database in service.warehouse.list_databases():
+    for database in service.warehouse.list_databases(own=question.own):
         for name in service.warehouse.list_tables(database):
             table = service.warehouse.table(f"{database}.{name}")
-            found.append({**_table_row(table), "own": database == DATABASE})
+            found.append({**_table_row(table), "own": database in OWN_DATABASES})
     return {
         "tables": sorted(found, key=lambda each: (each["own"], each["table"])),
         "warehouse": service.warehouse.url,
@@ -132,12 +137,13 @@ def schemas(service: Service, question: TableQuestion) -> list[answers.TableSche
 @endpoint("GET", "/snapshots")
 def snapshots(service: Service, question: TableQuestion) -> answers.Snapshots:
     """The snapshots of a table that are kept, newest first, each with the run and the inputs it was made from."""
-    kept = service.warehouse.table(question.table).snapshots()
-    shown = kept[-_FEW_SNAPSHOTS:]
-    return {"total": len(kept), "snapshots": [_snapshot_json(each) for each in reversed(shown)]}
+    table = service.warehouse.table(question.table)
+    kept = table.snapshots()
+    shown = [_snapshot_json(str(table.name), each) for each in reversed(kept[-_FEW_SNAPSHOTS:])]
+    return {"total": len(kept), "snapshots": shown}
 
 
-def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
+def _snapshot_json(table: str, snapshot: Snapshot) -> answers.SnapshotRow:
     origin = snapshot.origin
     return {
         "snapshot": snapshot.snapshot_id,
@@ -148,6 +154,7 @@ def _snapshot_json(snapshot: Snapshot) -> answers.SnapshotRow:
         "summary": snapshot.summary,
         "run": origin.run_id if origin is not None else None,
         "job": origin.job if origin is not None else None,
+        "title": job_title(origin.job, table) if origin is not None and origin.job else None,
         "sql": origin.sql if origin is not None else None,
         "inputs": [
             {"dataset": each.dataset, "snapshot": each.snapshot_id, "columns": each.columns}

@@ -9,9 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import FINDINGS, NotFoundError, Severity
+from headwater.events.titles import job_title
 from headwater.graph.checks import read_checks
 from headwater.graph.node_json import node_json
 from headwater.graph.steps import Node
+from headwater.graph.store import GraphState
 from headwater.graph.tables import EDGES, ISSUES, RUN_INPUTS, RUNS, STATEMENTS, WHOLE
 from headwater.lake.engine.predicates import Compare, In, Predicate
 from headwater.model.edges import Kind
@@ -95,10 +97,14 @@ def _runs(service: Service, ids: list[str]) -> dict[str, Row]:
     if not ids:
         return {}
     state = service.graph().graph.state
-    runs = {row["run"]: row for row in state.read(RUNS, where=In("run", tuple(ids))).to_pylist()}
-    for row in state.read(RUN_INPUTS, where=In("run", tuple(ids))).to_pylist():
-        if row["run"] in runs:
-            runs[row["run"]].setdefault("datasets", []).append(row)
+    return _with_datasets(state, state.read(RUNS, where=In("run", tuple(ids))).to_pylist())
+
+
+def _with_datasets(state: GraphState, rows: list[Row]) -> dict[str, Row]:
+    """Runs by their ids, each with what it read and wrote."""
+    runs: dict[str, Row] = {row["run"]: row | {"datasets": []} for row in rows}
+    for row in state.read(RUN_INPUTS, where=In("run", tuple(runs))).to_pylist() if runs else ():
+        runs[row["run"]]["datasets"].append(row)
     return runs
 
 
@@ -166,10 +172,18 @@ def _lit_text(role: str, whole: str, place: tuple[int, int] | None, about: Row) 
 
 
 def _run_of_edge(run: Row, target: str) -> RunOfEdge:
-    written = [each for each in run.get("datasets", ()) if each["dataset"] == target and each["role"] == "output"]
+    written = [each for each in run["datasets"] if each["dataset"] == target and each["role"] == "output"]
     snapshot = next((each["version"] for each in written if each["version"]), None)
     shown = {name: run[name] for name in ("run", "job", "state", "started", "ended")}
-    return cast(RunOfEdge, shown | {"snapshot": snapshot})
+    return cast(RunOfEdge, shown | {"title": _title(run), "snapshot": snapshot})
+
+
+def _title(run: Row) -> str | None:
+    """Say what a run did: to its output or, if it has none, its input; of several, as the name of its job says."""
+    role = "output" if any(each["role"] == "output" for each in run["datasets"]) else "input"
+    names = {each["dataset"] for each in run["datasets"] if each["role"] == role}
+    dataset = names.pop().rsplit("/", 1)[-1] if len(names) == 1 else None
+    return job_title(run["job"], dataset) if run["job"] else None
 
 
 @endpoint("GET", "/runs")
@@ -191,15 +205,17 @@ def runs(service: Service, question: RunsQuestion) -> Runs:
         and (touching is None or row["run"] in touching)
     ]
     found.sort(key=lambda row: (row["started"] or row["ended"] or _LONG_AGO, row["run"]), reverse=True)
-    return {"total": len(found), "runs": [_run_json(row) for row in found[: question.limit]]}
+    shown = _with_datasets(state, found[: question.limit]).values()
+    return {"total": len(found), "runs": [_run_json(row, datasets=False) for row in shown]}
 
 
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
-def _run_json(row: Row) -> RunRow:
+def _run_json(row: Row, *, datasets: bool) -> RunRow:
     seconds = (row["ended"] - row["started"]).total_seconds() if row["started"] and row["ended"] else None
-    return cast(RunRow, row | {"seconds": seconds})
+    shown = {name: value for name, value in row.items() if datasets or name != "datasets"}
+    return cast(RunRow, shown | {"seconds": seconds, "title": _title(row)})
 
 
 @endpoint("GET", "/run")
@@ -208,7 +224,7 @@ def run(service: Service, question: RunQuestion) -> RunRow:
     found = _runs(service, [question.run]).get(question.run)
     if found is None:
         raise NotFoundError(f"there is no run `{question.run}`")
-    return _run_json({"datasets": []} | found)
+    return _run_json(found, datasets=True)
 
 
 @endpoint("GET", "/issues")

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection
 from functools import cached_property
 from threading import Lock
@@ -15,7 +15,7 @@ from headwater.errors import NotFoundError
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.index import Neighbours
 from headwater.graph.regions import families, is_own, regions
-from headwater.graph.tables import COLUMNS, DATASETS, WHOLE
+from headwater.graph.tables import COLUMNS, DATASETS, WHOLE, root_column
 from headwater.lake.tables import Warehouse
 from headwater.lineage.imports import schema_of_mapping
 from headwater.lineage.schema import SchemaTable
@@ -140,6 +140,11 @@ class KnownGraph:
             if column != WHOLE:
                 found.setdefault(dataset, {}).setdefault(column)
         return found
+
+    @cached_property
+    def sizes(self) -> Counter[str]:
+        """The number of columns of each dataset; a path into a column is a part of it."""
+        return Counter({name: len(set(map(root_column, columns))) for name, columns in self.columns.items()})
 
     def neighbours(self, kinds: Collection[Kind] = tuple(Kind)) -> Neighbours:
         """Return which datasets are joined by edges of some kinds."""

@@ -22,6 +22,7 @@ import msgspec
 import pyarrow as pa
 
 from headwater.errors import EngineError, HeadwaterError, MemoryLimitError
+from headwater.events.titles import job_title
 from headwater.lake.tables import Warehouse
 from headwater.provenance.told import hop_json, row_condition
 from headwater.provenance.why import why_rows
@@ -107,6 +108,7 @@ class HopBehind(msgspec.Struct, frozen=True):
     snapshot: int
     operation: str
     job: str | None
+    title: str | None
     run: str | None
     time: int
     sql: str | None
@@ -166,7 +168,8 @@ def _rows_behind(warehouse: Warehouse, asked: RowAsked, bounds: ReadLimits) -> R
     hops = why_rows(warehouse, asked.table, asked.at, where=where, column=asked.column, deep=False, bounds=bounds)
     names = {hop.dataset for hop in hops} | {each.dataset for hop in hops for each in hop.inputs}
     keys = {name: tuple(warehouse.table(name).schema.primary_keys) for name in sorted(names)}
-    return msgspec.convert({"hops": [hop_json(hop, _first_rows) for hop in hops], "keys": keys}, RowsBehind)
+    told = [hop_json(hop, _first_rows) | {"title": job_title(hop.job, hop.dataset)} for hop in hops]
+    return msgspec.convert({"hops": told, "keys": keys}, RowsBehind)
 
 
 def _first_rows(rows: pa.Table) -> Rows:

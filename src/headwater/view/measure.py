@@ -2,6 +2,10 @@
 The widths are those of a common sans-serif face in thousandths of its size, rounded up by class of character; what is
 drawn with another face is given the same room and a little more. Wide scripts count as a full square."""
 
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from unicodedata import east_asian_width
 
 _NARROW = set("iljtfrI.,:;'|![]() ")
@@ -31,27 +35,70 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return total * size * (_BOLD if bold else _MARGIN)
 
 
-def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """The text, cut in the middle if it would need more than `room`: names differ at both ends. A path loses its
-    first folders: paths differ at their end.
+def labels(texts: Sequence[str], rooms: Sequence[float], size: float, *, bold: bool = False) -> list[str]:
+    """The texts of one picture, each cut to its room so that texts that differ are drawn differently; those that
+    differ in no part that has room are numbered.
+
+    >>> labels(["mozdata.firefox.history_sync", "mozdata.firefox_beta.history_sync"], [120, 120], 10)
+    ['…firefox.history_sync', '…beta.history_sync']
+    """
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts), 1)}
+    found: list[str] = []
+    taken: dict[str, str] = {}  # by what is drawn, its text
+    for text, room in zip(texts, rooms):
+        shown = shortened(text, size, room, tuple(numbers), bold=bold)
+        if taken.setdefault(shown, text) != text:
+            number = f"{numbers[text]}: "
+            shown = number + shortened(text, size, room - text_width(number, size, bold=bold), bold=bold)
+        found.append(shown)
+    return found
+
+
+def shortened(text: str, size: float, room: float, others: Sequence[str] = (), *, bold: bool = False) -> str:
+    """The text, cut if it would need more than `room`, and so that it cannot be taken for one of the others.
 
     >>> shortened("a_very_long_column_name_indeed", 10, 80)
     'a_very_…indeed'
     >>> shortened("/home/me/shop/raw/2026-03-01/customers.csv", 10, 180)
     '…/2026-03-01/customers.csv'
     """
-    if text_width(text, size, bold=bold) <= room + _ROUNDING:
+
+    def fits(shown: str) -> bool:
+        return text_width(shown, size, bold=bold) <= room + _ROUNDING
+
+    if fits(text):
         return text
-    while text.count("/") > 1:
-        text = "…/" + text.removeprefix("…/").partition("/")[2]
-        if text_width(text, size, bold=bold) <= room + _ROUNDING:
-            return text
-    keep = len(text) - 1
-    while keep > 2 and text_width(_cut(text, keep), size, bold=bold) > room:
-        keep -= 1
-    return _cut(text, keep)
+    cuts = _cuts(text, fits)
+    first = next(cuts)
+    rivals = [other for other in others if other != text]
+    clear = (cut for cut in chain((first,), cuts) if not any(_may_be(cut, rival) for rival in rivals))
+    return next(clear, first)
 
 
-def _cut(text: str, keep: int) -> str:
-    tail = keep // 2
+def _cuts(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """A text cut in several ways, the best first. A name with parts, or a path: its end, for they begin alike, from a
+    border on. Any: both ends; a part, the last first; more of one end."""
+    keep = max(2, bisect(range(len(text)), False, key=lambda many: not fits(_ends(text, many, many // 2))) - 1)
+    fewer = keep - keep // 8  # room for wider letters
+    words = [found.end() for found in re.finditer("[/._-]", text)]
+    path = text.count("/") > 1
+    if path or "." in text:
+        ends = (f"…{text[at - 1 if path else at :]}" for at in words if not path or text[at - 1] == "/")
+        end = next(filter(fits, ends), "")
+        yield from (end, f"…{text[-fewer:]}") if len(end) > keep / 2 else (f"…{text[-fewer:]}",)
+    yield _ends(text, keep, keep // 2)
+    inside = range(len(text) - fewer - 1, 0, -1)
+    starts = (*(at for at in reversed(words) if at in inside), *inside)
+    yield from filter(fits, (f"…{text[at : at + fewer]}…" for at in starts))
+    tails = sorted(range(fewer + 1), key=lambda tail: abs(tail - fewer // 2))
+    yield from filter(fits, (_ends(text, fewer, tail) for tail in tails))
+
+
+def _ends(text: str, keep: int, tail: int) -> str:
     return text[: keep - tail] + "…" + text[len(text) - tail :]
+
+
+def _may_be(cut: str, text: str) -> bool:
+    """Return whether a text could be drawn as a cut."""
+    head, *between, tail = cut.split("…")
+    return text.startswith(head) and text.endswith(tail) and all(part in text for part in between)

@@ -2,11 +2,13 @@
 Every id is stable (`box-…`, `port-…`, `line-…`), every state is a class, and every text is escaped, so that a page
 can build on the same picture that a file shows."""
 
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
+from headwater.text import counted
 from headwater.view.bundles import Turn, bundled
-from headwater.view.diagram import Box, Diagram, Emphasis, End, Line, Port
+from headwater.view.diagram import Box, Diagram, Emphasis, End, Line
 from headwater.view.layout import (
     BADGE_WIDTH,
     FOLD_WIDTH,
@@ -19,7 +21,7 @@ from headwater.view.layout import (
     port_offset,
     title_margins,
 )
-from headwater.view.measure import shortened
+from headwater.view.measure import labels
 from headwater.view.style import STYLE
 
 _MARGIN = 24.0
@@ -35,6 +37,7 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = 
     width, height = layout.width + 2 * margin, layout.height + 2 * margin
     boxes = {box.id: box for box in diagram.boxes}
     turns = bundled(diagram, layout)
+    titles = labels([box.title for box in diagram.boxes], _title_rooms(diagram, layout), FONT_SIZE + 1, bold=True)
     style = f"<style>{STYLE}</style>" if styled else ""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="hw" role="img" width="{width:.0f}" height="{height:.0f}"'
@@ -42,28 +45,32 @@ def to_svg(diagram: Diagram, *, title: str = "Lineage", layout: Layout | None = 
         f"<title>{escape(title)}</title>{style}",
         '<rect class="paper" width="100%" height="100%"/>',
         f'<g class="all" transform="translate({margin:g} {margin:g})">',
-        *(_frame(group, place) for group, place in layout.frames),
+        *_frames(layout.frames),
         *(_line(number, line, boxes, layout, turns.get(number, ())) for number, line in enumerate(diagram.lines)),
-        *(_box(box, layout.places[box.id]) for box in diagram.boxes),
+        *(_box(box, layout.places[box.id], title) for box, title in zip(diagram.boxes, titles)),
         "</g></svg>",
     ]
     return "\n".join(parts)
 
 
-def _frame(group: str, place: BoxPlace) -> str:
-    name = escape(shortened(group, FONT_SIZE, place.width - 2 * _INSET))
-    return (
-        f'<rect class="group" rx="10" x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}"'
-        f' height="{place.height:.1f}"/>'
-        f'<text class="label" x="{place.x + _INSET:.1f}" y="{place.y + 18:.1f}">{name}</text>'
-    )
+def _frames(frames: Sequence[tuple[str, BoxPlace]]) -> Iterator[str]:
+    rooms = [place.width - 2 * _INSET for _, place in frames]
+    for (_, place), name in zip(frames, labels([group for group, _ in frames], rooms, FONT_SIZE)):
+        yield (
+            f'<rect class="group" rx="10" x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}"'
+            f' height="{place.height:.1f}"/>'
+            f'<text class="label" x="{place.x + _INSET:.1f}" y="{place.y + 18:.1f}">{escape(name)}</text>'
+        )
 
 
-def _box(box: Box, place: BoxPlace) -> str:
-    left, right = title_margins(box)
-    room = place.width - 2 * _INSET
-    name = escape(shortened(box.title, FONT_SIZE + 1, room - left - right, bold=True))
-    rows = "".join(_port(box, port, at, room) for at, port in enumerate(box.ports))
+def _title_rooms(diagram: Diagram, layout: Layout) -> list[float]:
+    return [layout.places[box.id].width - 2 * _INSET - sum(title_margins(box)) for box in diagram.boxes]
+
+
+def _box(box: Box, place: BoxPlace, title: str) -> str:
+    left = title_margins(box)[0]
+    names = labels([port.label for port in box.ports], [place.width - 2 * _INSET] * len(box.ports), FONT_SIZE)
+    rows = "".join(_port(box, at, name) for at, name in enumerate(names))
     if box.more:
         rows += f'<text class="more" x="{_INSET:g}" y="{_baseline(len(box.ports)):g}">+{box.more:,} more</text>'
     rule = f'<line class="rule" x2="{place.width:.1f}" y1="{TITLE_HEIGHT:g}" y2="{TITLE_HEIGHT:g}"/>' if rows else ""
@@ -73,7 +80,8 @@ def _box(box: Box, place: BoxPlace) -> str:
         f' transform="translate({place.x:.1f} {place.y:.1f})"><title>{escape(about)}</title>'
         f'<rect class="frame" rx="6" width="{place.width:.1f}" height="{place.height:.1f}"/>'
         f'<rect class="kind" rx="1.5" x="4" y="7" width="3" height="{TITLE_HEIGHT - 14:g}"/>'
-        f'{rule}{_marks(box, place)}<text class="title" x="{_INSET + left:g}" y="17.5">{name}</text>{rows}</g>'
+        f"{rule}{_marks(box, place)}"
+        f'<text class="title" x="{_INSET + left:g}" y="17.5">{escape(title)}</text>{rows}</g>'
     )
 
 
@@ -84,10 +92,10 @@ def _marks(box: Box, place: BoxPlace) -> str:
         marks += f'<text class="fold" x="{at - 1:g}" y="17">{"▸" if box.folded else "▾"}</text>'
         at += FOLD_WIDTH
     if box.before:
-        marks += _badge("before", at - 2, f"‹ {_count(box.before)}", f"{box.before} more tables upstream")
+        marks += _badge("before", at - 2, f"‹ {_count(box.before)}", f"{counted(box.before, 'more table')} upstream")
     if box.after:
         x = place.width - _INSET - BADGE_WIDTH + 8
-        marks += _badge("after", x, f"{_count(box.after)} ›", f"{box.after} more tables downstream")
+        marks += _badge("after", x, f"{_count(box.after)} ›", f"{counted(box.after, 'more table')} downstream")
     return marks
 
 
@@ -111,11 +119,11 @@ def _classes(*names: str | Emphasis) -> str:
     return escape(" ".join(filter(None, (each.value if isinstance(each, Emphasis) else each for each in names))))
 
 
-def _port(box: Box, port: Port, at: int, room: float) -> str:
-    label = escape(shortened(port.label, FONT_SIZE, room))
+def _port(box: Box, at: int, name: str) -> str:
+    port = box.ports[at]
     return (
         f'<text class="{_classes("port", port.state)}" id="port-{escape(box.id)}-{escape(port.id)}" x="{_INSET:g}"'
-        f' y="{_baseline(at):g}"><title>{escape(port.label)}</title>{label}</text>'
+        f' y="{_baseline(at):g}"><title>{escape(port.label)}</title>{escape(name)}</text>'
     )
 
 

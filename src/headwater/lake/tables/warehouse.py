@@ -35,7 +35,15 @@ from headwater.lake.metadata.expire import DAY, Removal
 from headwater.lake.metadata.schemas import SchemaManager
 from headwater.lake.metadata.store_clock import store_time
 from headwater.lake.tables.maintenance import forget_folder, remove_leftovers
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier, check_name, is_name, naming, parse_name
+from headwater.lake.tables.names import (
+    DEFAULT_DATABASE,
+    OWN_DATABASES,
+    TableIdentifier,
+    check_name,
+    is_name,
+    naming,
+    parse_name,
+)
 from headwater.lake.tables.shape import check_new
 from headwater.lake.tables.store import TableStore
 from headwater.lake.tables.table import Table
@@ -78,10 +86,10 @@ class Warehouse:
             if not if_not_exists:
                 raise AlreadyExistsError(f"there is a database `{name}` already") from err
 
-    def list_databases(self) -> list[str]:
-        """The names of all databases, in order."""
+    def list_databases(self, *, own: bool = True) -> list[str]:
+        """The names of all databases, in order; without `own`, those of our own books are left out."""
         folders = [entry.name for entry in self.files.list() if entry.is_folder and is_name(entry.name)]
-        return sorted(name for name in folders if self.has_database(name))
+        return sorted(name for name in folders if (own or name not in OWN_DATABASES) and self.has_database(name))
 
     def has_database(self, name: str) -> bool:
         try:

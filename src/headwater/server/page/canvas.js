@@ -1,5 +1,7 @@
 // A picture that can be moved and zoomed. What moves is the group inside the picture, which browsers do fastest.
 
+import { calmed } from "./dom.js";
+
 const SMALLEST = 0.08;
 const LARGEST = 3;
 
@@ -20,6 +22,7 @@ export class Canvas {
     this.moved = false;
     /** @type {() => void} called whenever it has moved */
     this.onPlace = () => {};
+    this.rest = calmed(() => stage.classList.remove("moving"), 200);
     /** @type {Map<number, PointerEvent>} */
     this.fingers = new Map();
     stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
@@ -37,13 +40,15 @@ export class Canvas {
   show(text) {
     const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     const svg = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(parsed, true)));
-    this.size = { width: Number(svg.getAttribute("width")), height: Number(svg.getAttribute("height")) };
+    this.all = svg.querySelector("g.all");
+    const margin = this.all?.transform.baseVal.consolidate()?.matrix.e ?? 24; // wider where lines go back
+    const side = (/** @type {string} */ name) => Number(svg.getAttribute(name)) - 2 * margin + 48;
+    this.size = { width: side("width"), height: side("height") };
     for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
     svg.setAttribute("aria-hidden", "true");
     this.svg?.remove();
     this.stage.prepend(svg);
     this.svg = svg;
-    this.all = svg.querySelector("g.all");
     this.place();
   }
 
@@ -52,15 +57,44 @@ export class Canvas {
     this.onPlace();
   }
 
-  /** Show all of it, as large as is good to read. */
-  fit() {
-    const { clientWidth, clientHeight } = this.stage;
+  /** A hand moves it: until it rests, faint lines are drawn without their dots, which take most of the time. */
+  move() {
+    this.moved = true;
+    this.stage.classList.add("moving");
+    this.rest();
+    this.place();
+  }
+
+  /**
+   * Show all of it, as large as is good to read.
+   * @param {number} [covered] pixels at the bottom that something lies over
+   */
+  fit(covered = 0) {
+    const { clientWidth } = this.stage;
+    const clientHeight = this.stage.clientHeight - covered;
     const room = 32;
     this.moved = false;
     const scale = Math.min(1.15, (clientWidth - room) / this.size.width, (clientHeight - room) / this.size.height);
     this.scale = Math.max(SMALLEST, scale);
     this.x = (clientWidth - (this.size.width - 48) * this.scale) / 2;
     this.y = (clientHeight - (this.size.height - 48) * this.scale) / 2;
+    this.place();
+  }
+
+  /**
+   * Show a place in the middle, unless room would stay empty there that the rest of the picture can fill.
+   * @param {{x: number, y: number, width: number, height: number}} box
+   * @param {number} scale
+   * @param {number} [covered] pixels at the bottom that something lies over
+   */
+  centre(box, scale, covered = 0) {
+    const start = (/** @type {number} */ middle, /** @type {number} */ whole, /** @type {number} */ room) => {
+      const size = (whole - 48) * scale;
+      return size <= room - 48 ? (room - size) / 2 : Math.max(room - size - 24, Math.min(24, room / 2 - middle * scale));
+    };
+    this.scale = scale;
+    this.x = start(box.x + box.width / 2, this.size.width, this.stage.clientWidth);
+    this.y = start(box.y + box.height / 2, this.size.height, this.stage.clientHeight - covered);
     this.place();
   }
 
@@ -74,29 +108,23 @@ export class Canvas {
     this.x = x - (x - this.x) * (scale / this.scale);
     this.y = y - (y - this.y) * (scale / this.scale);
     this.scale = scale;
-    this.moved = true;
-    this.place();
+    this.move();
   }
 
   /**
    * Bring a place of the picture into sight, if it is not.
    * @param {{x: number, y: number, width: number, height: number}} box
-   * @param {{centre?: boolean, covered?: number}} [how] `covered`: pixels at the bottom that something lies over
+   * @param {number} [covered] pixels at the bottom that something lies over
    */
-  reveal(box, how = {}) {
+  reveal(box, covered = 0) {
     const { clientWidth } = this.stage;
-    const clientHeight = this.stage.clientHeight - (how.covered ?? 0);
+    const clientHeight = this.stage.clientHeight - covered;
     const left = this.x + box.x * this.scale;
     const top = this.y + box.y * this.scale;
     const width = box.width * this.scale;
     const height = Math.min(box.height * this.scale, clientHeight - 48);
-    if (how.centre) {
-      this.x += clientWidth / 2 - (left + width / 2);
-      this.y += clientHeight / 2 - (top + height / 2);
-    } else {
-      this.x += Math.max(0, 24 - left) - Math.max(0, left + width + 24 - clientWidth);
-      this.y += Math.max(0, 24 - top) - Math.max(0, top + height + 24 - clientHeight);
-    }
+    this.x += Math.max(0, 24 - left) - Math.max(0, left + width + 24 - clientWidth);
+    this.y += Math.max(0, 24 - top) - Math.max(0, top + height + 24 - clientHeight);
     this.place();
   }
 
@@ -109,7 +137,7 @@ export class Canvas {
       this.zoom(Math.exp(-event.deltaY * speed), event.clientX - at.left, event.clientY - at.top);
     } else {
       this.x -= event.deltaY;
-      this.place();
+      this.move();
     }
   }
 
@@ -137,8 +165,7 @@ export class Canvas {
     } else {
       this.x += dx;
       this.y += dy;
-      this.moved = true;
-      this.place();
+      this.move();
     }
     this.fingers.set(event.pointerId, event);
   }

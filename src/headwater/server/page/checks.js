@@ -1,7 +1,7 @@
 // The newest results of checks of data: what was checked, how it came out, when, and what the check says.
 
 import { h } from "./dom.js";
-import { ago, count, moment } from "./format.js";
+import { ago, count, decimals, moment } from "./format.js";
 import { grid } from "./grid.js";
 
 const ORDER = ["fail", "warn", "pass", "measured"];
@@ -24,8 +24,8 @@ export function checkGrid(checks) {
   if (!checks.length) return null;
   const rank = (/** @type {any} */ row) => ORDER.indexOf(row.outcome);
   return grid([
-    { title: "outcome", show: (row) => h(`span.state.${row.outcome}`, {}, row.outcome) },
-    { title: "column", show: (row) => row.column === "*" ? h("span.faint", {}, "the table") : h("b", {}, row.column) },
+    { title: "outcome", bare: true, show: (row) => h(`span.state.${row.outcome}`, {}, row.outcome) },
+    { title: "column", bare: true, show: (row) => row.column === "*" ? h("span.faint", {}, "the table") : h("b", {}, row.column) },
     { title: "check", show: (row) => h("code", {}, row.check) },
     { title: "when", show: (row) => h("span", { title: moment(row.time) }, ago(row.time)) },
     { title: "snapshot", number: true, show: (row) => row.version },
@@ -37,5 +37,5 @@ export function checkGrid(checks) {
 /** @param {any} row */
 function said({ message, expected, actual }) {
   const found = [expected && `expected ${expected}`, actual && `found ${actual}`].filter(Boolean).join(", ");
-  return [message, found].filter(Boolean).join(" · ");
+  return decimals([message, found].filter(Boolean).join(" · "));
 }

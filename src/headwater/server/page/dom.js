@@ -74,8 +74,10 @@ export function notice(kind, title, ...more) {
 export function problem(error) {
   const { message = String(error), hint = null } = /** @type {any} */ (error);
   const meant = /^did you mean `(.+)`\?/.exec(hint ?? "")?.[1];
-  const here = meant && window.location.pathname === "/graph";
-  const link = here && h("a", { href: `/graph?select=${encodeURIComponent(`1+${meant}+1`)}`, "data-link": "" }, meant);
+  const wrong = /`(.+?)`/.exec(message)?.[1];
+  const here = meant && wrong && window.location.pathname === "/graph";
+  const parts = [...new URLSearchParams(window.location.search)].map(([name, value]) => [name, here ? value.replaceAll(wrong, () => meant) : value]);
+  const link = here && h("a", { href: `/graph?${new URLSearchParams(parts)}`, "data-link": "" }, meant);
   return notice("error", message, hint && h("p", {}, link ? ["Did you mean ", link, "?"] : hint));
 }
 

@@ -8,11 +8,30 @@ export function count(value) {
 }
 
 /**
+ * A number of things, in words.
  * @param {number} many
  * @param {string} noun
  */
 export function counted(many, noun) {
-  return `${numbers.format(many)} ${noun}${many === 1 ? "" : "s"}`;
+  const plural = /[^aeou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : /(s|sh|ch|x)$/.test(noun) ? `${noun}es` : `${noun}s`;
+  return `${numbers.format(many)} ${many === 1 ? noun : plural}`;
+}
+
+/**
+ * A number as a person writes it, without the noise of its last binary digits.
+ * @param {number} value
+ * @param {number} [digits] that are certain: 12 of a DOUBLE, 7 of a FLOAT
+ */
+export function decimal(value, digits = 12) {
+  return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(digits)));
+}
+
+/**
+ * A text with the numbers in it as a person writes them.
+ * @param {string} text
+ */
+export function decimals(text) {
+  return text.replace(/(?<![\w.])-?\d+\.\d{12,}(?![\w.])/g, (each) => decimal(Number(each)));
 }
 
 /** @param {number | null | undefined} value */

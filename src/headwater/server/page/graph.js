@@ -4,7 +4,7 @@ import { get, isAbort } from "./api.js";
 import { Canvas } from "./canvas.js";
 import { add, fill, h, notice, problem } from "./dom.js";
 import { counted } from "./format.js";
-import { welcome } from "./home.js";
+import { unread, welcome } from "./home.js";
 import { Minimap } from "./minimap.js";
 import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
@@ -15,7 +15,8 @@ import { Walker } from "./walking.js";
 
 const SHOWN = ["select", "open", "level", "flip", "whole", "lines", "kind", "group", "unfold", "at", "since"];
 
-const READABLE = 0.92; // the smallest text, 12 px, is 11 px then
+const WHOLE = 0.6; // the smallest scale at which a picture begins with all of it: titles can be read
+const READABLE = 0.92; // and that of a larger one: the smallest text, 12 px, is 11 px then
 const LOCKS = ["from", "lock", "table"];
 
 /** @returns {import("./main.js").View} */
@@ -86,12 +87,11 @@ class GraphView {
   async begin() {
     fill(this.cover, notice("loading", "Reading the graph"));
     try {
-      const { datasets } = await get("/datasets", { limit: 1000 });
-      const busiest = datasets.sort((/** @type {any} */ a, /** @type {any} */ b) => b.upstream + b.downstream - a.upstream - a.downstream)[0];
-      if (busiest) go("/graph", { select: around(busiest.name) }, { replace: true });
+      const { busiest } = await get("/overview");
+      if (busiest.length) change({ select: around(busiest[0].name) }, { replace: true });
       else fill(this.cover, welcome());
     } catch (error) {
-      fill(this.cover, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+      fill(this.cover, unread(error));
     }
   }
 
@@ -111,7 +111,9 @@ class GraphView {
       this.canvas.svg?.remove();
       this.picture = null;
       this.toolbar.tell("");
-      fill(this.cover, problem(error));
+      this.minimap.element.hidden = true;
+      this.timeline.show(null);
+      fill(this.cover, await missing(error));
     } finally {
       window.clearTimeout(slow);
     }
@@ -140,6 +142,7 @@ class GraphView {
     this.minimap.show(drawn.boxes, this.canvas.size);
     this.anchor = null;
     this.element.dataset.state = String(drawn.state);
+    this.timeline.show(drawn.state);
     this.toolbar.tell(`${counted(drawn.boxes.length, "table")}, ${counted(drawn.lines.length, "line")}${drawn.cut ? " (cut: there are more)" : ""}`
       + (drawn.beside ? ` · ${drawn.beside} more only decide (a)` : ""));
     this.picture.point(this.walker.cursor);
@@ -149,12 +152,14 @@ class GraphView {
   /** Show all of it if it can be read then, else where it begins. */
   settle() {
     if (!this.picture) return;
-    this.canvas.fit();
+    this.canvas.fit(this.covered());
     const start = this.picture.boxes.get(this.picture.drawn.starts[0]?.dataset) ?? this.picture.drawn.boxes[0];
-    if (this.canvas.scale < READABLE && start) {
-      this.canvas.scale = READABLE;
-      this.canvas.reveal(start, { centre: true });
-    }
+    if (this.canvas.scale < WHOLE && start) this.canvas.centre(start, READABLE, this.covered());
+  }
+
+  /** The pixels at the bottom that the panel covers: on a phone it lies over the picture. */
+  covered() {
+    return !this.panel.element.hidden && window.matchMedia("(max-width: 760px)").matches ? this.stage.clientHeight * 0.62 : 0;
   }
 
   // ------------------------------------------------------------------------------------------- what is locked
@@ -187,8 +192,7 @@ class GraphView {
   revealLocked() {
     const [to, lock, table] = ["to", "lock", "table"].map((name) => query().get(name));
     const box = this.picture?.boxes.get(to ?? table ?? (lock !== null ? this.picture.named(lock)?.box ?? "" : ""));
-    const sheet = window.matchMedia("(max-width: 760px)").matches; // there the panel lies over the picture
-    if (box) this.canvas.reveal(box, { covered: sheet ? this.stage.clientHeight * 0.62 : 0 });
+    if (box) this.canvas.reveal(box, this.covered());
   }
 
   /** @param {Record<string, string | null>} what */
@@ -314,4 +318,18 @@ class GraphView {
     if (place) this.canvas.reveal(place);
     fill(this.spoken, column === null ? `table ${box}` : `column ${column} of ${box}`);
   }
+}
+
+/**
+ * An error of a picture; of what there is now and was not at the moment that is shown, just that.
+ * @param {any} error
+ */
+async function missing(error) {
+  const [at, select] = [query().get("at"), query().get("select") ?? ""];
+  const name = select.replace(/^\d*\+|\+\d*$/g, "");
+  if (error.code !== "not-found" || !at || !error.message.includes(`\`${name}\``)) return problem(error);
+  const now = await get("/select", { name }).catch(() => null);
+  if (!now || query().get("at") !== at) return problem(error);
+  return notice("empty", `${name} did not exist yet`, h("p", {}, `It is not in state ${at} of the graph. `,
+    h("button.link", { onclick: () => change({ at: null, since: null }) }, "Show it now")));
 }

@@ -6,7 +6,7 @@ import { ago, count, counted } from "./format.js";
 import { openPlace } from "./map.js";
 import { MapCanvas } from "./mapcanvas.js";
 import { Ground } from "./mapground.js";
-import { around } from "./place.js";
+import { around, query } from "./place.js";
 
 /** @returns {import("./main.js").View} */
 export function homeView() {
@@ -23,11 +23,19 @@ export function homeView() {
       fill(element, overview.tables ? cockpit(overview, states, canvas) : welcome());
       canvas.onResize();
     } catch (error) {
-      fill(element, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+      fill(element, unread(error));
     }
   };
   load();
   return { element, refreshed: load, closed: () => canvas?.close() };
+}
+
+/**
+ * What stands where the graph could not be read: the first steps, if there is none.
+ * @param {any} error
+ */
+export function unread(error) {
+  return error.code === "not-found" && !query().has("at") ? welcome() : problem(error);
 }
 
 /** The first steps, for a warehouse that has no lineage yet. */
@@ -85,7 +93,7 @@ function changedCard(states) {
  */
 function changed(answer, states) {
   if (!answer.states) return h("p.faint", {}, "Nothing has changed.");
-  const link = (/** @type {string} */ name) => h("li", {}, h("a", { href: graphSince(name, answer.since), "data-link": "" }, name));
+  const link = (/** @type {string} */ name) => h("li", {}, h("a", { href: graphSince(name, answer.since), "data-link": "" }, breakable(name)));
   if (answer.since === null) return h("p", {}, `${counted(answer.states, "change")}; nothing so old is kept to compare with.`, states.length > 1 && " The timeline of a table shows each.");
   return h("div", {},
     h("p", {}, h("b.added", {}, `+${count(answer.added)}`), " ", h("b.removed", {}, `−${count(answer.removed)}`), " ", h("b.changed", {}, `~${count(answer.changed)}`), ` edges, in ${counted(answer.states, "change")}`),
@@ -113,9 +121,9 @@ function checkPlace({ dataset, table_uuid }) {
 function attentionCard() {
   const rows = [
     attention("stale", "/stale", (/** @type {any[]} */ answer) => [new Set(answer.map((each) => each.table)).size, "stale table", answer.slice(0, 3).map((each) =>
-      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, `${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`))]),
+      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}&tab=snapshots`, "data-link": "" }, breakable(`${each.table}: ${each.input} is at ${each.latest}, it read ${each.read}`)))]),
     attention("runs", "/runs?state=FAIL&limit=3", (/** @type {any} */ answer) => [answer.total, "failed run", answer.runs.map((/** @type {any} */ each) =>
-      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, `${each.job}, ${ago(each.ended ?? each.started)}`))]),
+      h("a", { href: `/runs?run=${encodeURIComponent(each.run)}`, "data-link": "" }, breakable(`${each.title ?? each.run}, ${ago(each.ended ?? each.started)}`)))]),
     attention("checks", "/checks?outcome=fail", (/** @type {any} */ answer) => [answer.checks.length, "failed check", answer.checks.slice(0, 3).map((/** @type {any} */ each) =>
       h("a", { href: checkPlace(each), "data-link": "" }, `${each.check} on ${each.dataset}${each.column === "*" ? "" : `.${each.column}`}, ${ago(each.time)}`))]),
     attention("doubts", "/issues?severity=finding&limit=1", (/** @type {any} */ answer) => [answer.total, "finding", Object.entries(answer.counts).sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 3).map(([code, many]) =>
@@ -134,7 +142,7 @@ function attention(kind, path, tell) {
   get(path).then((answer) => {
     const [many, noun, links] = tell(answer);
     item.classList.toggle("some", many > 0);
-    fill(item, h("p", {}, h("b", {}, count(many)), ` ${noun}${many === 1 ? "" : "s"}`), links.map((link) => h("p", {}, link)));
+    fill(item, h("p", {}, h("b", {}, count(many)), counted(many, noun).replace(/^\S+/, "")), links.map((link) => h("p", {}, link)));
   }).catch((error) => fill(item, h("p.faint", {}, error.message)));
   return item;
 }

@@ -1,7 +1,7 @@
 // What was found wrong or doubtful while harvesting.
 
 import { get } from "./api.js";
-import { fill, h, notice, problem } from "./dom.js";
+import { breakable, fill, h, notice, problem } from "./dom.js";
 import { count, counted } from "./format.js";
 import { change, query } from "./place.js";
 
@@ -52,6 +52,6 @@ function codes(counts, chosen) {
 function issueList(issues) {
   return h("ul.issues", {}, issues.map((each) => h("li", { class: each.severity },
     h("p", {}, h(`span.state.${each.severity}`, {}, each.severity), h("code", {}, each.code),
-      h("span.place", {}, [each.file, each.line, each.column].filter((part) => part !== null).join(":"))),
-    h("p.message", {}, each.message), each.hint && h("p.faint", {}, each.hint))));
+      h("span.place", {}, each.file && breakable(each.file), h("span.short", {}, [each.file && "", each.line, each.column].filter((part) => part !== null).join(":")))),
+    h("p.message", {}, h("span", {}, breakable(each.message))), each.hint && h("p.faint", {}, h("span", {}, breakable(each.hint))))));
 }

@@ -1,7 +1,7 @@
 // How the files of a table stand: newest on top, each as wide as it is large.
 
 import { h, notice } from "./dom.js";
-import { bytes, count, counted } from "./format.js";
+import { bytes, counted } from "./format.js";
 
 const NS = "http://www.w3.org/2000/svg";
 const WIDTH = 760;
@@ -43,11 +43,11 @@ function drawLevel(svg, level, members, y, most) {
   for (const file of members) {
     const width = Math.max(3, file.bytes * scale - 2);
     const bar = s("rect", { x: x.toFixed(1), y, width: width.toFixed(1), height: ROW, rx: 4, class: level === 0 ? "fresh" : "settled" });
-    bar.append(s("title", {}, `${file.name}\nbucket ${file.bucket} · ${count(file.rows)} rows · ${bytes(file.bytes)}`));
+    bar.append(s("title", {}, `${file.name}\nbucket ${file.bucket} · ${counted(file.rows, "row")} · ${bytes(file.bytes)}`));
     svg.append(bar);
     x += width + 2;
   }
-  svg.append(s("text", { x: Math.min(x + 8, WIDTH - 190), y: y + 21, class: "about" }, `${counted(members.length, "file")}, ${count(rows)} rows, ${bytes(size)}`));
+  svg.append(s("text", { x: Math.min(x + 8, WIDTH - 190), y: y + 21, class: "about" }, `${counted(members.length, "file")}, ${counted(rows, "row")}, ${bytes(size)}`));
 }
 
 /**

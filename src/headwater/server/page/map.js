@@ -1,9 +1,9 @@
 // The map of everything: the picture, and beside it the same as a list that keyboards and screen readers can walk.
 
 import { get } from "./api.js";
-import { add, breakable, calmed, fill, h, notice, problem } from "./dom.js";
+import { add, breakable, calmed, fill, h, notice } from "./dom.js";
 import { count, counted } from "./format.js";
-import { welcome } from "./home.js";
+import { unread, welcome } from "./home.js";
 import { MapCanvas } from "./mapcanvas.js";
 import { Ground } from "./mapground.js";
 import { around, change, go, query } from "./place.js";
@@ -55,7 +55,7 @@ class MapView {
       this.restore();
       this.moved();
     } catch (error) {
-      fill(this.middle, /** @type {any} */ (error).code === "not-found" ? welcome() : problem(error));
+      fill(this.middle, unread(error));
     }
   }
 

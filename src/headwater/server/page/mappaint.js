@@ -268,7 +268,7 @@ function wrapped(text, room, most) {
   let rest = text;
   while (rest.length > letters && lines.length < most - 1) {
     const at = rest.lastIndexOf("_", letters - 1) + 1;
-    const end = at > letters / 2 ? at : letters;
+    const end = at > letters / 3 ? at : letters;
     lines.push(rest.slice(0, end));
     rest = rest.slice(end);
   }

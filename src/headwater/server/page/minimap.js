@@ -1,6 +1,7 @@
-// The whole of a picture in a corner, with a frame around what is in sight; drag the frame to move there.
+// The whole of a picture in a corner, with a frame around what is in sight; drag the frame to move there. Where boxes
+// stand in the corner, it is folded to a mark that unfolds when it is pointed at.
 
-import { h } from "./dom.js";
+import { calmed, h } from "./dom.js";
 
 const WIDTH = 168;
 const HEIGHT = 104;
@@ -12,6 +13,9 @@ export class Minimap {
     this.drawing = /** @type {HTMLCanvasElement} */ (h("canvas", { width: WIDTH * 2, height: HEIGHT * 2, "aria-hidden": "true" }));
     this.frame = h("div.frame");
     this.element = h("div.minimap", { hidden: true, title: "The whole picture" }, this.drawing, this.frame);
+    /** @type {{x: number, y: number, width: number, height: number}[]} */
+    this.boxes = [];
+    this.foldSoon = calmed(() => this.fold(), 200);
     this.size = { width: 1, height: 1 };
     this.scale = 1;
     const go = (/** @type {PointerEvent} */ event) => {
@@ -30,6 +34,7 @@ export class Minimap {
    * @param {{width: number, height: number}} size
    */
   show(boxes, size) {
+    this.boxes = boxes;
     this.size = size;
     this.scale = Math.min(WIDTH / size.width, HEIGHT / size.height);
     const context = /** @type {CanvasRenderingContext2D} */ (this.drawing.getContext("2d"));
@@ -42,6 +47,15 @@ export class Minimap {
       context.fillRect(box.x, box.y, Math.max(box.width, 1.5 / this.scale), Math.max(box.height, 1.5 / this.scale));
     }
     this.place();
+    this.fold();
+  }
+
+  /** Whether boxes stand where it would lie. */
+  fold() {
+    const { stage, x, y, scale } = this.canvas;
+    const [left, top] = [(stage.clientWidth - WIDTH - 20 - x) / scale, (stage.clientHeight - HEIGHT - 20 - y) / scale];
+    this.element.classList.toggle("folded", this.boxes.some((box) => box.x + box.width > left && box.y + box.height > top
+      && x + box.x * scale < stage.clientWidth && y + box.y * scale < stage.clientHeight));
   }
 
   /** The frame follows; a picture that is all in sight needs no map. */
@@ -54,6 +68,7 @@ export class Minimap {
     const whole = left <= 24 && top <= 24 && left + width >= this.size.width - 72 && top + height >= this.size.height - 72;
     this.element.hidden = whole || stage.clientWidth < 560;
     if (this.element.hidden) return;
+    this.foldSoon();
     const within = (/** @type {number} */ value, /** @type {number} */ most) => Math.max(0, Math.min(most, value * this.scale));
     const [x0, x1] = [within(left, WIDTH), within(left + width, WIDTH)];
     const [y0, y1] = [within(top, HEIGHT), within(top + height, HEIGHT)];

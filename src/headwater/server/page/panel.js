@@ -2,8 +2,8 @@
 
 import { get } from "./api.js";
 import { checkGrid, outcomes } from "./checks.js";
-import { failed, fill, h, notice, problem } from "./dom.js";
-import { ago, moment } from "./format.js";
+import { breakable, failed, fill, h, notice, problem } from "./dom.js";
+import { ago, counted, moment } from "./format.js";
 import { around, change, query } from "./place.js";
 import { KINDS, followed } from "./toolbar.js";
 import { showLit, sqlBlock } from "./sqltext.js";
@@ -98,10 +98,10 @@ export class Panel {
         h("p.actions", {},
           h("button", { onclick: () => this.onFocus(dataset) }, "Centre here"),
           found.in_lake && h("a.button", { href: `/tables?table=${encodeURIComponent(dataset)}`, "data-link": "" }, "Open table")),
-        found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, each)))),
+        found.members.length > 0 && h("div", {}, h("h3", {}, `Files (${found.members.length})`), h("ul.names", {}, found.members.map((/** @type {string} */ each) => h("li", {}, breakable(each))))),
         checks.length > 0 && h("details.checks", { open: checks.some((/** @type {any} */ each) => each.outcome === "fail") }, h("summary", {}, `Checks: ${outcomes(checks) || "figures only"}`), checkGrid(checks)),
         neighbours("Made of", found.upstream), neighbours("Used by", found.downstream),
-        h("h3", {}, `Columns (${found.columns.length})`),
+        h("h3", {}, `Columns (${new Set(found.columns.map((/** @type {any} */ each) => each.name.split(/[.[]/)[0])).size})`),
         h("ul.columns", {}, found.columns.map((/** @type {any} */ each) => h("li", {},
           h("button.link", { onclick: () => change({ lock: `${dataset}.${each.name}`, table: null }), title: each.description ?? "" }, each.name),
           each.tags.map((/** @type {string} */ tag) => h("span.chip", {}, tag)),
@@ -117,7 +117,7 @@ export class Panel {
  */
 function name(dataset, column) {
   return h("span.full-name", { title: column === null ? dataset : `${dataset}.${column}` },
-    column === null ? h("b", {}, dataset) : [h("span.faint", {}, `${dataset}.`), h("b", {}, column)]);
+    column === null ? h("b", {}, breakable(dataset)) : [h("span.faint", {}, breakable(`${dataset}.`)), h("wbr"), h("b", {}, breakable(column))]);
 }
 
 /**
@@ -127,7 +127,7 @@ function name(dataset, column) {
 function neighbours(title, names) {
   if (!names.length) return false;
   return h("div", {}, h("h3", {}, title), h("ul.names", {}, names.map((each) => h("li", {},
-    h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, each)))));
+    h("a", { href: `/graph?select=${encodeURIComponent(around(each))}`, "data-link": "" }, breakable(each))))));
 }
 
 /**
@@ -179,13 +179,13 @@ function chip(kind, influence) {
 }
 
 /**
- * Edges of one statement that differ only in their kind are told together.
+ * Edges of one statement that differ only in their kind, or in the file of a family, are told together, the latest first.
  * @param {any[]} edges
  */
 function grouped(edges) {
   /** @type {Map<string, any[]>} */
   const groups = new Map();
-  for (const edge of edges.sort((a, b) => rank(a) - rank(b))) {
+  for (const edge of edges.sort((a, b) => rank(a) - rank(b) || (b.seen ?? "").localeCompare(a.seen ?? ""))) {
     const key = [edge.statement, edge.source_column, edge.target_column, edge.expression].join("\u0000");
     groups.set(key, [...(groups.get(key) ?? []), edge]);
   }
@@ -198,10 +198,12 @@ function grouped(edges) {
  */
 function edgeItem(edges, named) {
   const [edge] = edges;
+  const kinds = [...new Map(edges.map((each) => [each.kind, each])).values()];
+  const files = new Set(edges.map((each) => each.source)).size;
   const lit = edges.find((each) => each.sql?.start !== null)?.sql ?? edge.sql;
   return h("li", {},
     named && h("div.ends", {}, name(edge.source, edge.source_column), h("span.arrow", {}, " → "), name(edge.target, edge.target_column)),
-    h("div.chips", {}, edges.map((each) => chip(each.kind, each.influence)), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
+    h("div.chips", {}, kinds.map((each) => chip(each.kind, each.influence)), files > 1 && h("span.chip", {}, counted(files, "file")), edge.masking && h("span.chip", {}, "masked"), edge.observed && h("span.chip", {}, "observed")),
     edge.approximate && h("p.doubt", {}, `In doubt: ${edge.approximate}`),
     edge.expression && h("code.expression", {}, edge.expression),
     edge.file && h("p.place", {}, placeOf(edge)),
@@ -226,7 +228,7 @@ function placeOf({ file, line }) {
  */
 function runLine(run, target) {
   return h("p.run", {}, h(`span.state.${String(run.state).toLowerCase()}`, {}, run.state ?? ""), " ",
-    h("a", { href: `/runs?run=${encodeURIComponent(run.run)}`, "data-link": "" }, run.job ?? run.run),
+    h("a", { href: `/runs?run=${encodeURIComponent(run.run)}`, "data-link": "", title: run.job }, run.title ?? run.run),
     h("span.faint", { title: moment(run.ended ?? run.started) }, ` ${ago(run.ended ?? run.started)}`),
     run.snapshot && h("a.snapshot", { href: `/tables?table=${encodeURIComponent(target)}&tab=snapshots`, "data-link": "" }, ` snapshot ${run.snapshot}`));
 }

@@ -1,7 +1,7 @@
 // Runs that were observed: what happened, how long it took, what it read and wrote.
 
 import { get } from "./api.js";
-import { calmed, fill, h, notice, problem } from "./dom.js";
+import { breakable, calmed, fill, h, notice, problem } from "./dom.js";
 import { ago, bytes, count, counted, duration, moment } from "./format.js";
 import { facts, grid } from "./grid.js";
 import { around, change, query } from "./place.js";
@@ -67,27 +67,13 @@ function nothing(params) {
 export function runGrid({ total, runs }, open = (row) => () => change({ run: row.run })) {
   const longest = Math.max(1e-9, ...runs.map((each) => each.seconds ?? 0));
   const columns = [
-    { title: "state", show: (/** @type {any} */ row) => stateMark(row.state) },
-    { title: "job", show: (/** @type {any} */ row) => h("b", { title: row.job }, jobName(row.job)) },
+    { title: "state", bare: true, show: (/** @type {any} */ row) => stateMark(row.state) },
+    { title: "job", bare: true, show: (/** @type {any} */ row) => h("b", { title: row.job }, breakable(row.title ?? row.run)) },
     { title: "started", show: (/** @type {any} */ row) => h("span", { title: moment(row.started ?? row.ended) }, ago(row.started ?? row.ended)) },
     { title: "took", show: (/** @type {any} */ row) => took(row.seconds, longest) },
     { title: "engine", show: (/** @type {any} */ row) => row.engine },
   ];
   return h("div", {}, grid(columns, runs, open), h("p.faint", {}, counted(total, "run")));
-}
-
-const STEPS = /\b(?:read_|execute_|adaptive_)?(?:append_data|overwrite_by_expression|overwrite_partitions_dynamic|merge_into_table|replace_data|write_delta|write_files|insert_into_hadoop_fs_relation_command|create_table_as_select|replace_table_as_select|deserialize_to_object|global_limit|local_limit|collect_limit|project|aggregate|filter|sort|join|relation|logical_relation|hash_aggregate)\./;
-const VERBS = { append: "append to", overwrite: "overwrite", merge: "merge into", replace: "replace", create: "create", write: "write", insert: "insert into" };
-
-/**
- * What a run did, in words: Spark names a job after the node of its plan, which says nothing to people.
- * @param {string | null} job
- */
-export function jobName(job) {
-  const found = STEPS.exec(job ?? "");
-  if (!job || !found) return job ?? "";
-  const verb = Object.entries(VERBS).find(([word]) => found[0].startsWith(word))?.[1] ?? "read";
-  return `${job.slice(0, found.index).replace(/\.$/, "")} · ${verb} ${job.slice(found.index + found[0].length).replace("_", ".")}`;
 }
 
 /** @param {string | null} state */
@@ -120,7 +106,7 @@ async function showRun(panel, id) {
       const found = run.datasets.filter((/** @type {any} */ each) => each.role === role);
       return found.length > 0 && h("section", {}, h("h3", {}, title), h("ul.names", {}, found.map(use)));
     };
-    fill(panel, h("header", {}, h("h2", {}, jobName(run.job)), h("button.quiet", { "aria-label": "Close", onclick: () => change({ run: null }) }, "✕")),
+    fill(panel, h("header", {}, h("h2", { title: run.job }, breakable(run.title ?? run.run)), h("button.quiet", { "aria-label": "Close", onclick: () => change({ run: null }) }, "✕")),
       h("div.body", {}, h("p", {}, stateMark(run.state)),
         run.error && h("pre.error-text", {}, run.error),
         facts([["started", moment(run.started)], ["ended", moment(run.ended)], ["took", duration(run.seconds)], ["engine", run.engine],
@@ -135,7 +121,7 @@ async function showRun(panel, id) {
 
 /** @param {any} each */
 function use(each) {
-  const more = [each.version && `version ${each.version}`, each.rows !== null && `${count(each.rows)} rows`, each.bytes !== null && bytes(each.bytes)];
-  return h("li", {}, h("a", { href: `/graph?select=${encodeURIComponent(around(each.dataset))}`, "data-link": "" }, each.dataset),
+  const more = [each.version && `version ${each.version}`, each.rows !== null && counted(each.rows, "row"), each.bytes !== null && bytes(each.bytes)];
+  return h("li", {}, h("a", { href: `/graph?select=${encodeURIComponent(around(each.dataset))}`, "data-link": "" }, breakable(each.dataset)),
     h("span.faint", {}, ` ${more.filter(Boolean).join(" · ")}`));
 }

@@ -16,7 +16,7 @@ export function sqlView() {
   const result = h("div.results", {}, notice("empty", "Ask the warehouse", h("p", {}, "Tables, their past (VERSION AS OF 3), and what they know of themselves (orders$snapshots).")));
   const origin = h("div.origin");
   let running = "";
-  const editor = new Editor({ text: query().get("q") ?? "", label: "SQL", hint: "SELECT * FROM lineage.edges LIMIT 20", onChange: () => weigh(), onRun: () => ask() });
+  const editor = new Editor({ text: query().get("q") ?? "", label: "SQL", hint: "SELECT * FROM orders LIMIT 20", onChange: () => weigh(), onRun: () => ask() });
   const cost = h("span.faint.cost", { "aria-live": "polite" });
   const weigh = calmed(() => showCost(cost, () => editor.text.trim()), 500);
   const stop = h("button", { disabled: true, onclick: () => post("/stop", { name: running }) }, "Stop");

@@ -21,6 +21,7 @@ export function tablesView() {
   /** @type {any[]} */
   let tables = [];
   let shown = "";
+  let own = false;
 
   const moved = () => {
     const table = query().get("table");
@@ -29,29 +30,33 @@ export function tablesView() {
       if (link.dataset.table === table) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    if (query().has("own") !== own) load();
     const key = window.location.search;
     if (key === shown && detail.childNodes.length) return;
     shown = key;
     if (table === null) fill(detail, tables.length ? notice("empty", "Choose a table", h("p", {}, `${counted(tables.length, "table")} in this warehouse.`)) : "");
     else showTable(detail, table, query().get("tab") ?? "schema").catch((error) => fill(detail, problem(error)));
   };
-  const load = () => get("/tables").then((answer) => {
-    tables = answer.tables;
-    fill(list, tables.length ? tableList(tables) : notice("empty", "No tables yet", h("p", {}, h("code", {}, "headwater sql -e 'CREATE TABLE …'"))));
-    moved();
-  }).catch((error) => fill(list, problem(error)));
+  const load = () => {
+    own = query().has("own");
+    return get("/tables", { own }).then((answer) => {
+      tables = answer.tables;
+      fill(list, !tables.length && notice("empty", "No tables yet", h("p", {}, h("code", {}, "headwater sql -e 'CREATE TABLE …'"))), tableList(tables));
+      moved();
+    }).catch((error) => fill(list, problem(error)));
+  };
   load();
   return { element, moved, refreshed: load };
 }
 
 /** @param {any[]} tables */
 function tableList(tables) {
-  const group = (/** @type {string} */ title, /** @type {any[]} */ members) => members.length > 0 && h("div", {}, title && h("h2.minor", {}, title),
-    h("ul", {}, members.map((each) => h("li", {},
-      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}`, "data-link": "", "data-table": each.table },
-        h("span.name", {}, breakable(each.table)), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))));
-  const own = (/** @type {any[]} */ members) => members.length > 0 && h("details.own", {}, h("summary", {}, "The graph itself"), group("", members));
-  return [group("Tables", tables.filter((each) => !each.own)), own(tables.filter((each) => each.own))];
+  const own = query().has("own");
+  return [h("h2.minor", {}, "Tables"),
+    h("ul", {}, tables.map((each) => h("li", {},
+      h("a", { href: `/tables?table=${encodeURIComponent(each.table)}${own ? "&own=true" : ""}`, "data-link": "", "data-table": each.table },
+        h("span.name", {}, breakable(each.table)), h("span.faint", {}, each.snapshot === null ? "empty" : counted(each.rows, "row")))))),
+    h("p.own", {}, h("button.link", { onclick: () => change({ own: own ? null : "true" }) }, `${own ? "Hide" : "Show"} the graph's own tables`))];
 }
 
 /**
@@ -74,8 +79,8 @@ async function showTable(detail, name, tab) {
       h("a.button", { href: `/graph?select=${encodeURIComponent(around(name))}`, "data-link": "" }, "Lineage")),
     (known?.description || table.comment) && h("p.faint", {}, known?.description || table.comment),
     facts([
-      ["rows", count(table.rows)], ["size", bytes(table.bytes)], ["files", count(table.files)], ["snapshots", count(table.snapshots)],
-      ["buckets", count(table.buckets)], ["primary key", table.primary_key.join(", ")],
+      amount("row", table.rows), ["size", bytes(table.bytes)], amount("file", table.files), amount("snapshot", table.snapshots),
+      amount("bucket", table.buckets), ["primary key", table.primary_key.join(", ")],
       ["owner", known?.owner ?? ""], ["made of", known?.upstream.length ? counted(known.upstream.length, "table") : ""], ["used by", known?.downstream.length ? counted(known.downstream.length, "table") : ""],
       ["tags", table.tags.map((/** @type {any} */ each) => `${each.tag} @${each.snapshot}`).join(", ")],
       ["checks", outcomes(checks)],
@@ -86,6 +91,15 @@ async function showTable(detail, name, tab) {
     }, each[0].toUpperCase() + each.slice(1)))),
     h("div.tab", { role: "tabpanel" }, content));
   detail.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+/**
+ * @param {string} noun
+ * @param {number} many
+ * @returns {[string, string]} a fact
+ */
+function amount(noun, many) {
+  return [counted(many, noun).replace(/^\S+ /, ""), count(many)];
 }
 
 /** @type {Record<typeof TABS[number], (table: any) => Promise<import("./dom.js").Child>>} */
@@ -105,10 +119,10 @@ const TAB_CONTENT = {
  */
 function schemaTab(table, versions) {
   const columns = grid([
-    { title: "column", show: (row) => h("b", {}, row.name, failed(row.marks)) },
+    { title: "column", bare: true, show: (row) => h("b", {}, row.name, failed(row.marks)) },
     { title: "type", show: (row) => h("code", {}, row.type) },
     { title: "notes", show: (row) => [row.key && "key", row.partition && "partition", !row.nullable && !row.key && "not null"].filter(Boolean).join(", ") },
-    { title: "about", show: (row) => h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
+    { title: "about", show: (row) => (row.description || row.tags?.length > 0) && h("span", {}, row.description, (row.tags ?? []).map((/** @type {string} */ tag) => h("span.chip", {}, tag))) },
   ], table.schema.columns);
   if (versions.length < 2) return h("div", {}, columns);
   const history = versions.map((each, at) => h("li", {}, h("span.mark"), h("div", {},
@@ -145,8 +159,8 @@ function snapshotsTab(name, { total, snapshots }) {
     h("p", {}, h("b", {}, `snapshot ${each.snapshot}`), h("span.chip", {}, each.operation.toLowerCase()),
       h("span.faint", { title: moment(each.time) }, ago(each.time)),
       h("a", { href: `/tables?table=${encodeURIComponent(name)}&tab=rows&at=${each.snapshot}`, "data-link": "" }, "rows as of then")),
-    h("p.faint", {}, `${count(each.summary.totalRecords)} rows, ${bytes(each.summary.totalSize)} in ${counted(each.summary.totalFiles, "file")}`
-      + (each.summary.addedRecords ? ` · +${count(each.summary.addedRecords)} rows` : "") + (each.job ? ` · ${each.job}` : "")),
+    h("p.faint", {}, `${counted(each.summary.totalRecords, "row")}, ${bytes(each.summary.totalSize)} in ${counted(each.summary.totalFiles, "file")}`
+      + (each.summary.addedRecords ? ` · +${counted(each.summary.addedRecords, "row")}` : "") + (each.title ? ` · ${each.title}` : "")),
     each.inputs.length > 0 && h("p", {}, "made from ", each.inputs.map((/** @type {any} */ input, /** @type {number} */ at) => [at ? ", " : "",
       h("a", { href: `/tables?table=${encodeURIComponent(input.dataset)}&tab=snapshots`, "data-link": "" }, input.snapshot ? `${input.dataset}@${input.snapshot}` : input.dataset)]).flat()),
     each.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(each.sql)))))),

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { calmed, fill, h } from "./dom.js";
-import { count, day, moment } from "./format.js";
+import { count, counted, day, moment } from "./format.js";
 import { change, query } from "./place.js";
 
 const PACE = 1200; // milliseconds for one state while it plays
@@ -14,6 +14,8 @@ export class Timeline {
     /** @type {State[]} */
     this.states = [];
     this.playing = 0;
+    /** @type {number | null | undefined} the state that is drawn, null when it could not be: an address may name it by a date */
+    this.drawn = undefined;
     this.slide = calmed((/** @type {number} */ number) => this.choose(number), 150);
     this.range = /** @type {HTMLInputElement} */ (h("input", { type: "range", min: "0", step: "1", "aria-label": "State of the graph" }));
     this.range.addEventListener("input", () => {
@@ -39,13 +41,18 @@ export class Timeline {
     }).catch(() => { this.element.hidden = true; });
   }
 
-  /**
-   * Where a state stands among those that can be read; an address may name one by its number only.
-   * @param {string | null} number
-   */
-  indexOf(number) {
-    const found = this.states.findIndex((each) => String(each.number) === number);
-    return found < 0 ? this.states.length - 1 : found;
+  /** @param {number | null} state that is drawn, if any */
+  show(state) {
+    this.drawn = state;
+    this.update();
+  }
+
+  /** Where the state that the address names stands among those that can be read; by another name than its number, the one that is drawn. */
+  index() {
+    const at = query().get("at");
+    const found = this.states.findIndex((each) => String(each.number) === at);
+    const drawn = at === null ? -1 : this.states.findIndex((each) => each.number === this.drawn);
+    return found >= 0 ? found : drawn >= 0 ? drawn : this.states.length - 1;
   }
 
   /** @param {number} index */
@@ -62,7 +69,7 @@ export class Timeline {
   /** Go through the states, each compared with the one before it. */
   start() {
     const { states } = this;
-    let index = this.indexOf(query().get("at"));
+    let index = this.index();
     if (index >= states.length - 1) index = 0;
     const step = () => {
       change({ at: index >= states.length - 1 ? null : String(states[index].number), since: index > 0 ? String(states[index - 1].number) : null });
@@ -83,7 +90,7 @@ export class Timeline {
   }
 
   toggleCompare() {
-    const index = this.indexOf(query().get("at"));
+    const index = this.index();
     change({ since: query().get("since") ? null : String(this.states[index - 1].number) });
   }
 
@@ -92,7 +99,7 @@ export class Timeline {
     const { states } = this;
     this.element.hidden = states.length < 2;
     if (this.element.hidden) return;
-    const index = this.indexOf(query().get("at"));
+    const index = this.index();
     const since = Number(query().get("since")) || 0;
     this.range.max = String(states.length - 1);
     if (Number(this.range.value) !== index) this.range.value = String(index);
@@ -101,7 +108,9 @@ export class Timeline {
     this.compare.toggleAttribute("disabled", index === 0);
     fill(this.before, since > 0 ? h("label", {}, "with ", this.beforeChoice(states[index].number, since)) : "");
     this.legend.hidden = since === 0;
-    this.describe(index);
+    const at = query().get("at");
+    if (at !== null && this.drawn === null && String(states[index].number) !== at) fill(this.label, `no state ${at}`);
+    else this.describe(index);
   }
 
   /**
@@ -123,7 +132,7 @@ export class Timeline {
     const last = this.states[this.states.length - 1];
     const text = `state ${state.number} of ${last.number} · ${state.kind ?? "change"} · ${moment(state.ended)}`;
     this.range.setAttribute("aria-valuetext", text);
-    const did = [state.analysed && `${count(state.analysed)} analysed`, state.removed && `${count(state.removed)} removed`, state.edges && `${count(state.edges)} edges`];
+    const did = [state.analysed && `${count(state.analysed)} analysed`, state.removed && `${count(state.removed)} removed`, state.edges && counted(state.edges, "edge")];
     const more = did.filter(Boolean).join(", ");
     fill(this.label, state === last ? `now · ${text}` : text, more && h("span.faint", {}, ` · ${more}`));
     this.label.title = `${text} ${more}`;

@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { breakable, fill, h, notice, problem } from "./dom.js";
-import { ago, count, counted, moment } from "./format.js";
+import { ago, count, counted, decimals, moment } from "./format.js";
 import { valueGrid } from "./grid.js";
 import { query } from "./place.js";
 import { sqlBlock } from "./sqltext.js";
@@ -78,7 +78,7 @@ function trail(way) {
  * @param {Step} step
  */
 function about(way, step) {
-  const values = Object.entries(step.row).map(([name, value]) => `${name} ${value ?? "null"}`).join(", ");
+  const values = Object.entries(step.row).map(([name, value]) => `${name} ${decimals(value ?? "null")}`).join(", ");
   const whole = address([...way.slice(0, -1), { ...step, column: null }]);
   return h("p", {}, values, step.column && [h("br"), "Only what makes or decides ", h("b", {}, step.column), ". ", h("a", { href: whole, "data-link": "" }, "The whole row")]);
 }
@@ -93,16 +93,16 @@ function hopSection(way, hop, keys) {
   const time = new Date(hop.time).toISOString();
   return h("section.hop", {},
     h("h2", {}, `${hop.dataset}@${hop.snapshot}`),
-    h("p.faint", {}, h("span.chip", {}, hop.operation.toLowerCase()), hop.job, " ", hop.time > 0 && h("span", { title: moment(time) }, ago(time))),
+    h("p.faint", {}, h("span.chip", {}, hop.operation.toLowerCase()), h("span", { title: hop.job }, hop.title), " ", hop.time > 0 && h("span", { title: moment(time) }, ago(time))),
     valueGrid(hop.rows),
     hop.sql && h("details", {}, h("summary", {}, "SQL"), sqlBlock(hop.sql)),
     hop.reason && h("p.note", {}, `Cannot be told further: ${hop.reason}`),
     hop.inputs.map((/** @type {any} */ each) => h("div.behind", {},
       h("h3", {}, `Made of ${counted(each.count, "row")} of `, h("a", { href: `/tables?table=${encodeURIComponent(each.dataset)}&tab=rows&at=${each.snapshot}`, "data-link": "" }, `${each.dataset}@${each.snapshot}`)),
       valueGrid(each.rows, whyLinks(way, each.dataset, String(each.snapshot), keys[each.dataset] ?? [], each.rows)),
-      each.rows.cut && h("p.faint", {}, `The first ${count(each.rows.rows.length)} of ${count(each.count)} rows.`))),
+      each.rows.cut && h("p.faint", {}, `The first ${count(each.rows.rows.length)} of ${counted(each.count, "row")}.`))),
     hop.absent.map((/** @type {string} */ each) => h("p.note", {}, `Decided by absence: ${each}`)),
-    hop.files.map((/** @type {any} */ each) => h("p", {}, `From ${each.path}, lines ${each.lines.slice(0, 20).join(", ")}`)),
+    hop.files.map((/** @type {any} */ each) => h("p", {}, `From ${each.path}, ${each.lines.length === 1 ? "line" : "lines"} ${each.lines.slice(0, 20).join(", ")}`)),
     hop.verified === true && h("p.faint", {}, "Checked: the query over these rows alone gives the row."),
     hop.verified === false && h("p.note", {}, "These rows were read, but alone they do not give the row: more than them decided."),
     hop.loaded && !hop.files.length && h("p", {}, "Loaded from outside by this commit."));
