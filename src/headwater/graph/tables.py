@@ -5,7 +5,9 @@ there are."""
 
 from dataclasses import dataclass, field
 
-DATABASE = "lineage"
+from headwater.lake.tables.names import LINEAGE_DATABASE
+
+DATABASE = LINEAGE_DATABASE
 WHOLE = "*"
 
 

@@ -10,6 +10,9 @@ from headwater.errors import SchemaError, UsageError
 DEFAULT_DATABASE = "default"
 STATE_DATABASE = "_state"
 """The database of tables that are kept for refreshes of others."""
+LINEAGE_DATABASE = "lineage"
+OWN_DATABASES = (LINEAGE_DATABASE, STATE_DATABASE)
+"""The databases of our own books, which are listed only where somebody asks for them."""
 _NAME = re.compile(r"\w[\w-]*")
 
 
