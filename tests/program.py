@@ -45,7 +45,8 @@ def headwater(*args, cwd=None, env=None, input=None):
 @functools.cache
 def _forker():
     ours, theirs = socket.socketpair()
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT)))  # this checkout, whichever one is installed
+    environment = os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.program", str(theirs.fileno())]
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL

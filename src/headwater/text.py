@@ -6,7 +6,7 @@ import heapq
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -133,11 +133,13 @@ def caret(source: Source, span: Span, width: int = 120) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things, in words.
 
-    >>> counted(1, "row"), counted(1200, "row"), counted(0, "bush")
-    ('1 row', '1,200 rows', '0 bushes')
+    >>> counted(1, "row"), counted(1200, "row"), counted(0, "bush"), counted(2, "query")
+    ('1 row', '1,200 rows', '0 bushes', '2 queries')
     """
-    ending = "" if count == 1 else "es" if noun.endswith(("s", "sh", "ch", "x")) else "s"
-    return f"{count:,} {noun}{ending}"
+    if count != 1:
+        noun = re.sub("(?<![aeou])y$", "ie", noun)
+        noun += "es" if noun.endswith(("s", "sh", "ch", "x")) else "s"
+    return f"{count:,} {noun}"
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -177,61 +179,6 @@ def _shared_pairs(word: str, other: str) -> float:
 @lru_cache(50_000)
 def _pairs(word: str) -> frozenset[str]:
     return frozenset(map("".join, zip(f" {word}", f"{word} ")))
-
-
-def align(headers: Sequence[str], rows: Sequence[Sequence[object]], *, width: int | None = None) -> str:
-    """Rows in aligned columns under their headers, numbers to the right.
-
-    With `width`, text is cut so that no line is longer, but no column becomes narrower than eight characters.
-
-    >>> print(align(("table", "rows"), [("orders", 1200), ("fx", 7)]))
-    table    rows
-    ──────  ─────
-    orders  1,200
-    fx          7
-    """
-    cells = [[cell_text(value) for value in row] for row in rows]
-    widths = [max([len(header), *(len(row[i]) for row in cells)]) for i, header in enumerate(headers)]
-    numbers = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
-    if width is not None:
-        _narrow(widths, [i for i, number in enumerate(numbers) if not number], width - 2 * (len(widths) - 1))
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (
-            _cut(c, w).rjust(w) if right else _cut(c, w).ljust(w) for c, w, right in zip(cells, widths, numbers)
-        )
-        return "  ".join(padded).rstrip()
-
-    return "\n".join([line(headers), "  ".join("─" * width for width in widths), *map(line, cells)])
-
-
-_NARROWEST = 8
-
-
-def _narrow(widths: list[int], columns: Sequence[int], room: int) -> None:
-    """Make the widest of these columns equally narrow, so that all columns together fit the room."""
-    fixed = sum(width for i, width in enumerate(widths) if i not in columns)
-    free = [widths[i] for i in columns]
-    most = min(max(free, default=0), max(room, _NARROWEST))
-    while most > _NARROWEST and fixed + sum(min(width, most) for width in free) > room:
-        most -= 1
-    for i in columns:
-        widths[i] = min(widths[i], most)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def cell_text(value: object) -> str:
-    """A value as a table shows it, in one line.
-
-    >>> cell_text(1200), cell_text(None), cell_text(True), cell_text("a\\n b")
-    ('1,200', '', 'yes', 'a b')
-    """
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
-    return f"{value:,}" if isinstance(value, int) else " ".join(str(value).split())
 
 
 _SECRETS = (

@@ -48,8 +48,8 @@ def test_time_and_upkeep(lake):
     lake("tag", "sales.orders", "v1", "--as-of", "1")
     assert json.loads(lake("tag", "sales.orders", "--json")) == {"v1": 1}
     assert lake("diff", "sales.orders", "v1", code=1).splitlines() == [
-        "U  id=2  name: 'Bob' → 'Bobby', amount: None → Decimal('1.25')",
-        "+I id=4  id=4, name='Dan', amount=None",
+        "U  id 2: name Bob → Bobby, amount null → 1.25",
+        "+I id 4, name Dan, amount null",
     ]
     versions = json.loads(lake("history", "sales.orders", "2", "--json"))
     assert [(each["snapshot"], each["kind"], each["row"]["name"]) for each in versions] == [
@@ -58,7 +58,7 @@ def test_time_and_upkeep(lake):
     ]
     assert "at most 2 sorted runs in one" in lake("levels", "sales.orders")
     assert json.loads(lake("levels", "sales.orders", "--json"))["files"] == 2
-    assert lake("compact", "sales.orders") == "1 buckets: 2 files became 1\n"
+    assert lake("compact", "sales.orders") == "1 bucket: 2 files became 1\n"
     lake("rollback", "sales.orders", "v1")
     assert lake("diff", "sales.orders", "v1") == ""
     shown = lake("snapshots", "sales.orders")

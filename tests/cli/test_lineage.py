@@ -94,7 +94,11 @@ def test_nothing_readable_is_2():
         (("lineage", "missing.sql"), "bad-input", "No such file"),
         (("lineage", "binary.sql"), "bad-input", "neither UTF-8 nor UTF-16"),
         (("lineage", "empty"), "bad-input", "no files of SQL"),
-        (("lineage", "-e", "SELECT 1", "-d", "snowflak"), "unknown-dialect", "did you mean `snowflake`?"),
+        (
+            ("lineage", "-e", "SELECT 1", "-d", "snowflak"),
+            "unknown-dialect",
+            "mean `headwater lineage -e 'SELECT 1' -d snowflake`?",
+        ),
         (("lineage", "-e", "SELECT 1", "-s", "bad.json"), "bad-schema", "schema"),
     ],
 )

@@ -67,8 +67,8 @@ def test_a_file_for_some_tables(headwater, tmp_path):
         (("shop.raw", "--range", "amount"), "names no column"),
         (("shop.raw", "--range", "amount=5"), "is no range"),
         (("shop.raw", "--row-count", "a.."), "Expected `int"),
-        (("shop.raw", "--not-null", "ammount"), "did you mean `amount`"),
-        (("shop.rew", "--not-null", "id"), "did you mean `shop.raw`"),
+        (("shop.raw", "--not-null", "ammount"), "did you mean `headwater check-data shop.raw --not-null amount"),
+        (("shop.rew", "--not-null", "id"), "did you mean `headwater check-data shop.raw --not-null id"),
         (("shop.raw@77", "--not-null", "id"), "there is no snapshot 77"),
         (("-c", "no.toml"), "no.toml cannot be read"),
     ],
@@ -107,7 +107,7 @@ def test_nothing_is_kept_of_a_dry_run(headwater, tmp_path):
     words = ("check-data", "shop.raw", "--not-null", "amount", "--dry-run")
     assert headwater(*words, "--events", "file:out.ndjson")[0] == 1
     assert headwater("checks")[0] == 2  # there is no graph
-    assert headwater("ingest", "out.ndjson")[1] == "1 events, 0 refused\n"
+    assert headwater("ingest", "out.ndjson")[1] == "1 event, 0 refused\n"
     assert headwater("checks")[0] == 1
 
 

@@ -39,6 +39,8 @@ PLACES = {
     "TABLE": "sales.orders",
     "TEXT": "orders",
     "COMMAND": "lake",
+    "{quote(name)}": "orders",
+    "{verb} {words}": "trace mart.revenue --depth 1",
     "{tag}": "--tag new",
 }
 

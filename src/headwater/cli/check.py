@@ -10,7 +10,9 @@ import click
 from headwater.cli.issues import github_annotations, render_issue
 from headwater.cli.lineage import analysis_options, expression_option, run_analysis
 from headwater.cli.options import Flags, command
+from headwater.cli.terminal import say
 from headwater.errors import Issue, Severity
+from headwater.text import counted
 
 
 @command(
@@ -51,12 +53,13 @@ def check(
     elif format == "github":
         click.echo(github_annotations(findings), nl=bool(findings))
     else:
-        color = flags.use_color(sys.stdout)
         for issue in findings:
-            sys.stdout.write(render_issue(issue, result.sources.get(issue.source_name), color=color) + "\n\n")
+            text = render_issue(issue, result.sources.get(issue.source_name), flags, sys.stdout)
+            sys.stdout.write(text + "\n\n")
     if not flags.quiet:
         count, of = len(findings), len(result.statements)
-        click.echo(f"{count or 'no'} finding{'s' * (count != 1)} in {of} statement{'s' * (of != 1)}", err=True)
+        found = counted(count, "finding") if count else "no findings"
+        say(f"{found} in {counted(of, 'statement')}", err=True)
     return 1 if findings else 0
 
 

@@ -5,6 +5,7 @@ import click
 from headwater.cli.graph import open_graph_store
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say
 
 
 @command(
@@ -29,4 +30,4 @@ def describe(flags: Flags, /, name: str, text: str | None, owner: str | None) ->
     if flags.json:
         print_json({"dataset": node.dataset, "column": None if node.column == "*" else node.column})
     elif not flags.quiet:
-        click.echo(f"{name} is described", err=True)
+        say(f"{name} is described", err=True)

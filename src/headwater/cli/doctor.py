@@ -14,6 +14,7 @@ import click
 
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say
 from headwater.errors import HeadwaterError, JavaNotFoundError, NotWritableError
 from headwater.extras import is_extra, not_installed
 
@@ -126,9 +127,9 @@ def doctor(flags: Flags) -> int:
     else:
         width = max(len(finding.name) for finding in findings)
         mark = {"ok": "✓", "optional": "–", "problem": "✗"}
-        click.echo(f"headwater {version('headwater')} on {platform.platform()}, {os.cpu_count()} cores")
+        say(f"headwater {version('headwater')} on {platform.platform()}, {os.cpu_count()} cores")
         for finding in findings:
-            click.echo(f"  {mark[finding.status]} {finding.name:<{width}}  {finding.detail}")
+            say(f"  {mark[finding.status]} {finding.name:<{width}}  {finding.detail}")
             if finding.hint and finding.status != "ok":
-                click.echo(f"    {'':<{width}}  hint: {finding.hint}")
+                say(f"    {'':<{width}}  hint: {finding.hint}")
     return 2 if any(finding.status == "problem" for finding in findings) else 0

@@ -4,15 +4,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command, is_terminal
 from headwater.cli.render import print_json, print_table
-from headwater.cli.terminal import say_lines
+from headwater.cli.terminal import say, say_lines
 from headwater.errors import UsageError
 from headwater.text import counted
 from headwater.view.formats import ANSWER_FORMATS
@@ -95,14 +97,14 @@ def say_answer(
     text = render_answer(answer, "json" if flags.json else format, title=title)
     if output is None:
         say_lines(flags, text) if format == "tree" and not flags.json else click.echo(text)
-        click.echo(more, err=True) if more else None
+        say(more, err=True) if more else None
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")
     except OSError as err:
         raise UsageError(f"{output} cannot be written: {err.strerror}") from err
     if not flags.quiet:
-        click.echo(f"{counted(len(answer.steps), 'edge')} written to {output}", err=True)
+        say(f"{counted(len(answer.steps), 'edge')} written to {output}", err=True)
 
 
 def _chosen(influences: tuple[str, ...], default: str = "all") -> Any:
@@ -124,6 +126,18 @@ def _walked(
     return answer, f"{counted(more, 'more step')} {verb} values or rows: --influence all" if more else None
 
 
+def _steps(text: str, depth: int | None, side: Literal["up", "down"]) -> tuple[str, int | None]:
+    """The name and the depth of `2+NAME` upstream, or `NAME+2` downstream. RAISES: UsageError for the other side."""
+    from headwater.graph.selector import parse_selector
+
+    chosen = parse_selector(text)
+    other, verb, steps = (chosen.down, "impact", chosen.up) if side == "up" else (chosen.up, "trace", chosen.down)
+    if other != 0:
+        words = quote(chosen.pattern) + ("" if other is None else f" --depth {other}")
+        raise UsageError(f"`{text}` goes the other way, too", hint=f"`headwater {verb} {words}`")
+    return chosen.pattern, depth if steps == 0 or depth is not None else steps
+
+
 @command(
     "trace",
     examples=(
@@ -140,8 +154,9 @@ def trace(
 ) -> None:
     """Show what a column, or every column of a table, is made of, with the expression and place of each step.
 
-    Values are followed; `--influence all` adds what decides them and their rows.
+    Values are followed; `--influence all` adds what decides them and their rows. `2+NAME` is NAME with `--depth 2`.
     """
+    name, depth = _steps(name, depth, "up")
     with _asked(flags, at, how) as graph:
         answer, more = _walked(flags, partial(graph.trace, name, depth=depth), influences, "value")
     say_answer(flags, answer, title=f"What {name} is made of", more=more, **how)
@@ -170,8 +185,10 @@ def impact(
 ) -> int:
     """Show what is made of a column or table, and so may break when it changes.
 
-    Values are followed, and with `--fail-on` all else, too; `--influence all` adds what is decided by it.
+    Values are followed, and with `--fail-on` all else, too; `--influence all` adds what is decided by it. `NAME+2` is
+    NAME with `--depth 2`.
     """
+    name, depth = _steps(name, depth, "down")
     with _asked(flags, at, how) as graph:
         ask = partial(graph.impact, name, depth=depth)
         answer, more = _walked(flags, ask, influences, "all" if fail_on else "value")
@@ -179,7 +196,7 @@ def impact(
     hit = [node for node in answer.nodes for pattern in fail_on if node.is_like(pattern)]
     if hit and not flags.quiet:
         names = ", ".join(dict.fromkeys(map(str, hit[:5]))) + (", …" if len(hit) > 5 else "")
-        click.echo(f"{name} reaches what must not change: {names}", err=True)
+        say(f"{name} reaches what must not change: {names}", err=True)
     return 1 if hit else 0
 
 
@@ -205,7 +222,7 @@ def path(
     with _asked(flags, at, how) as graph:
         answer = graph.path(source, target, influences=_chosen(influences))
     if not answer.steps:
-        click.echo(f"no way leads from {source} to {target}", err=True)
+        say(f"no way leads from {source} to {target}", err=True)
         return 1
     say_answer(flags, answer, title=f"From {source} to {target}", **how)
     return 0
@@ -255,7 +272,7 @@ def _say_by_table(flags: Flags, nodes: list["Node"], limit: int) -> None:
     print_table(("table", "unused", "columns"), rows)
     if not flags.quiet:
         more = f"; {len(tables) - limit} more with --limit {len(tables)}" if len(tables) > limit else ""
-        click.echo(f"{counted(len(nodes), 'column')} of {counted(len(tables), 'table')}{more}", err=True)
+        say(f"{counted(len(nodes), 'column')} of {counted(len(tables), 'table')}{more}", err=True)
 
 
 def _say_nodes(flags: Flags, nodes: list["Node"], nothing: str) -> int:
@@ -265,9 +282,9 @@ def _say_nodes(flags: Flags, nodes: list["Node"], nothing: str) -> int:
     if flags.json:
         print_json([node_json(node) for node in nodes])
     elif nodes:
-        click.echo("\n".join(node.dataset if node.column == WHOLE else str(node) for node in nodes))
+        say_lines(flags, "\n".join(node.dataset if node.column == WHOLE else str(node) for node in nodes))
     elif not flags.quiet:
-        click.echo(nothing, err=True)
+        say(nothing, err=True)
     return 0 if nodes else 1
 
 
@@ -299,7 +316,7 @@ def tag(flags: Flags, names: tuple[str, ...], tags: tuple[str, ...], remove: boo
     if flags.json:
         print_json([str(node) for node in changed])
     elif not flags.quiet:
-        click.echo(f"{counted(len(changed), 'column')} changed")
+        say(f"{counted(len(changed), 'column')} changed")
 
 
 @command("harvests", examples=("headwater harvests", "headwater harvests 1", "headwater harvests --json"))
@@ -321,12 +338,8 @@ def harvests(flags: Flags, number: int | None) -> None:
     shown: list[tuple[str, Callable[[Any], object]]] = [
         ("as-of", lambda each: each["number"]),
         ("time (UTC)", lambda each: f"{each['ended']:%F %T}"),
-        ("kind", lambda each: each["kind"] or ""),
-        ("sources", lambda each: ", ".join(each["sources"] or ())),
-        ("statements", lambda each: _count(each["statements"])),
-        ("analysed", lambda each: _count(each["analysed"])),
-        ("edges", lambda each: _count(each["edges"])),
-        ("issues", lambda each: _count(each["issues"])),
+        ("what", lambda each: f"{each['kind'] or ''} {', '.join(each['sources'] or ())}".strip()),
+        *((name, itemgetter(name)) for name in ("statements", "analysed", "edges", "issues")),
     ]
     if any(each["expired"] for each in records):
         shown.append(("", lambda each: "expired" if each["expired"] else ""))
@@ -344,9 +357,4 @@ def _show_report(flags: Flags, records: list[dict[str, Any]], number: int) -> No
     if flags.json:
         print_json(record | {"report": report})
         return
-    for line in report.lines:
-        click.echo(line)
-
-
-def _count(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
+    say_lines(flags, "\n".join(report.lines))

@@ -10,14 +10,16 @@ import click
 
 from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import sources_of
-from headwater.cli.lake_tables import open_warehouse, size_text, time_text
+from headwater.cli.lake_tables import open_warehouse, size_text
 from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
+from headwater.cli.provenance import about_commit, split_moment
 from headwater.cli.provenance_rows import asks_for_rows, row_options, tell_rows
 from headwater.cli.render import print_json, print_table
-from headwater.cli.terminal import say_lines
+from headwater.cli.terminal import say, say_lines
 from headwater.errors import UsageError
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.errors import EventError
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from headwater.graph.facts import Facts
     from headwater.graph.logged import TableDrift
     from headwater.graph.store import GraphStore
-    from headwater.graph.versions import Made, Stale
+    from headwater.graph.versions import DatasetVersion, Made, Stale
 
     IngestFile: TypeAlias = Callable[[GraphStore, Path], tuple[int, list[EventError]]]
     IngestOrigins: TypeAlias = Callable[[GraphStore], int]
@@ -96,7 +98,7 @@ def _facts_in(flags: Flags, folder: str, options: dict[str, Any]) -> "Facts":
     return collect(sources, request_of(flags, **options))
 
 
-_STALE = ("table", "input", "read at", "now at", "changed columns", "changed rows", "bytes of all", "last refresh")
+_STALE = ("table", "input", "read at", "now at", "changed columns", "changed rows", "bytes of all")
 
 
 @command("stale", examples=("headwater stale", "headwater stale --json"))
@@ -114,10 +116,12 @@ def stale(flags: Flags) -> int:
     if flags.json:
         print_json(found)
     elif found:
-        print_table(_STALE, [_stale_row(each) for each in found])
+        timed = any(each.seconds is not None for each in found)
+        rows = [_stale_row(each, timed) for each in found]
+        print_table((*_STALE, "last refresh") if timed else _STALE, rows)
     elif not flags.quiet:
-        any_table = any(map(warehouse.list_tables, warehouse.list_databases()))
-        click.echo(
+        any_table = any(map(warehouse.list_tables, warehouse.list_databases(own=False)))
+        say(
             "every table is up to date with what it was made from"
             if any_table
             else f"there are no tables in the warehouse {warehouse.url}"
@@ -125,11 +129,11 @@ def stale(flags: Flags) -> int:
     return 1 if found else 0
 
 
-def _stale_row(each: "Stale") -> tuple[object, ...]:
+def _stale_row(each: "Stale", timed: bool) -> tuple[object, ...]:
     rows = f"{each.changed_rows:,} of {each.input_rows:,}"
-    seconds = "" if each.seconds is None else f"{each.seconds:.1f} s"
+    seconds = ["" if each.seconds is None else f"{each.seconds:.1f} s"] * timed
     versions = each.table, each.input, each.read, each.latest
-    return *versions, ", ".join(each.columns), rows, size_text(each.input_bytes), seconds
+    return *versions, ", ".join(each.columns), rows, size_text(each.input_bytes), *seconds
 
 
 @command("drift", examples=("headwater drift", "headwater drift --json"))
@@ -149,13 +153,13 @@ def drift(flags: Flags) -> int:
         print_json(found)
     elif found:
         for each in found:
-            click.echo(each.title)
+            say(each.title)
             for node in each.only_said:
-                click.echo(f"  only in SQL   {node}")
+                say(f"  only in SQL   {node}")
             for node in each.only_done:
-                click.echo(f"  only in {each.other:<4}  {node}")
+                say(f"  only in {each.other:<4}  {node}")
     elif not flags.quiet:
-        click.echo("SQL, runs and logs agree wherever they are known")
+        say("SQL, runs and logs agree wherever they are known")
     return 1 if found else 0
 
 
@@ -179,34 +183,31 @@ def why(flags: Flags, /, table: str, **rows: Any) -> None:
     if asks_for_rows(rows):
         tell_rows(flags, table, rows)
         return
-    name, _, moment = table.partition("@")
-    found = explain(open_warehouse(flags), name, _moment(moment))
+    found = explain(open_warehouse(flags), *split_moment(table))
     store = open_graph_store(flags)
     marks = Marks(store.state()) if store.states() else None
     failed = {made.version: marks.of_version(made.version) if marks is not None else {} for made in found}
     if flags.json:
         print_json([made_json(made, failed[made.version]) for made in found])
         return
-    by_version = {made.version: made for made in found}
-    shown: set[Any] = set()
-
-    def say(made: "Made", indent: str) -> None:
-        again = made.version in shown
-        shown.add(made.version)
-        about = ", ".join(part for part in (made.operation, made.job, made.time and time_text(made.time)) if part)
-        say_lines(flags, f"{indent}{made.version}" + (f"  ({about})" if about and not again else ""))
-        for column, each in () if again else failed[made.version].items():
-            say_lines(flags, f"{indent}  ✗ {column}: {'; '.join(map(str, each))}")
-        for version, columns in () if again else made.inputs:
-            read = f"{indent}  reads {', '.join(columns)} of" if columns else f"{indent}  reads"
-            say_lines(flags, read)
-            say(by_version[version], indent + "    ")
-
-    say(found[0], "")
+    say_lines(flags, "\n".join(_made_lines(found[0], {made.version: made for made in found}, failed, "", set())))
 
 
-def _moment(text: str) -> Any:
-    return None if not text else f"@{text}" if text.startswith("-") else text
+def _made_lines(
+    made: "Made", known: "dict[DatasetVersion, Made]", failed: dict[Any, Any], indent: str, shown: set[Any]
+) -> Iterator[str]:
+    """A version, the checks that it failed, and below it the versions that it was made from, each of them once."""
+    again = made.version in shown
+    shown.add(made.version)
+    about = about_commit(made.operation, made.job, None, made.time)
+    yield f"{indent}{made.version}" + (f"  ({about})" if about and not again else "")
+    if again:
+        return
+    for column, each in failed[made.version].items():
+        yield f"{indent}  ✗ {column}: {'; '.join(map(str, each))}"
+    for version, columns in made.inputs:
+        yield f"{indent}  reads {', '.join(columns)} of" if columns else f"{indent}  reads"
+        yield from _made_lines(known[version], known, failed, indent + "    ", shown)
 
 
 @command(
@@ -246,17 +247,19 @@ def ingest(
         found = [ingest_file(store, file) for file in events]
     count, bad = sum(each for each, _ in found), [error for _, errors in found for error in errors]
     for error in bad[:20]:
-        click.echo(f"{error.place or 'event'}: {error.message}", err=True)
+        say(f"{error.place or 'event'}: {error.message}", err=True)
     if len(bad) > 20:
-        click.echo(f"… and {len(bad) - 20:,} more", err=True)
+        say(f"… and {len(bad) - 20:,} more", err=True)
     not_run = sum(result.left_out for result in results.values())
     checks = sum(len(result.checks) for result in results.values()) - not_run
     if flags.json:
         print_json({"events": count, "refused": len(bad), "origins": told, "checks": checks, "not_run": not_run})
     elif not flags.quiet:
-        said = [f"{count:,} events, {len(bad):,} refused"] if events or not results else []
-        said += [f"{checks:,} results of checks" + (f", {not_run:,} were not run" if not_run else "")] * bool(results)
-        click.echo(", ".join(said + [f"{told:,} origins of snapshots"] * origins))
+        said = [f"{counted(count, 'event')}, {len(bad):,} refused"] if events or not results else []
+        said += [
+            f"{counted(checks, 'result')} of checks" + (f", {not_run:,} were not run" if not_run else "")
+        ] * bool(results)
+        say(", ".join(said + [f"{counted(told, 'origin')} of snapshots"] * origins))
     return 1 if bad and strict else 2 if bad and not count else 0
 
 

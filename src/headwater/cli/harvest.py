@@ -13,9 +13,10 @@ import click
 from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import complete_dialect, parse_variables, say_warning
 from headwater.cli.options import Flags, command
-from headwater.cli.render import print_json
+from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say, say_lines
 from headwater.errors import UsageError
-from headwater.text import align, counted
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.jobs.harvest.harvest import HarvestSummary
@@ -106,9 +107,8 @@ def harvest_estate(flags: Flags, estate: "Estate", options: "HarvestOptions") ->
         wish = dataclasses.replace(options, progress=progress, warn=say_warning)
         summary = run_harvest(open_graph_store(flags), estate, wish)
     if not flags.json and not flags.quiet:
-        for line in summary.report.lines:
-            click.echo(line)
-        click.echo(
+        say_lines(flags, "\n".join(summary.report.lines))
+        say(
             f"{counted(summary.analysed, 'statement')} analysed in {counted(summary.waves, 'wave')}"
             f"{' on Spark' if summary.used_spark else ''}, "
             f"{summary.removed:,} removed, {counted(summary.edges, 'edge')} written, {summary.seconds:.1f} s"
@@ -142,7 +142,7 @@ def _show_plan(flags: Flags, estate: "Estate") -> None:
         print_json({"files": rows, "events": [str(file) for file in estate.events], "warnings": estate.warnings})
     else:
         cells = [(row["file"], row["makes"] or "", row["dialect"]) for row in rows]
-        click.echo(align(("file", "makes", "dialect"), cells))
+        print_table(("file", "makes", "dialect"), cells)
 
 
 def _ingest(flags: Flags, estate: "Estate") -> int:
@@ -169,8 +169,8 @@ def _shown(flags: Flags) -> Iterator[Callable[["Progress"], None]]:
         if time.monotonic() - begun > _PATIENCE:
             bar.start()
         text = (
-            f"{progress.scripts:,} scripts, {progress.statements:,} statements, wave {progress.wave}, "
-            f"{progress.findings:,} findings"
+            f"{counted(progress.scripts, 'script')}, {counted(progress.statements, 'statement')}, "
+            f"wave {progress.wave}, {counted(progress.findings, 'finding')}"
         )
         bar.update(task, total=progress.units, completed=progress.done, description=text)
 

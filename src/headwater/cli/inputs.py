@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from headwater.cli.terminal import say
 from headwater.errors import InputError, UsageError
 from headwater.text import Source
 
@@ -41,7 +42,7 @@ def _sources_at(path: Path) -> Iterator[Source]:
 
 def say_warning(text: str) -> None:
     """Tell people what was guessed."""
-    click.echo(f"warning: {text}", err=True)
+    say(f"warning: {text}", err=True)
 
 
 def parse_variables(pairs: Sequence[str]) -> dict[str, object]:

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-
-import click
+from typing import IO, Any
 
 from headwater.cli.options import Flags
+from headwater.cli.render import paragraph
+from headwater.cli.terminal import width_of
 from headwater.errors import Issue, Severity
-from headwater.text import Source, caret
+from headwater.text import Source, counted
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _MOST = 20  # shown in full when not asked for more
@@ -20,22 +21,18 @@ def print_issues(issues: Sequence[Issue], sources: Mapping[str | None, Source], 
     shown = [issue for issue in issues if flags.verbose or issue.severity is not Severity.INFO]
     limit = len(shown) if flags.verbose else _MOST
     for issue in shown[:limit]:
-        text = render_issue(issue, sources.get(issue.source_name), color=flags.use_color(sys.stderr))
-        sys.stderr.write(text + "\n\n")
+        sys.stderr.write(render_issue(issue, sources.get(issue.source_name), flags, sys.stderr) + "\n\n")
     if len(shown) > limit:
-        sys.stderr.write(f"… and {len(shown) - limit} more issues (--verbose shows all)\n")
+        sys.stderr.write(f"… and {counted(len(shown) - limit, 'more issue')} (--verbose shows all)\n")
 
 
-def render_issue(issue: Issue, source: Source | None, *, color: bool) -> str:
+def render_issue(issue: Issue, source: Source | None, flags: Flags, stream: IO[str]) -> str:
     """An issue as a paragraph: code, message, place with caret, hint."""
-    head = click.style(f"{issue.severity.value}[{issue.code.name}]", fg=_COLORS[issue.severity], bold=True)
-    lines = [f"{head}: {issue.message}"]
-    if source is not None and issue.span is not None:
-        lines.append(caret(source, issue.span))
-    if issue.hint:
-        lines.append(f"{click.style('hint', fg='cyan')}: {issue.hint}")
-    text = "\n".join(lines)
-    return text if color else click.unstyle(text)
+    head = f"{issue.severity.value}[{issue.code.name}]: {issue.message}"
+    hints = [f"hint: {issue.hint}"] if issue.hint else []
+    source = source if issue.span is not None else None
+    how: Any = {"color": flags.use_color(stream), "width": width_of(stream)}
+    return paragraph(head, _COLORS[issue.severity], source, issue.span, hints, **how)
 
 
 def github_annotations(issues: Iterable[Issue]) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from headwater.cli.lake_time import say
+from headwater.cli.lake_time import say_done
 from headwater.cli.on_spark import MASTERS, pairs, place_of, session, settings, spark_bar
 from headwater.cli.options import Command, Flags, SubGroup, command, global_options
+from headwater.text import counted
 
 
 @click.group("jobs", cls=SubGroup, params=global_options())
@@ -43,7 +44,7 @@ def rescale(flags: Flags, /, table: str, buckets: int, master: str, conf: tuple[
 
     with session(master, pairs("--conf", conf)) as spark:
         run(spark, place_of(flags, table), buckets, progress=spark_bar(flags, "writing"))
-    say(flags, {"table": table, "buckets": buckets}, f"{table} has {buckets} buckets")
+    say_done(flags, {"table": table, "buckets": buckets}, f"{table} has {counted(buckets, 'bucket')}")
 
 
 @job(
@@ -66,4 +67,4 @@ def export(flags: Flags, /, table: str, path: str, at: str | None, master: str, 
     target = Outside((path,), how["format"], pairs("--option", how["options"]))
     with session(master, pairs("--conf", how["conf"])) as spark:
         export_rows(spark, place_of(flags, table), target, at=at)
-    say(flags, {"table": table, "path": path}, f"{table} is in {path}")
+    say_done(flags, {"table": table, "path": path}, f"{table} is in {path}")

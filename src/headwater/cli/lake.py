@@ -10,7 +10,9 @@ import click
 from headwater.cli import lake_paimon, lake_tables, lake_time
 from headwater.cli.options import Flags, SubGroup, command, global_options
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say
 from headwater.errors import InputError
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.files import Files
@@ -56,8 +58,8 @@ def levels(flags: Flags, target: str) -> None:
             for s in stats.levels
         ]
         print_table(headers, rows)
-        click.echo(
-            f"in memory: {stats.memory_rows:,} rows\n"
+        say(
+            f"in memory: {counted(stats.memory_rows, 'row')}\n"
             f"amplification: write {stats.write_amplification:.2f}, read {stats.read_amplification} runs, "
             f"space {stats.space_amplification:.2f}"
         )
@@ -102,7 +104,7 @@ def sst_dump(flags: Flags, target: str, rows: bool) -> None:
 def _say_sstable(facts: dict[str, Any]) -> None:
     blocks = facts.pop("blocks")
     for name, value in facts.items():
-        click.echo(f"{name:<14}{value}")
+        say(f"{name:<14}{value}")
     print_table(tuple(blocks[0]) if blocks else (), [tuple(block.values()) for block in blocks])
 
 
@@ -187,11 +189,11 @@ def _print_report(flags: Flags, report: dict[str, Any]) -> None:
         return
     for name, value in report.items():
         if isinstance(value, list):
-            click.echo(f"{name}: {len(value)}")
+            say(f"{name}: {len(value)}")
             for item in value:
-                click.echo(f"  {item}")
+                say(f"  {item}")
         else:
-            click.echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+            say(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
 _STORAGE = (levels, sst_dump, verify, fsck, repair, torture)

@@ -7,6 +7,8 @@ import click
 from headwater.cli.lake_tables import open_table, open_warehouse
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say
+from headwater.text import counted
 
 
 @command(
@@ -31,9 +33,9 @@ def publish(flags: Flags, table: str, location: str, name: str | None, buckets: 
         print_json(dataclasses.asdict(done))
     elif done.files or done.whole:
         what = "rows" if done.whole else "changed rows"
-        click.echo(f"{done.rows:,} {what} in snapshot {done.snapshot_id} of {location.rstrip('/')}/{done.path}")
+        say(f"{done.rows:,} {what} in snapshot {done.snapshot_id} of {location.rstrip('/')}/{done.path}")
     else:
-        click.echo(f"{location.rstrip('/')}/{done.path} is up to date (snapshot {done.snapshot_id})")
+        say(f"{location.rstrip('/')}/{done.path} is up to date (snapshot {done.snapshot_id})")
 
 
 @command(
@@ -57,7 +59,7 @@ def import_(flags: Flags, folder: str, table: str, snapshot: int | None, tag: st
     if flags.json:
         print_json({"snapshot": made.snapshot_id, "rows": made.summary.added_records})
     else:
-        click.echo(f"{made.summary.added_records:,} rows in snapshot {made.snapshot_id} of {table}")
+        say(f"{counted(made.summary.added_records, 'row')} in snapshot {made.snapshot_id} of {table}")
 
 
 COMMANDS = (publish, import_)

@@ -10,6 +10,7 @@ from headwater.cli.on_spark import pairs, place_of, pop_spark, session, spark_op
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say
 from headwater.errors import UsageError
 from headwater.text import counted
 
@@ -115,7 +116,7 @@ def load(flags: Flags, /, table: str, files: tuple[str, ...], **how: Any) -> Non
     if flags.json:
         print_json({"snapshot": snapshot.snapshot_id, "rows": summary.added_records, "files": summary.added_files})
     else:
-        click.echo(f"{counted(summary.added_records, 'row')} in snapshot {snapshot.snapshot_id}")
+        say(f"{counted(summary.added_records, 'row')} in snapshot {snapshot.snapshot_id}")
 
 
 def _load_here(flags: Flags, table: str, files: tuple[str, ...], how: dict[str, Any]) -> "Snapshot":
@@ -171,7 +172,7 @@ def read(flags: Flags, /, table: str, at: str | None, limit: int | None, **how: 
         plan = source.plan_scan(columns, where=where, at=at)
         schema = result_schema(source.store.shape(plan.schema_id), plan.columns)
         rows = write_file(how["output"], batches, schema)
-        click.echo(f"{counted(rows, 'row')} in {how['output']}")
+        say(f"{counted(rows, 'row')} in {how['output']}")
         return
     found = [row for batch in batches for row in python_rows(batch)]
     if flags.json:
@@ -181,14 +182,15 @@ def read(flags: Flags, /, table: str, at: str | None, limit: int | None, **how: 
         print_table(names, [["" if row[name] is None else row[name] for name in names] for row in found])
 
 
-@command("tables", examples=("headwater lake tables", "headwater lake tables --json"))
+@command("tables", examples=("headwater lake tables", "headwater lake tables sales", "headwater lake tables --json"))
+@click.argument("database", required=False)
+@click.option("--all", "own", is_flag=True, help="Also those that lineage and refreshes are kept in.")
 @click.pass_obj
-def tables(flags: Flags) -> None:
-    """List the tables of the warehouse."""
+def tables(flags: Flags, database: str | None, own: bool) -> None:
+    """List the tables of the warehouse, or of a database."""
     warehouse = open_warehouse(flags)
-    names = [
-        f"{database}.{name}" for database in warehouse.list_databases() for name in warehouse.list_tables(database)
-    ]
+    databases = warehouse.list_databases(own=own) if database is None else [database]
+    names = [f"{each}.{name}" for each in databases for name in warehouse.list_tables(each)]
     found = [(name, warehouse.table(name).snapshot()) for name in names]
     if flags.json:
         print_json([{"table": name, "snapshot": each and each.snapshot_id} for name, each in found])
@@ -204,7 +206,7 @@ def tables(flags: Flags) -> None:
                 time_text(each.timestamp),
             )
             if each
-            else (name, "", 0, "", "")
+            else (name, None, 0, "", "")
             for name, each in found
         ],
     )
@@ -265,9 +267,8 @@ def say_levels(flags: Flags, table: "Table") -> None:
         return
     rows = [(s.level, s.files, f"{s.rows:,}", f"{s.deletes:,}", size_text(s.bytes)) for s in stats.levels]
     print_table(("level", "files", "rows", "deletes", "size"), rows)
-    click.echo(
-        f"{stats.partitions} partitions, {stats.buckets} buckets, at most {stats.most_runs} sorted runs in one"
-    )
+    parts, buckets = counted(stats.partitions, "partition"), counted(stats.buckets, "bucket")
+    say(f"{parts}, {buckets}, at most {counted(stats.most_runs, 'sorted run')} in one")
 
 
 def _file_facts(entry: Any) -> dict[str, Any]:
@@ -302,7 +303,7 @@ def _say_plan(flags: Flags, plan: Any) -> None:
         print_json(facts)
         return
     for name, value in facts.items():
-        click.echo(f"{name:<20}{value:,}" if isinstance(value, int) else f"{name:<20}{' AND '.join(value)}")
+        say(f"{name:<20}{value:,}" if isinstance(value, int) else f"{name:<20}{' AND '.join(value)}")
 
 
 def _say_schema(flags: Flags, table: "Table", at: str | None = None) -> None:

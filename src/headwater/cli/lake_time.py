@@ -11,7 +11,10 @@ from headwater.cli.on_spark import place_of, pop_spark, session, spark_bar, spar
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say
 from headwater.errors import UsageError
+from headwater.fit import row_text, value_text
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.lake.metadata.expire import Delete
@@ -72,17 +75,21 @@ def diff(flags: Flags, table: str, start: str, end: str | None) -> int:
         return 1 if found else 0
     keys = list(source.schema.primary_keys)
     for row in found:
-        name = ", ".join(f"{key}={row[key]}" for key in keys if key in row)
-        click.echo(f"{row['_kind']:<3}{name}  {_changed(row['before'], row['after'])}")
+        changed = _changed(row["before"], row["after"])
+        both = row["before"] is not None and row["after"] is not None
+        name = f"{row_text({key: row[key] for key in keys if key in row})}: " if both else ""
+        say(f"{row['_kind']:<3}{name}{changed}")
     return 1 if found else 0
 
 
 def _changed(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
     """Return what differs between two images of a row."""
     if before is None or after is None:
-        return ", ".join(f"{name}={value!r}" for name, value in (before or after or {}).items())
+        return row_text(before or after or {})
     return ", ".join(
-        f"{name}: {before[name]!r} → {value!r}" for name, value in after.items() if value != before[name]
+        f"{name} {value_text(before[name])} → {value_text(value)}"
+        for name, value in after.items()
+        if value != before[name]
     )
 
 
@@ -120,7 +127,7 @@ def tag(flags: Flags, table: str, name: str | None, at: str | None, gone: bool) 
 def rollback(flags: Flags, table: str, moment: str) -> None:
     """Make a table what it was, by a new snapshot; what came between stays in its history."""
     snapshot = open_table(flags, table).rollback(moment)
-    say(flags, {"snapshot": snapshot.snapshot_id}, f"snapshot {snapshot.snapshot_id} is as {moment} was")
+    say_done(flags, {"snapshot": snapshot.snapshot_id}, f"snapshot {snapshot.snapshot_id} is as {moment} was")
 
 
 @command(
@@ -150,7 +157,7 @@ def compact(flags: Flags, /, tables: tuple[str, ...], due: bool, **how: Any) -> 
         with progress_over(source.store.latest().places, "compacting", flags) as step:
             done += source.compact(full=not due, progress=step)
     before, after = sum(each.files_before for each in done), sum(each.files_after for each in done)
-    say(flags, done, f"{len(done)} buckets: {before} files became {after}")
+    say_done(flags, done, f"{counted(len(done), 'bucket')}: {counted(before, 'file')} became {after:,}")
 
 
 @command(
@@ -176,7 +183,8 @@ def expire(flags: Flags, /, table: str, **how: Any) -> None:
     with _deleting(flags, table, how) as delete:
         removal = open_table(flags, table).expire_snapshots(**how, delete=delete)
     verb = "would go" if how["dry_run"] else "went"
-    say(flags, removal, f"{len(removal.snapshots)} snapshots and {len(removal.files)} files {verb}")
+    snapshots, files = counted(len(removal.snapshots), "snapshot"), counted(len(removal.files), "file")
+    say_done(flags, removal, f"{snapshots} and {files} {verb}")
 
 
 @command(
@@ -206,7 +214,8 @@ def orphans(flags: Flags, /, table: str | None, older_than: float, remove: bool,
             source = open_table(flags, table)
             removal = source.remove_orphans(older_than=older_than, dry_run=not remove, delete=delete)
     verb = "removed" if remove else "found"
-    say(flags, removal, "\n".join((*removal.files, f"{len(removal.files)} files {verb}, {size_text(removal.size)}")))
+    told = f"{counted(len(removal.files), 'file')} {verb}, {size_text(removal.size)}"
+    say_done(flags, removal, "\n".join((*removal.files, told)))
 
 
 @contextmanager
@@ -222,12 +231,12 @@ def _deleting(flags: Flags, table: str, how: dict[str, Any]) -> "Iterator[Delete
         yield delete_in_tasks(spark.sparkContext, place_of(flags, table), spark_bar(flags, "removing"))
 
 
-def say(flags: Flags, facts: Any, text: str) -> None:
+def say_done(flags: Flags, facts: Any, text: str) -> None:
     """Print what was done: as JSON if that is asked for, else as a sentence."""
     if flags.json:
         print_json(facts)
     else:
-        click.echo(text)
+        say(text)
 
 
 COMMANDS = (history, diff, tag, rollback, compact, expire, orphans)

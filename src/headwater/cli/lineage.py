@@ -9,6 +9,7 @@ from headwater.cli.inputs import complete_dialect, parse_variables, sources_of
 from headwater.cli.issues import print_issues
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
+from headwater.cli.terminal import say_lines
 from headwater.view.formats import RESULT_FORMATS
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def lineage(flags: Flags, /, paths: tuple[str, ...], format: Any, level: Any, **
     result = run_analysis(flags, paths, **options)
     print_issues(result.issues, result.sources, flags)
     text = result.to_text("json" if flags.json else format, level=level, namespace=options["dialect"] or "headwater")
-    click.echo(text)
+    say_lines(flags, text) if format == "tree" and not flags.json else click.echo(text)
     return 2 if result.has_errors and not result.edges and not result.tables else 0
 
 

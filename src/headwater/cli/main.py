@@ -3,16 +3,20 @@
 0 done · 1 findings · 2 usage, input or configuration · 130 interrupted.
 """
 
+import re
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
 from headwater import errors
 from headwater.cli.options import Flags, command, global_options, split_options
 from headwater.cli.render import print_json, print_table, render_error
+from headwater.cli.terminal import say, width_of
 from headwater.errors import HeadwaterError, MemoryLimitError, UsageError
 from headwater.extras import is_extra, not_installed
 from headwater.text import suggest
@@ -144,7 +148,7 @@ def explain(flags: Flags, code: str | None) -> None:
     if flags.json:
         print_json({"code": code, "explanation": text})
     else:
-        click.echo(text)
+        say(text)
 
 
 @command(
@@ -169,11 +173,12 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit code; never raises, never shows a bare traceback."""
-    flags = Flags()
+    own = args[: args.index("--")] if "--" in args else args
+    flags = Flags(json="--json" in own, no_color="--no-color" in own)  # also for what is wrong before they are read
     try:
         return _invoke(args, flags)
     except HeadwaterError as err:
-        return _report(err, flags)
+        return _report(err if flags.json else with_command(err, args), flags)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
@@ -203,6 +208,30 @@ def _invoke(args: Sequence[str], flags: Flags) -> int:
     return result if isinstance(result, int) else 0
 
 
+def with_command(err: HeadwaterError, args: Sequence[str]) -> HeadwaterError:
+    """An error with a hint that can be followed as it stands: the command line with what was meant in place of what
+    was typed, or a search in the same state."""
+    hint = err.hint or ""
+    meant = re.fullmatch(r"did you mean `(?!headwater )([^`]+)`\?", hint)
+    said = re.split(r"[\s`,:]+", err.message)
+    wrong = [at for at, arg in enumerate(args) if _NAME.sub(r"\2", arg) in said]
+    if meant and wrong:
+        line = list(args)
+        line[wrong[-1]] = _NAME.sub(lambda found: f"{found[1]}{meant[1]}{found[3]}", line[wrong[-1]])
+        whole = shlex.join(line)
+        hint = f"did you mean `headwater {whole}`?" if len(whole) <= _LONGEST else hint
+    elif "--as-of" in args[:-1] and hint.startswith("`headwater search "):
+        state = shlex.quote(args[args.index("--as-of") + 1])
+        hint = re.sub("^`([^`]*)`", lambda found: f"`{found[1]} --as-of {state}`", hint)
+    err.hint = hint or None
+    return err
+
+
+_LONGEST = 200  # characters of a command line that a hint repeats
+_NAME = re.compile(r"^((?:\d*\+)?)([^+@]+)((?:\+\d*|@.*)?)$")  # alone, with steps (`2+name+1`) or a moment (`name@3`)
+
+
 def _report(err: HeadwaterError, flags: Flags) -> int:
-    sys.stderr.write(render_error(err, json=flags.json, color=flags.use_color(sys.stderr)) + "\n")
+    how: Any = {"color": flags.use_color(sys.stderr), "width": width_of(sys.stderr)}
+    sys.stderr.write(render_error(err, json=flags.json, **how) + "\n")
     return err.exit_code

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.options import Flags, command
+from headwater.cli.terminal import say
 from headwater.extras import need
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def mcp(flags: Flags, /, http: bool, host: str, port: int, token: str | None, al
 
     def started(at: "ServerOptions") -> None:
         if not flags.quiet:
-            click.echo(f"{at.warehouse} is served to assistants on {at.url}{PATH[1:]}  (Ctrl-C ends it)", err=True)
+            say(f"{at.warehouse} is served to assistants on {at.url}{PATH[1:]}  (Ctrl-C ends it)", err=True)
 
     warehouse = flags.settings.warehouse
     if http:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.options import Flags, command
+from headwater.cli.terminal import say
 
 if TYPE_CHECKING:
     from headwater.server.options import ServerOptions
@@ -28,7 +29,7 @@ def play(flags: Flags, /, port: int, open_page: bool) -> None:
 
     def started(at: "ServerOptions") -> None:
         if not flags.quiet:
-            click.echo(f"Paste SQL at {at.url}play  (Ctrl-C ends it)", err=True)
+            say(f"Paste SQL at {at.url}play  (Ctrl-C ends it)", err=True)
         if open_page:
             webbrowser.open(f"{at.url}play")
 

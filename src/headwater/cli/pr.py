@@ -10,7 +10,7 @@ import click
 
 from headwater.cli.inputs import complete_dialect, parse_variables, say_warning
 from headwater.cli.options import Flags, command
-from headwater.cli.terminal import say_lines
+from headwater.cli.terminal import say, say_lines
 from headwater.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def pr(flags: Flags, /, paths: tuple[str, ...], base: str, head: str | None, for
     _show(flags, found, "json" if flags.json else format)
     met = found.failings(options["fail_on"])
     if met and not flags.quiet:
-        click.echo(f"fails on {', '.join(met)}", err=True)
+        say(f"fails on {', '.join(met)}", err=True)
     return 1 if met else 0
 
 
@@ -97,7 +97,7 @@ def _analysis(flags: Flags, root: Path, paths: tuple[str, ...], options: dict[st
 
     def waiting(seconds: float) -> None:
         if seconds < 0.3 and not flags.quiet:
-            click.echo("another process analyses the same commit: waiting for it", err=True)
+            say("another process analyses the same commit: waiting for it", err=True)
 
     return ReviewOptions(selection, options["schema"] or settings.schema, options["engine"], waiting)
 

@@ -10,7 +10,11 @@ from headwater.cli.lake_tables import open_warehouse, time_text
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say, say_lines
 from headwater.errors import UsageError
+from headwater.events.titles import job_owner
+from headwater.fit import number_text, row_text, value_text
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,26 +100,25 @@ def _replay_json(each: "Replay") -> dict[str, Any]:
 def _say_replay(each: "Replay") -> None:
     version, compared = f"{each.dataset}@{each.snapshot_id}", each.comparison
     if compared is None:
-        click.echo(f"{version}  cannot be told: {each.reasons[0]}")
+        say(f"{version}  cannot be told: {each.reasons[0]}")
         if each.hint:
-            click.echo(f"  {each.hint}")
+            say(f"  {each.hint}")
         return
     if compared.identical:
-        click.echo(f"{version}  identical: {compared.rows:,} rows, content {compared.content}")
+        say(f"{version}  identical: {counted(compared.rows, 'row')}, content {compared.content}")
         return
-    click.echo(
-        f"{version}  {compared.different:,} rows differ: {compared.rows:,} kept, {compared.replayed_rows:,} replayed"
-    )
+    differ = f"{counted(compared.different, 'row')} {'differs' if compared.different == 1 else 'differ'}"
+    say(f"{version}  {differ}: {compared.rows:,} kept, {compared.replayed_rows:,} replayed")
     for row in compared.shown[:_SHOWN]:
         if row.kept is None:
-            click.echo(f"  only replayed  {row.replayed}")
+            say(f"  only replayed  {row.replayed}")
         elif row.replayed is None:
-            click.echo(f"  only kept      {row.kept}")
+            say(f"  only kept      {row.kept}")
         else:
             changed = ", ".join(f"{name}: {row.kept[name]!r} → {row.replayed[name]!r}" for name in row.columns)
-            click.echo(f"  differs        {changed}   in {row.kept}")
+            say(f"  differs        {changed}   in {row.kept}")
     for reason in each.reasons:
-        click.echo(f"  it may, since {reason}")
+        say(f"  it may, since {reason}")
 
 
 @command(
@@ -143,18 +146,16 @@ def bisect(flags: Flags, table: str, expression: str, where: str | None, start: 
     if flags.json:
         print_json(moves)
     elif not moves:
-        click.echo(f"{expression} of {table} did not move")
+        say(f"{expression} of {table} did not move")
     else:
-        for move in moves:
-            for line in _move_lines(move, expression, ""):
-                click.echo(line)
+        say_lines(flags, "\n".join(line for move in moves for line in _move_lines(move, expression, "")))
     return 1 if moves else 0
 
 
 def _move_lines(move: "Move", expression: str, indent: str) -> "Iterator[str]":
-    about = ", ".join(part for part in (move.operation, move.job, time_text(move.time), move.place) if part)
+    about = about_commit(move.operation, move.job, move.place, move.time)
     share = "" if move.share is None else f" ({_signed(move.share)})"
-    told = f"{move.before} → {move.after}{share}"
+    told = f"{number_text(move.before)} → {number_text(move.after)}{share}"
     head = (
         f"{expression} of {move.dataset}@{move.snapshot_id}"
         if not indent
@@ -164,7 +165,7 @@ def _move_lines(move: "Move", expression: str, indent: str) -> "Iterator[str]":
     for each in move.rows[:_SHOWN]:
         yield f"{indent}  {_change_text(each)}"
     if move.changed_rows > _SHOWN:
-        yield f"{indent}  {move.changed_rows:,} rows changed"
+        yield f"{indent}  {counted(move.changed_rows, 'row')} changed"
     for lines in move.lines:
         numbers = ", ".join(map(str, lines.lines[:_SHOWN]))
         yield f"{indent}  from {lines.path}, line{'s' if len(lines.lines) > 1 else ''} {numbers}"
@@ -178,11 +179,17 @@ def _change_text(each: "RowShare") -> str:
     before, after, names = each.change.before, each.change.after, each.change.columns
     share = "" if each.share is None else f"  ({_signed(each.share)})"
     if before is None or after is None:
-        row = ", ".join(f"{name} {value}" for name, value in (after or before or {}).items())
+        row = row_text(after or before or {})
         return f"{'came' if before is None else 'went'}: {row}{share}"
-    same = ", ".join(f"{name} {value}" for name, value in after.items() if name not in names)
-    changed = ", ".join(f"{name} {before.get(name)} → {after[name]}" for name in names)
+    same = row_text({name: value for name, value in after.items() if name not in names})
+    changed = ", ".join(f"{name} {value_text(before.get(name))} → {value_text(after[name])}" for name in names)
     return f"{same}: {changed}{share}"
+
+
+def about_commit(operation: str | None, job: str | None, place: str | None, time: int | None) -> str:
+    """Say how a commit was made, by whom, and when."""
+    by = f"{operation or 'written'} by {job_owner(job)}" if job else operation
+    return ", ".join(part for part in (by, place, time_text(time) if time else None) if part)
 
 
 def _signed(share: Any) -> str:

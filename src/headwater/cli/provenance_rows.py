@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headwater.cli.lake_tables import open_warehouse, time_text
+from headwater.cli.lake_tables import open_warehouse
 from headwater.cli.options import Flags
-from headwater.cli.provenance import split_moment
+from headwater.cli.provenance import about_commit, split_moment
 from headwater.cli.render import print_json
 from headwater.cli.terminal import say_lines
 from headwater.errors import UsageError
+from headwater.fit import row_text, value_text
+from headwater.text import counted
 
 if TYPE_CHECKING:
     from headwater.lake.tables.names import TableIdentifier
@@ -69,9 +71,7 @@ def tell_rows(flags: Flags, table: str, options: dict[str, Any]) -> None:
     elif flags.json or options["format"] == "json":
         print_json([hop_json(hop, lambda rows: rows.slice(0, most).to_pylist()) for hop in hops])
     else:
-        for hop in hops:
-            for line in _hop_lines(hop, most):
-                say_lines(flags, line)
+        say_lines(flags, "\n".join(line for hop in hops for line in _hop_lines(hop, most)))
 
 
 def key_condition(table: "TableIdentifier", schema: "Schema", text: str) -> str:
@@ -103,12 +103,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _made(hop: "Hop") -> str:
-    parts = [hop.operation, hop.job, time_text(hop.time) if hop.time else None]
-    return ", ".join(part for part in parts if part)
-
-
-def _row_text(row: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in row.items())
+    return about_commit(hop.operation, hop.job, None, hop.time)
 
 
 def summary(rows: Any) -> str:
@@ -118,25 +113,25 @@ def summary(rows: Any) -> str:
         values = rows.column(name)
         if rows.num_rows < 4 or str(values.type) not in ("string", "bool"):
             continue
-        counts = sorted((-each["counts"], str(each["values"])) for each in values.value_counts().to_pylist())
+        counts = sorted((-each["counts"], value_text(each["values"])) for each in values.value_counts().to_pylist())
         if 1 < len(counts) <= 3:
             told.append(f"{name}: {', '.join(f'{value} {-count:,}' for count, value in counts)}")
         elif 3 < len(counts) < rows.num_rows:
             told.append(f"{len(counts):,} {name}")
-    return f"{rows.num_rows:,} row{'s' if rows.num_rows != 1 else ''}" + (f" ({'; '.join(told)})" if told else "")
+    return counted(rows.num_rows, "row") + (f" ({'; '.join(told)})" if told else "")
 
 
 def _hop_lines(hop: "Hop", most: int) -> Iterator[str]:
     version = f"{hop.dataset}@{hop.snapshot_id}"
     yield f"{version}  {summary(hop.rows)}  ({_made(hop)})"
     for row in hop.rows.slice(0, most).to_pylist():
-        yield f"    {_row_text(row)}"
+        yield f"    {row_text(row)}"
     if hop.reason is not None:
         yield f"  cannot be told further: {hop.reason}"
     for each in hop.inputs:
         yield f"  made of {summary(each.rows)} of {each.dataset}@{each.snapshot_id}"
         for row in each.rows.slice(0, most).to_pylist():
-            yield f"    {_row_text(row)}"
+            yield f"    {row_text(row)}"
         if each.rows.num_rows > most:
             yield f"    … {each.rows.num_rows - most:,} more"
     for note in hop.absent:
@@ -177,7 +172,8 @@ def _page(table: str, where: str, hops: "list[Hop]", most: int) -> Iterator[str]
 def _html_rows(rows: Any, most: int) -> str:
     head = "".join(f"<th>{html.escape(name)}" for name in rows.column_names)
     body = (
-        "".join(f"<td>{html.escape(str(value))}" for value in row.values()) for row in rows.slice(0, most).to_pylist()
+        "".join(f"<td>{html.escape(value_text(value))}" for value in row.values())
+        for row in rows.slice(0, most).to_pylist()
     )
     more = f"<p>… {rows.num_rows - most:,} more" if rows.num_rows > most else ""
     return f"<table><tr>{head}{''.join(f'<tr>{row}' for row in body)}</table>{more}"

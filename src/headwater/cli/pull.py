@@ -12,6 +12,7 @@ from headwater.cli.inputs import say_warning
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say
 from headwater.text import counted
 
 if TYPE_CHECKING:
@@ -92,16 +93,16 @@ def _say(said: dict[str, Any], dry_run: bool) -> None:
     found = [counted(said["tables"], "table")]
     found += [counted(count, kind) for kind, count in said["definitions"].items()]
     if said["queries"]:
-        found.append(f"{said['queries']:,} queries of the history")
-    click.echo(f"{said['address']}: {', '.join(found)}")
+        found.append(f"{counted(said['queries'], 'query')} of the history")
+    say(f"{said['address']}: {', '.join(found)}")
     counts = [f"{len(said[word]):,} {word}" for word in ("new", "changed", "gone")]
     counts.append(f"{said['new_queries']:,} new queries")
-    click.echo(f"{said['folder']}{', were it written' if dry_run else ''}: {', '.join(counts)}")
+    say(f"{said['folder']}{', were it written' if dry_run else ''}: {', '.join(counts)}")
     rows = [(word, label) for word in ("changed", "gone", "new") for label in said[word]]
     for word, label in rows[:_MOST_SHOWN]:
-        click.echo(f"  {word:<7}  {label}")
+        say(f"  {word:<7}  {label}")
     if len(rows) > _MOST_SHOWN:
-        click.echo(f"  … and {len(rows) - _MOST_SHOWN:,} more (--json shows all)")
+        say(f"  … and {len(rows) - _MOST_SHOWN:,} more (--json shows all)")
 
 
 def _harvest(flags: Flags, folder: Path, catalog: "DatabaseCatalog", changes: "PullChanges") -> dict[str, Any]:

@@ -11,6 +11,7 @@ from headwater.cli.graph import as_of, open_graph, open_graph_store
 from headwater.cli.lake_tables import open_warehouse
 from headwater.cli.options import Flags, command
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say
 from headwater.errors import UsageError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def checks(flags: Flags, name: str | None, history: bool, forget: str | None, at
     if rows:
         _say_checks(flags, [row for row in rows if history or row["outcome"] != MEASURED])
     elif not flags.quiet and not marks:
-        click.echo("there are no checks" if name is None else f"there are no checks of {name}", err=True)
+        say("there are no checks" if name is None else f"there are no checks of {name}", err=True)
     for node, each in marks.items():
-        click.echo(f"✗ {node}: {'; '.join(map(str, each))}")
+        say(f"✗ {node}: {'; '.join(map(str, each))}")
     return 1 if marks else 0

@@ -11,6 +11,7 @@ from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
 from headwater.cli.progress import progress_over
 from headwater.cli.render import print_json, print_table
+from headwater.cli.terminal import say
 from headwater.text import counted
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def rebuild(
         if selector is None:
             raise click.UsageError("--adopt needs the name of a table")
         definition = adopt_table(warehouse, selector)
-        click.echo(f"{definition.table.name} is declared as: {definition.query}")
+        say(f"{definition.table.name} is declared as: {definition.query}")
         return 0
     options = {"full": full} if dry_run else {"full": full, "verify": verify, "jobs": jobs}
     with nullcontext() if master is None or dry_run else session(master, conf) as spark:
@@ -109,20 +110,18 @@ def _rebuilt(
 def _say(flags: Flags, found: "list[Rebuilt]", nothing: str, *, dry_run: bool) -> None:
     work = [each for each in found if each.way != "nothing"]
     if not work and not flags.quiet:
-        click.echo(_UP_TO_DATE if found else nothing)
+        say(_UP_TO_DATE if found else nothing)
     if work:
         heads = ("table", "how", "because", *(_PLANNED if dry_run else _DONE))
         print_table(heads, [_row(each, dry_run=dry_run) for each in work])
     for each in work:
         for reason in each.reasons if each.way in ("full", "keys") else ():
-            click.echo(f"{each.table}: {reason}")
+            say(f"{each.table}: {reason}")
         if each.error is not None:
-            click.echo(f"{each.table} failed: {each.error}", err=True)
+            say(f"{each.table} failed: {each.error}", err=True)
         if each.differs is not None:
-            rows = (
-                "is what a full run gives" if not each.differs else f"differs from a full run in {each.differs} rows"
-            )
-            click.echo(f"{each.table} {rows}")
+            differs = f"differs from a full run in {counted(each.differs, 'row')}"
+            say(f"{each.table} {differs if each.differs else 'is what a full run gives'}")
 
 
 def _row(each: "Rebuilt", *, dry_run: bool) -> tuple[object, ...]:

@@ -2,9 +2,11 @@
 
 import csv
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from headwater.text import align, cell_text
+from headwater.cli.terminal import width_of
+from headwater.fit import align, cell_text, wrap_words
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
@@ -28,7 +30,7 @@ def write_result(result: Any, format: str, *, quiet: bool = False) -> None:
             writer.writerow(result.columns)
             writer.writerows([[_shown(value) for value in row] for row in result])
         case _:
-            sys.stdout.write(f"{result}\n")
+            sys.stdout.write(table_text(result, width=width_of(sys.stdout)) + "\n")
     sys.stdout.flush()
 
 
@@ -42,20 +44,23 @@ def table_text(result: Any, *, expanded: bool = False, width: int | None = None,
     """
     if result.is_text:
         return str(result)
-    rows = [[_shown(value) for value in row] for row in result.head(most)]
+    rows = result.looked_at(most)
     more = len(result) - len(rows)
     text = "" if expanded else align(result.columns, rows, width=width)
     if expanded or (width is not None and len(text.splitlines()[1]) > width):
-        text = _expanded(result.columns, rows)
+        text = _expanded(result.columns, rows, width)
     return text + (f"\n… {more:,} more rows" if more > 0 else "")
 
 
-def _expanded(columns: list[str], rows: list[list[Any]]) -> str:
+def _expanded(columns: list[str], rows: Sequence[Sequence[Any]], width: int | None) -> str:
     widest = max(map(len, columns))
+    more = " " * (widest + 2)
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
         lines.append(f"─ row {number} ".ljust(widest + 2, "─"))
-        lines += (f"{name:{widest}}  {cell_text(value)}" for name, value in zip(columns, row))
+        for name, value in zip(columns, row):
+            text = cell_text(value)
+            lines += wrap_words(text, width or len(more) + len(text), f"{name:{widest}}  ", more)
     return "\n".join(lines)
 
 

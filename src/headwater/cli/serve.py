@@ -9,6 +9,7 @@ import click
 from headwater.cli.graph import open_graph_store
 from headwater.cli.inputs import complete_dialect
 from headwater.cli.options import Flags, command
+from headwater.cli.terminal import say
 
 if TYPE_CHECKING:
     from headwater.server.options import ServerOptions
@@ -68,7 +69,7 @@ def serve(
 
     def started(at: "ServerOptions") -> None:
         if not flags.quiet:
-            click.echo(f"{at.warehouse} is served on {at.url}  (Ctrl-C ends it)", err=True)
+            say(f"{at.warehouse} is served on {at.url}  (Ctrl-C ends it)", err=True)
         if open_page:
             webbrowser.open(f"{at.url}?token={at.token}" if at.token else at.url)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import time
@@ -23,26 +24,36 @@ from headwater.cli.options import Flags, is_terminal
 from headwater.cli.render import render_error
 from headwater.cli.rows import FORMATS, table_text, write_result
 from headwater.cli.sql_completion import complete_sql
+from headwater.cli.terminal import width_of
 from headwater.errors import HeadwaterError
+from headwater.query.result import listing
 from headwater.text import counted, nearest
 
 HELP = """\
-End a statement with a semicolon; it may take several lines. Tab completes, the arrows bring back what was typed,
-Ctrl-C drops the line or stops the query, Ctrl-D leaves.
+End a statement with a semicolon; it may take several lines. Tab completes, the
+arrows bring back what was typed, Ctrl-C drops the line or stops the query,
+Ctrl-D leaves.
   .help, \\?           this text
-  .tables, \\dt [DB]   the tables of a database, the current one by default
-  .schema, \\d TABLE   the statement that makes a table; without one, the tables
+  .tables, \\dt [DB]   the tables of a database, or with * of all; of the current
+                      database by default
+  .views, \\dv [DB]    its views
+  .schema, \\d NAME    the statement that makes a table or view; without a name,
+                      the tables
   .databases, \\l      the databases of the warehouse
+  .use, \\c DB         make a database the current one
   .format NAME        how rows are shown: table, json, jsonl, csv
   .expanded, \\x       show each row as lines of names and values, or as before
   .timing, \\timing    show how long each statement took, or not
   .quit, exit, \\q     leave
+Lineage is in tables, too: \\dt lineage
 """
 _COMMANDS = {
     **dict.fromkeys((".help", "\\?", "\\h", "help"), "help"),
-    **dict.fromkeys((".tables", "\\dt"), "tables"),
+    **dict.fromkeys((".tables", "\\dt", "\\dt+"), "tables"),
+    **dict.fromkeys((".views", "\\dv", "\\dv+"), "views"),
+    **dict.fromkeys((".use", "\\c"), "use"),
     **dict.fromkeys((".schema", "\\d", "\\d+"), "schema"),
-    **dict.fromkeys((".databases", "\\l"), "databases"),
+    **dict.fromkeys((".databases", "\\l", "\\l+"), "databases"),
     **dict.fromkeys((".format",), "format"),
     **dict.fromkeys((".expanded", "\\x"), "expanded"),
     **dict.fromkeys((".timing", "\\timing"), "timing"),
@@ -79,17 +90,23 @@ class Shell:
                 self.do(text)
         return 0
 
-    def do(self, text: str) -> None:
-        """Carry out what was typed; an error is shown and forgotten, Ctrl-C stops it."""
+    def do(self, text: str, *, command: bool = False, nothing: str = "") -> None:
+        """Carry out what was typed, or what a command stands for; an error is shown and forgotten, Ctrl-C stops it.
+        `nothing` is said in the place of no rows."""
         begun = time.monotonic()
         try:
             for result in self.session.stream(text):
                 took = time.monotonic() - begun
+                if nothing and not result.rows:
+                    sys.stderr.write(nothing + "\n")
+                    continue
                 self._show(result)
                 self._count(result, took)
                 begun = time.monotonic()
         except HeadwaterError as err:
-            sys.stderr.write(render_error(err, color=self.flags.use_color(sys.stderr)) + "\n")
+            err.source = None if command else err.source  # nobody has typed the text of a command
+            color = self.flags.use_color(sys.stderr)
+            sys.stderr.write(render_error(err, color=color, width=width_of(sys.stderr)) + "\n")
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
 
@@ -99,11 +116,13 @@ class Shell:
             case "quit":
                 return False
             case "schema" if rest:
-                self.do(f"SHOW CREATE TABLE {rest}")
-            case "tables" | "schema":
-                self.do(f"SHOW TABLES FROM {rest}" if rest else "SHOW TABLES")
+                self.do(f"SHOW CREATE {'VIEW' if self._is_view(rest) else 'TABLE'} {rest}", command=True)
+            case "tables" | "schema" | "views":
+                self._list("VIEWS" if name == "views" else "TABLES", rest.removesuffix(".*"))
             case "databases":
-                self.do("SHOW DATABASES")
+                self.do(f"SHOW DATABASES LIKE '{rest}'" if rest else "SHOW DATABASES", command=True)
+            case "use":
+                self.do(f"USE {rest or 'default'}", command=True)
             case "format" if rest in FORMATS:
                 self.format = rest
             case "format":
@@ -117,6 +136,22 @@ class Shell:
             case _:
                 sys.stderr.write(HELP)
         return True
+
+    def _list(self, what: str, database: str) -> None:
+        """List the tables or views of a database, of the current one if none is named; the tables of all with `*`."""
+        if database == "*" and what == "TABLES":
+            house = self.session.warehouse
+            found = [f"{each}.{name}" for each in house.list_databases(own=False) for name in house.list_tables(each)]
+            self._show(listing({"table": found}))
+            return
+        where = database or self.session.database
+        nothing = f"there are no {what.lower()} in {where}; \\l lists the databases, \\dt * all tables"
+        self.do(f"SHOW {what} FROM {where}", command=True, nothing=nothing)
+
+    def _is_view(self, name: str) -> bool:
+        database, _, view = name.replace('"', "").rpartition(".")
+        database, warehouse = database or self.session.database, self.session.warehouse
+        return warehouse.has_database(database) and view in warehouse.views.list(database)
 
     def _show(self, result: Any) -> None:
         """Print a result; a table is fitted to the terminal, and goes to the pager when it is higher."""
@@ -136,7 +171,7 @@ class Shell:
             click.echo_via_pager(text)
 
     def _count(self, result: Any, seconds: float) -> None:
-        said = [counted(result.rows, "row")] if result.columns else []
+        said = [counted(result.rows, "row")] if result.columns and not result.is_text else []
         said += [f"{seconds:.3f} s"] if self.timing else []
         if said and not self.flags.quiet:
             sys.stderr.write(", ".join(said) + "\n")
@@ -162,13 +197,23 @@ class Shell:
 
 
 def is_finished(text: str) -> bool:
-    """Return whether what was typed is to be carried out: it ends with a semicolon, is a command, or is empty.
+    """Return whether what was typed is to be carried out: it ends with a semicolon that is in no string and no
+    comment, is a command, or is empty.
 
-    >>> is_finished("SELECT 1"), is_finished("SELECT 1 ;"), is_finished("\\\\dt"), is_finished("exit")
+    >>> is_finished("SELECT 1"), is_finished("SELECT 1 ; -- one"), is_finished("\\\\dt"), is_finished("exit")
     (False, True, True, True)
+    >>> is_finished("SELECT ';"), is_finished("SELECT ';\\n';"), is_finished("SELECT 1 /* ;")
+    (False, True, False)
     """
     bare = text.strip()
-    return not bare or bare.endswith(";") or bare.startswith((".", "\\")) or bare.lower() in _COMMANDS
+    if not bare or bare.startswith((".", "\\")) or bare.lower() in _COMMANDS:
+        return True
+    rest = _QUOTED.sub(lambda found: " " if found[0].startswith(("--", "/*")) else "x", bare).strip()
+    return rest.endswith(";") and _OPEN.search(rest) is None
+
+
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+_OPEN = re.compile(r"['\"]|/\*|\$\w*\$")  # what is opened and not closed, once all that is closed is gone
 
 
 class SqlCompleter(Completer):

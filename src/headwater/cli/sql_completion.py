@@ -24,10 +24,11 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A word that completes what was typed, and what it is."""
+    """A word that completes what was typed, and what it is. `name` is what was typed of it, if not its beginning."""
 
     text: str
     kind: str
+    name: str | None = None
 
 
 def complete_sql(session: Any, before: str, after: str = "") -> tuple[str, list[Candidate]]:
@@ -40,11 +41,12 @@ def complete_sql(session: Any, before: str, after: str = "") -> tuple[str, list[
     if dot:
         options = _members(session, head.replace('"', ""), known)
     elif _NAMES_TABLE.search(statement):
-        options = _tables(session)
+        options = [*_tables(session), *(_tables_elsewhere(session) if last else ())]
     else:
         options = [*_columns(known), *(Candidate(each, "alias") for each in known), *_tables(session)]
         options += [Candidate(each, "") for each in _WORDS]
-    fitting = [each for each in options if each.text.lower().startswith(last.lower().lstrip('"'))]
+    typed = last.lower().lstrip('"')
+    fitting = [each for each in options if (each.name or each.text).lower().startswith(typed)]
     return last, list(dict.fromkeys(fitting))
 
 
@@ -86,5 +88,14 @@ def _tables(session: Any) -> list[Candidate]:
     tables = warehouse.list_tables(database) if warehouse.has_database(database) else []
     return [
         *(Candidate(each, "table") for each in tables),
-        *(Candidate(each, "database") for each in warehouse.list_databases()),
+        *(Candidate(each, "database") for each in warehouse.list_databases(own=False)),
     ]
+
+
+def _tables_elsewhere(session: Any) -> Iterator[Candidate]:
+    """The tables of other databases, which need the name of theirs."""
+    warehouse = session.warehouse
+    for database in warehouse.list_databases(own=False):
+        if database != session.database:
+            for name in warehouse.list_tables(database):
+                yield Candidate(f"{database}.{name}", "table", name)

@@ -1,15 +1,15 @@
-"""Lines for a person at a terminal: no longer than it is wide, and in colour."""
+"""Text for a person at a terminal: no line longer than it is wide, and in colour. A pipe gets everything as it is."""
 
+import os
 import re
-import shutil
 import sys
+from typing import IO
 
 import click
 
 from headwater.cli.options import Flags, is_terminal
+from headwater.fit import fit_lines, wrapped
 
-_PARTS = re.compile(r"(  +)")
-_FEWEST = 12  # characters that a part keeps
 _STYLES = (
     (re.compile(r"^(\+ .*)$", re.M), "green"),
     (re.compile(r"^(- .*)$", re.M), "red"),
@@ -19,46 +19,28 @@ _STYLES = (
 )
 
 
+def width_of(stream: IO[str]) -> int | None:
+    """The columns of the terminal that a stream goes to; None when it goes elsewhere."""
+    if not is_terminal(stream):
+        return None
+    try:
+        return int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences on stdout or stderr; on a terminal, lines break between words."""
+    width = width_of(sys.stderr if err else sys.stdout)
+    click.echo(text if width is None else wrapped(text, width), err=err)
+
+
 def say_lines(flags: Flags, text: str) -> None:
     """Print lines on stdout; on a terminal, fitted to its width and coloured."""
-    if is_terminal(sys.stdout):
-        text = fit(text, shutil.get_terminal_size().columns)
-    if flags.use_color(sys.stdout):
-        text = paint(text)
-    click.echo(text, color=flags.use_color(sys.stdout))
-
-
-def fit(text: str, width: int) -> str:
-    """Lines with their longest parts shortened in the middle until they fit. Two blanks end a part.
-
-    >>> fit("├─ a_schema_with_a_long_name.orders.amount  SUM sum(amount)  models/staging/finance/orders.sql:12", 70)
-    '├─ a_schema_…rders.amount  SUM sum(amount)  models/stagin…rders.sql:12'
-    """
-    return "\n".join(_fit_line(line, width) for line in text.split("\n"))
-
-
-def _fit_line(line: str, width: int) -> str:
-    parts = _PARTS.split(line)
-    while (over := sum(map(len, parts)) - width) > 0:
-        longest = max(range(0, len(parts), 2), key=lambda at: len(parts[at]))
-        length = len(parts[longest])
-        if length <= _FEWEST:
-            break
-        second = max((len(parts[at]) for at in range(0, len(parts), 2) if at != longest), default=0)
-        parts[longest] = shorten(parts[longest], max(length - over, min(second, length - 1), _FEWEST))
-    return "".join(parts)
-
-
-def shorten(text: str, length: int) -> str:
-    """A text with its middle left out.
-
-    >>> shorten("warehouse/raw/2026/orders.csv", 20)
-    'warehouse/…rders.csv'
-    """
-    if len(text) <= length:
-        return text
-    head = length // 2
-    return f"{text[:head]}…{text[len(text) - (length - head) + 1 :]}"
+    width = width_of(sys.stdout)
+    text = text if width is None else fit_lines(text, width)
+    color = flags.use_color(sys.stdout)
+    click.echo(paint(text) if color else text, color=color)
 
 
 def paint(text: str) -> str:

@@ -10,6 +10,7 @@ import click
 from headwater.cache import Progress
 from headwater.cli.options import Flags, command, is_terminal
 from headwater.cli.render import print_json
+from headwater.cli.terminal import say
 from headwater.errors import EngineError, MissingDependencyError
 from headwater.extras import need
 
@@ -43,7 +44,7 @@ def _spark(flags: Flags, progress: Progress) -> Path | None:
 
 def _say(flags: Flags, text: str) -> None:
     if not flags.quiet and not flags.json:
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 _STEPS: dict[str, tuple[str, str, Callable[[Flags, Progress], Path | None]]] = {
@@ -73,7 +74,7 @@ def warmup(flags: Flags, what: tuple[str, ...]) -> None:
         place = step(flags, _shown(flags, doing))
         found[name] = str(place) if place else None
         if place is not None and not flags.json and not flags.quiet:
-            click.echo(f"{done} in {place} ({time.monotonic() - started:.1f} s)")
+            say(f"{done} in {place} ({time.monotonic() - started:.1f} s)")
     if flags.json:
         print_json(found | {"seconds": round(time.monotonic() - begun, 3)})
 

@@ -5,9 +5,11 @@ from typing import Literal, TypedDict, cast, get_args
 
 import msgspec
 
+from headwater.fit import ShortNames
 from headwater.graph.diff import EdgeChange, GraphDiff
 from headwater.lineage.formats.rows import in_format, to_csv
 from headwater.model.edges import Kind
+from headwater.text import counted
 
 DiffFormat = Literal["text", "json", "markdown", "github", "csv"]
 DIFF_FORMATS: tuple[str, ...] = get_args(DiffFormat)
@@ -89,7 +91,9 @@ def _diff_lines(diff: GraphDiff) -> Iterator[str]:
 
 def _expressions(edge: EdgeChange) -> str:
     if edge.change == "changed":
-        return f"  {shortened(edge.before or 'as is')} ⇒ {shortened(edge.after or 'as is')}"
+        texts = [" ".join((text or "as is").split()) for text in (edge.before, edge.after)]
+        names = ShortNames(texts)
+        return f"  {' ⇒ '.join(names.fit(text, _LONGEST) for text in texts)}"
     text = edge.after or edge.before
     return f"  {shortened(text)}" if text and edge.kind is not Kind.IDENTITY else ""
 
@@ -112,7 +116,7 @@ def _markdown(diff: GraphDiff, *, fold: bool = False) -> str:
         for each in diff.edges
     ]
     if fold and len(diff.edges) > 20:
-        table = [f"<details><summary>{len(diff.edges)} edges</summary>", "", *table, "", "</details>"]
+        table = [f"<details><summary>{counted(len(diff.edges), 'edge')}</summary>", "", *table, "", "</details>"]
     return "\n".join(["\n\n".join(lines), "", *(table if diff.edges else [])])
 
 

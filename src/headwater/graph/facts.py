@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.errors import Issue
+from headwater.graph.regions import is_own
 from headwater.graph.tables import COLUMNS, DATASETS, EDGES, FACT_TABLES, ISSUES, STATEMENTS, WHOLE, TableSpec
 from headwater.lineage.schema import ResolvedSchemaMetadata, SchemaMetadata
 from headwater.lineage.statement import StatementLineage, Status, renamed, with_tables
@@ -245,7 +246,8 @@ def add_words(facts: Facts, words: Iterable[TableWords]) -> None:
 
 
 def add_schema(facts: Facts, schema: ResolvedSchemaMetadata, given: SchemaMetadata | None = None) -> None:
-    """Add the tables and columns of a resolved schema, with the descriptions of columns in the one that was given."""
+    """Add the tables and columns of a resolved schema, with the descriptions of columns in the one that was given.
+    Temporary tables, which have the name of their script before theirs, and the graph's own tables are left out."""
     described = {
         (".".join(table.parts), column.name): column.description
         for table in (given.tables if given is not None else ())
@@ -254,6 +256,8 @@ def add_schema(facts: Facts, schema: ResolvedSchemaMetadata, given: SchemaMetada
     }
     for table in schema.tables:
         name = ".".join(part for part in (table.catalog, table.schema, table.name) if part)
+        if table.temporary or is_own(name):
+            continue
         facts.add_new(DATASETS, dataset=name, kind="table")
         for position, column in enumerate(table.columns):
             origin = column.origin or table.origin

@@ -144,5 +144,5 @@ def _next_steps(unknown: Sequence[UnknownTable], findings: dict[str, int]) -> It
     if unknown:
         steps.insert(0, "describe these tables with `--schema`: a file, a folder of schema files or a warehouse")
     if findings:
-        steps.append("headwater sql -e \"SELECT file, line, message FROM lineage.issues WHERE severity <> 'info'\"")
+        steps.append("headwater sql -e \"SELECT * FROM lineage.issues WHERE severity <> 'info'\"")
     return steps

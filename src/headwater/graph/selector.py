@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
+from shlex import quote
 
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph.index import EdgeIndex
@@ -50,7 +51,7 @@ def matching(index: EdgeIndex, pattern: str) -> list[int]:
         if found:
             return sorted(found)
     known = [*index.datasets, *(f"{a}.{b}" for a, b in index.nodes if b != WHOLE)]
-    hint = suggest(pattern, known, "`headwater search TEXT` looks for names")
+    hint = suggest(pattern, known, f"`headwater search {quote(pattern)}` looks for names")
     raise NotFoundError(f"nothing in the graph is called `{pattern}`", hint=hint)
 
 

@@ -121,7 +121,8 @@ def choose(states: Sequence[State], kept: KeptSnapshots, wanted: ById | Back | B
         return readable
     message = f"the graph has no {name}" if found is None else f"state {found.number} of the graph has expired"
     there = spans(each.number for each in kept.readable(states)) or "none"
-    raise NotFoundError(message, hint=f"states that can be read: {there} (`headwater harvests` lists them)")
+    hint = f"states that can be read: {there} (`headwater harvests` lists them); `@0` is the latest"
+    raise NotFoundError(message, hint=hint)
 
 
 def spans(numbers: Iterable[int]) -> str:

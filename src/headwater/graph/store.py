@@ -15,7 +15,7 @@ from headwater.errors import NotFoundError, SchemaError, UsageError
 from headwater.events.event import new_run_id
 from headwater.graph.facts import Facts, Key, Row
 from headwater.graph.lock import one_at_a_time, take_back_all
-from headwater.graph.states import KeptSnapshots, State, choose, list_states
+from headwater.graph.states import KeptSnapshots, State, choose, list_states, spans
 from headwater.graph.tables import ALL_TABLES, DATABASE, FACT_TABLES, HARVESTS, TableSpec
 from headwater.lake.engine.predicates import Where
 from headwater.lake.engine.types import arrow_type
@@ -204,13 +204,18 @@ class GraphStore:
 
     def _wanted(self, at: At) -> ById | Back | ByTime:
         tags = self.table(HARVESTS).store.tags.names() if isinstance(at, str) else []
-        wanted = parse_at(at, now=time.time(), tags=tags)
+        try:
+            wanted = parse_at(at, now=time.time(), tags=tags)
+        except UsageError:
+            wanted = ByTag(str(at))
         if not isinstance(wanted, ByTag):
             return wanted
         if wanted.name not in tags:
+            numbers = spans(each.number for each in self._kept().readable(self.states())) or "none"
             raise UsageError(
                 f"`{wanted.name}` is not a state of the graph",
-                hint="a number (`headwater harvests` lists the states), `@-1`, `2 hours ago` or `2026-11-01`",
+                hint=f"a number, now {numbers} (`headwater harvests` lists them), `@-1` for the state before the "
+                "latest, `2 hours ago` or `2026-11-01`",
             )
         return ById(list_states(self._records(wanted.name))[-1].number)
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from headwater.errors import NotFoundError, UsageError
-from headwater.graph.tables import DATABASE
 from headwater.lake.metadata.snapshot import Operation, Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.names import STATE_DATABASE
 from headwater.lake.tables.time_travel import At
 
 _RECENT = 20  # snapshots of a table among which its last refresh is looked for
@@ -93,7 +91,7 @@ def _made(warehouse: Warehouse, version: DatasetVersion, depth: int) -> Made:
 
 def tables_told(warehouse: Warehouse) -> list[str]:
     """The names of all tables but those that the graph, and the groups of materialized views, are kept in."""
-    databases = [name for name in warehouse.list_databases() if name not in (DATABASE, STATE_DATABASE)]
+    databases = warehouse.list_databases(own=False)
     return [f"{database}.{name}" for database in databases for name in warehouse.list_tables(database)]
 
 

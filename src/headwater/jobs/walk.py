@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
+from shlex import quote
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -153,7 +154,7 @@ class SparkGraph:
         best = found.agg(f.min("way")).collect()[0][0]
         if best is None:
             raise NotFoundError(
-                f"nothing in the graph is called `{name}`", hint="`headwater search TEXT` looks for names"
+                f"nothing in the graph is called `{name}`", hint=f"`headwater search {quote(name)}` looks for names"
             )
         starts = found.where(f.col("way") == best).select(*_NODE, f.lit(0).alias("step"))
         return _Nodes(starts, starts.count())

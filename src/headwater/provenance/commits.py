@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headwater.errors import CannotTellError, NotFoundError, UsageError
+from headwater.events.titles import job_owner
 from headwater.lake.metadata.snapshot import InputVersion, Operation, Origin, Recipe, Snapshot
 from headwater.lake.tables import Table, Warehouse
 from headwater.lake.tables.names import TableIdentifier, parse_name
@@ -41,7 +42,7 @@ class Commit:
         """The recipe. RAISES: CannotTellError when there is none that can be run again."""
         recipe, origin = self.origin.recipe, self.origin
         if recipe is None:
-            by = f"by `{origin.job}`, which" if origin.job else f"by {self.snapshot.commit_user}, who"
+            by = f"by {job_owner(origin.job)}, which" if origin.job else f"by {self.snapshot.commit_user}, who"
             raise CannotTellError(f"{self} was written {by} kept no recipe")
         if recipe.reason is not None:
             raise CannotTellError(f"{self} cannot be made again: {recipe.reason}")

@@ -26,6 +26,13 @@ def python_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
     return values
 
 
+def shown_values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
+    """The values of a column with no more digits than their type has: of a FLOAT, 0.1 and not 0.10000000149011612."""
+    if not pa.types.is_float32(column.type):
+        return python_values(column)
+    return [None if text is None else float(text) for text in pc.cast(column, pa.string()).to_pylist()]
+
+
 def python_rows(table: pa.Table) -> list[tuple[Any, ...]]:
     """The rows of a table as tuples."""
     columns = [python_values(column) for column in table.columns]

@@ -15,6 +15,7 @@ from headwater.query.edits import Edited
 from headwater.query.handed import ParquetView
 from headwater.query.result import Result, ScanCost, listing
 from headwater.query.select import PreparedQuery, StatementExecution
+from headwater.text import counted
 
 _PREFIX = "EXPLAIN (FORMAT json) "
 
@@ -26,7 +27,7 @@ def explain(run: StatementExecution) -> Result:
         raise statement.error("EXPLAIN is for queries", hint="explain the SELECT of the statement")
     count = find_count(run)
     if count is not None:
-        told = [f"{count.rows().num_rows:,} rows"] if statement.explain == "analyze" else []
+        told = [counted(count.rows().num_rows, "row")] if statement.explain == "analyze" else []
         cost = _cost(str(count.pinned.name), count.plan())
         return replace(listing({"plan": told + count.explained()}), scans=(cost,))
     query = run.prepare(statement.tree, statement.span.start, statement.span.end)
@@ -36,7 +37,7 @@ def explain(run: StatementExecution) -> Result:
     lines: list[str] = []
     if statement.explain == "analyze":
         rows = run.run(query)
-        lines.append(f"{rows.num_rows:,} rows")
+        lines.append(counted(rows.num_rows, "row"))
     scans: list[ScanCost] = []
     for name, dataset in query.datasets:
         asked = dataset.reading.columns

@@ -120,7 +120,7 @@ def _columns(named: list[Node], target: Pinned, statement: SqlStatement) -> tupl
 def _arity_error(
     given: int, fields: tuple[Field, ...], target: Pinned, statement: SqlStatement, at: Span
 ) -> SqlError:
-    message = f"{given} value{'s' if given != 1 else ''} for {len(fields)} columns of `{target.name}`"
+    message = f"{counted(given, 'value')} for {counted(len(fields), 'column')} of `{target.name}`"
     return statement.error(message, at, hint=f"columns: {', '.join(field.name for field in fields)}")
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from headwater.errors import HeadwaterError, NotFoundError, UsageError
 from headwater.lake.metadata.snapshot import Snapshot
 from headwater.lake.tables import Table, Warehouse
-from headwater.lake.tables.names import DEFAULT_DATABASE, TableIdentifier
+from headwater.lake.tables.names import DEFAULT_DATABASE, OWN_DATABASES, TableIdentifier
 from headwater.lake.tables.state import TableState
 from headwater.lake.tables.time_travel import At
 from headwater.lake.tables.warehouse import KnownTables
@@ -182,12 +182,13 @@ class Names:
         """RAISES: NotFoundError when there is no database of that name."""
         name = str(node.name)
         known = [DEFAULT_DATABASE, *self.warehouse.list_databases()]
+        told = [each for each in known if each not in OWN_DATABASES]
         same = [each for each in known if each.casefold() == name.casefold()]
         if same:
             return same[0]
         raise NotFoundError(
             f"there is no database `{name}`",
-            hint=suggest(name, known, f"databases: {', '.join(dict.fromkeys(known))}"),
+            hint=suggest(name, known, f"databases: {', '.join(dict.fromkeys(told))}"),
             span=self.statement.place(node),
             source=self.statement.source,
         )

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from headwater.query.cells import interval_text, python_rows, python_values
-from headwater.text import align
+from headwater.fit import align, value_text
+from headwater.query.cells import interval_text, python_rows, python_values, shown_values
 
 _SHOWN = 40  # rows of a result that is only looked at
-_TEXTS = (["plan"], ["create_table"])  # columns of text that is shown as it is
+_TEXTS = (["plan"], ["create_table"], ["create_view"])  # columns of text that is shown as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,11 @@ class Result:
         """The first rows as tuples."""
         return python_rows(self.table.slice(0, count))
 
+    def looked_at(self, count: int) -> list[tuple[Any, ...]]:
+        """The first rows as people read them: intervals as text, and numbers of single precision with its digits."""
+        columns = [map(_shown, shown_values(column.slice(0, count))) for column in self.table.columns]
+        return list(zip(*columns))
+
     @property
     def is_text(self) -> bool:
         """Return whether the rows are lines of one text, such as a plan."""
@@ -92,9 +97,8 @@ class Result:
             return self.message or ""
         if self.is_text:
             return "\n".join(self.table.column(0).to_pylist())
-        rows = [[_shown(value) for value in row] for row in self.head(_SHOWN)]
         more = self.table.num_rows - _SHOWN
-        return align(self.columns, rows) + (f"\n… {more:,} more rows" if more > 0 else "")
+        return align(self.columns, self.looked_at(_SHOWN)) + (f"\n… {more:,} more rows" if more > 0 else "")
 
     def __repr__(self) -> str:
         return str(self)
@@ -103,7 +107,7 @@ class Result:
         if not self.table.num_columns:
             return f"<p>{escape(self.message or '')}</p>"
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        rows = self.head(_SHOWN)
+        rows = self.looked_at(_SHOWN)
         body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
         more = self.table.num_rows - _SHOWN
         note = f"<p>… {more:,} more rows</p>" if more > 0 else ""
@@ -128,4 +132,4 @@ def _shown(value: object) -> object:
 
 
 def _cell(value: object) -> str:
-    return "<i>null</i>" if value is None else escape(str(_shown(value)))
+    return "<i>null</i>" if value is None else escape(value_text(value))

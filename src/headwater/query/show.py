@@ -33,7 +33,8 @@ def show(run: StatementExecution) -> Result:
         raise unknown_statement(run.statement.tokens, run.statement.source) or unknown
     what = " ".join(match["what"].lower().split())
     if what in ("databases", "schemas"):
-        names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases()})
+        own = match["like"] is not None
+        names = sorted({DEFAULT_DATABASE, *run.names.warehouse.list_databases(own=own)})
         return listing({"database": _like(names, match["like"])})
     if what in ("tables", "views", "materialized views"):
         named, warehouse = match["name"], run.names.warehouse

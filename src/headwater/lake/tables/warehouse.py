@@ -50,7 +50,7 @@ from headwater.lake.tables.table import Table
 from headwater.lake.tables.views import Views
 from headwater.model.schema import Field, Schema, check_schema
 from headwater.model.types import DataType, parse_type
-from headwater.text import suggest
+from headwater.text import nearest, suggest
 
 _DATABASE = "database.json"
 _ENTRY = ".table"
@@ -265,15 +265,22 @@ class Warehouse:
             raise self._no_database(name)
 
     def _no_database(self, name: str) -> NotFoundError:
-        names = self.list_databases()
-        hint = suggest(name, names, self._known("databases", names))
+        hint = suggest(name, self.list_databases(), self._known("databases", self.list_databases(own=False)))
         return NotFoundError(f"there is no database `{name}`", hint=hint)
 
     def _no_table(self, table: TableIdentifier) -> NotFoundError:
         if table.database != DEFAULT_DATABASE and not self.has_database(table.database):
             return self._no_database(table.database)
         names = self.list_tables(table.database)
-        hint = suggest(table.table, names, self._known("tables", names), f"`{table.database}.{{}}`")
+        others = {name: base for base in self.list_databases(own=False) for name in self.list_tables(base)}
+        close = nearest(table.table, names)
+        base = table.database if close else others.get(close := nearest(table.table, others) or "")
+        if close:
+            hint = f"did you mean `{base}.{close}`?"
+        elif names or not others:
+            hint = self._known("tables", names)
+        else:
+            hint = f"{table.database} has no tables; databases that have: {', '.join(sorted(set(others.values())))}"
         return NotFoundError(f"there is no table {table}", hint=hint)
 
     def _known(self, what: str, names: list[str]) -> str:

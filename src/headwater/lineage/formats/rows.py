@@ -8,9 +8,10 @@ from html import escape
 import msgspec
 
 from headwater.errors import UsageError
+from headwater.fit import align
 from headwater.lineage.statement import StatementLineage
 from headwater.model.edges import Edge
-from headwater.text import align, suggest
+from headwater.text import suggest
 
 COLUMN_HEADERS = (
     *("statement", "target_table", "target_column", "source_table", "source_column"),

@@ -31,7 +31,9 @@ class OpenLineageRunEventBuilder:
         self, type: EventType, context: SparkSQLExecutionContext, happening: Happening, *, stream: str | None = None
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
-        inputs = tuple(input_dataset(each, context.read(each), context.report(each)) for each in context.inputs)
+        inputs = tuple(
+            input_dataset(_shaped(each, context), context.read(each), context.report(each)) for each in context.inputs
+        )
         made = type in (EventType.COMPLETE, EventType.RUNNING)  # else the version is that of before
         found = [each if made and each.change != "DROP" else _unversioned(each) for each in context.outputs]
         known = context.datasets
@@ -111,6 +113,13 @@ def job_suffix(context: SparkSQLExecutionContext, options: AgentOptions) -> str:
     operation = operation if outputs else f"read_{operation}"
     datasets = [output.dataset for output in outputs] or context.inputs
     return f"{operation}.{joined_names(datasets, options.trimmed)}" if options.dataset_in_job else operation
+
+
+def _shaped(dataset: PlanDataset, context: SparkSQLExecutionContext) -> PlanDataset:
+    """A dataset that is read, without the column `value` of a text that is only looked at: to find the columns of CSV
+    and JSON files, Spark reads their text."""
+    sampled = dataset.format == "text" and not context.outputs
+    return dataclasses.replace(dataset, schema=()) if sampled else dataset
 
 
 def _unversioned(output: PlanOutput) -> PlanOutput:
