@@ -156,7 +156,11 @@ def test_runs_of_spark_are_told_in_words(tmp_path):
     fields = {"k": {"inputFields": [source | {"field": "k"}]}}
     lineage = {"_producer": "x:y", "_schemaURL": "x:z", "fields": fields}
     made = {"namespace": "headwater:/lake", "name": "b.my_t", "facets": {"columnLineage": lineage}}
-    jobs = {"shop.overwrite_by_expression.b_my_t": [made], "shop.read_deserialize_to_object.a_t": []}
+    jobs = {
+        "shop.overwrite_by_expression.b_my_t": [made],
+        "shop.read_deserialize_to_object.a_t": [],
+        "shop.add_columns.b_my_t": [{"namespace": "headwater:/lake", "name": "b.my_t"}],
+    }
     with client_of(tmp_path) as client:
 
         def asked(path, **query):
@@ -165,11 +169,12 @@ def test_runs_of_spark_are_told_in_words(tmp_path):
         for number, (name, outputs) in enumerate(jobs.items()):
             job = {"namespace": "night", "name": name}
             client.post("/api/v1/lineage", json=event(number, job=job, inputs=[source], outputs=outputs))
-        assert wait_for(lambda: asked("runs")["total"] == 2)
+        assert wait_for(lambda: asked("runs")["total"] == 3)
         runs = {run["job"]: run for run in asked("runs")["runs"]}
         edges = asked("edge", source="a.t", target="b.my_t")["edges"]
         one = asked("run", run=runs["night/shop.read_deserialize_to_object.a_t"]["run"])
-    assert [runs[f"night/{name}"]["title"] for name in jobs] == ["shop: overwrite b.my_t", one["title"]]
-    assert one["title"] == "shop: read a.t"
+    titles = ["shop: overwrite b.my_t", "shop: read a.t", "shop: alter b.my_t"]
+    assert [runs[f"night/{name}"]["title"] for name in jobs] == titles
+    assert one["title"] == titles[1]
     assert "datasets" not in next(iter(runs.values()))
     assert edges[0]["run"]["title"] == "shop: overwrite b.my_t"

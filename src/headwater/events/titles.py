@@ -1,50 +1,40 @@
-"""Titles of jobs. Integrations with Spark name a job `application.node.dataset` after a node of Catalyst's plan, such
-as `shop.read_deserialize_to_object.items_csv`, which says nothing to people."""
+"""Jobs by what people know: an application names its jobs after nodes of Spark's plans, which say nothing to them."""
 
 import re
 
-_NODE = (  # names of more than one word, which nobody gives a job
-    r"\w+_(?:command|exec|plan|as_select|relation|limit|objects?|elements|partitions|groups|scan|stage|rdd|alias|result|cte)"
-    r"|append_data|overwrite_\w+|write_(?:delta|files|to_\w+)|replace_data|whole_stage_codegen|take_ordered_and_project"
-    r"|\w*hash_aggregate|sort_(?:aggregate|merge_join)|\w+_hash_join"
-    r"|(?:merge_into|update|delete_from|create|drop|rename|replace|truncate|repair)_(?:\w+_)?(?:table|view|columns?)"
-    r"|(?:add|alter|drop|set|unset)_(?:columns?|\w*constraint|table_\w+)"
-)
-_WORD = "aggregate|deduplicate|distinct|except|expand|filter|generate|intersect|join|offset|project|range|repartition"
-_READ = f"{_WORD}|sample|sort|tail|union|window|query"
-_JOB = re.compile(
-    rf"(?:.*/)?(?P<owner>[^./]+)\.(?P<step>read_(?:{_READ}|{_NODE})|(?:execute_)?(?:{_NODE}))(?:\.(?P<name>.+))?"
+_JOB = re.compile(r"(?:(?P<namespace>.*)/)?(?P<owner>[^./]+)\.(?P<node>\w+)(?:\.(?P<dataset>[^/]+))?")
+_READS = (
+    r"adaptive_spark_plan|deserialize_to_object|serialize_from_object|(?:global|local|collect)_limit|project|filter"
+    r"|take_ordered_and_project|(?:\w+_)?(?:aggregate|join|relation|scan|scan_exec)|sort|union|distinct|window"
+    r"|map_(?:elements|partitions|in_pandas|in_arrow)|repartition\w*|subquery_alias|command_result|whole_stage_codegen"
 )
 _VERBS = (
-    ("read_", "read"),
-    (r"(?:add|alter|set|unset)_|\w+_columns?$|alter_table", "alter"),
-    (r"create_\w*view", "create view"),
-    ("drop_", "drop"),
-    ("create_", "create table"),
-    ("append_", "append to"),
-    ("overwrite_", "overwrite"),
-    ("merge_", "merge into"),
-    ("update_", "update"),
-    ("delete_", "delete from"),
-    ("truncate_", "truncate"),
-    ("replace_table", "replace table"),
-    ("replace_", "replace rows of"),
-    ("load_", "load into"),
-    ("rename_", "rename"),
-    (r"optimize_|\w+_optimize", "optimize"),
-    (r"insert_|save_|write_|\w+_plan", "write to"),
-    ("", "query"),
+    (r"append_data", "append to"),
+    (r"overwrite_\w+", "overwrite"),
+    (r"merge_into_\w+", "merge into"),
+    (r"update_(?:table|command)", "update"),
+    (r"delete_from_table|delete_command", "delete from"),
+    (r"replace_data|write_delta", "change rows of"),
+    (r"replace_table_as_select", "replace"),
+    (r"(?:\w+_)?create_(?:\w+_)?table_as_select(?:_command)?|create_(?:data_source_)?table(?:_command)?", "create"),
+    (r"create_\w*view(?:_command)?", "create view"),
+    (r"(?:add|alter|set|unset|rename)_\w+|(?:drop|replace)_columns", "alter"),
+    (r"drop_(?:table|view)(?:_command)?", "drop"),
+    (r"truncate_table(?:_command)?", "truncate"),
+    (r"optimize_table_command", "optimize"),
+    (r"load_data_command", "load into"),
+    (r"(?:insert|save)_into_\w+|write_files\w*|write_to_\w+", "write to"),
+    (rf"read_\w+|rdd_\w+|{_READS}", "read"),
 )
 
 
 def job_owner(job: str | None) -> str:
-    """The application that a job is a part of, if it is named after a node of a plan; else the job.
+    """The application that a job is a part of, if it is named after a step of a plan; else the job.
 
     >>> job_owner("default/shop.read_deserialize_to_object.orders_csv"), job_owner("dbt/nightly.orders")
     ('shop', 'dbt/nightly.orders')
     """
-    found = _JOB.fullmatch(job or "")
-    return found["owner"] if found is not None else job or ""
+    return _split(job)[0]
 
 
 def job_title(job: str | None, dataset: str | None = None) -> str:
@@ -52,15 +42,20 @@ def job_title(job: str | None, dataset: str | None = None) -> str:
 
     >>> job_title("default/shop.append_data.bronze_orders", "bronze.orders")
     'shop: append to bronze.orders'
-    >>> job_title("etl.execute_insert_into_hadoop_fs_relation_command.lake_t"), job_title("shop.adaptive_spark_plan")
-    ('etl: write to lake_t', 'shop: write')
+    >>> job_title("shop.adaptive_spark_plan"), job_title("etl.execute_insert_into_hadoop_fs_relation_command.lake_t")
+    ('shop: read', 'etl: write to lake_t')
     >>> job_title("dbt/nightly.orders"), job_title(None)
     ('dbt/nightly.orders', '')
     """
+    owner, verb, named = _split(job)
+    return f"{owner}: {' '.join(each for each in (verb, dataset or named) if each)}" if verb else owner
+
+
+def _split(job: str | None) -> tuple[str, str, str]:
+    """The application, the verb and the dataset of a job; the job alone, if it has another kind of name."""
     found = _JOB.fullmatch(job or "")
-    if found is None:
-        return job or ""
-    step = found["step"].removeprefix("execute_")
-    verb = next(words for begin, words in _VERBS if re.match(begin, step))
-    name = dataset or found["name"]
-    return f"{found['owner']}: {verb} {name}" if name else f"{found['owner']}: {verb.partition(' ')[0]}"
+    node = found["node"].removeprefix("execute_") if found else ""
+    verb = next((verb for pattern, verb in _VERBS if re.fullmatch(pattern, node)), "")
+    if not found or not verb:
+        return job or "", "", ""
+    return found["owner"], verb, found["dataset"] or ""
