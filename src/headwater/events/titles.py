@@ -20,7 +20,7 @@ _VERBS = (
     (r"create_view_command", "create view"),
     (r"load_data_command", "load into"),
     (r"(?:insert|save)_into_\w+|write_files\w*|write_to_\w+", "write to"),
-    (rf"read_\w+|{_READS}", "read"),
+    (rf"read_\w+|rdd_\w+|{_READS}", "read"),
 )
 
 
