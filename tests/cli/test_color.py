@@ -1,5 +1,6 @@
 """Colour on a terminal, and none where it is not wanted. Each command runs on a terminal of its own."""
 
+import json
 import os
 import pty
 import re
@@ -7,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.screen import screen
 from tests.effort import one_in
 
+from headwater.cli.lake import lake
 from headwater.cli.main import COMMANDS
 
 PLAIN = ({"NO_COLOR": "1"}, {"HEADWATER_COLOR": "never"}, {"TERM": "dumb"})
@@ -47,7 +50,7 @@ def test_findings_are_coloured_on_a_terminal_that_wants_it(command):
 def test_findings_are_plain_where_colour_is_not_wanted(command, env):
     text = on_terminal(command, "-e", SQL, **env)
     assert "error[PARSE_ERROR]" in text
-    assert "\x1b" not in text
+    assert not COLOR.search(text)
 
 
 def test_an_option_says_so_too():
@@ -60,6 +63,21 @@ def test_no_command_colours_in_spite_of_no_color(command):
     text = on_terminal(command, "--no-such-option", NO_COLOR="1")
     assert "error[usage]" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    "command", [*((name,) for name in sorted(COMMANDS)), *(("lake", name) for name in lake.commands)]
+)
+def test_an_option_says_so_behind_what_is_wrong(command, monkeypatch):
+    """The command line cannot be read: what stands behind the mistake counts all the same."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert COLOR.search(screen([*command, "--no-such-option"]))
+    for words in (["--no-such-option", "--no-color"], ["--no-color", "--no-such-option"]):
+        text = screen([*command, *words])
+        assert "error[usage]" in text
+        assert "\x1b" not in text
+    assert json.loads(screen([*command, "--no-such-option", "--json"]))["error"]["code"] == "usage"
 
 
 def test_colour_can_be_had_without_a_terminal():

@@ -1,6 +1,8 @@
 """Questions to the graph, asked as a person asks them."""
 
 import json
+import re
+import shlex
 
 import pytest
 from tests.cli.test_color import COLOR, on_terminal
@@ -59,6 +61,56 @@ def test_impact_fails_on_what_must_not_change(lake):
     lake("impact", "raw.orders.amount")
     lake("impact", "raw.orders.amount", "--fail-on", "mart.*", code=1)
     lake("impact", "raw.orders.amount", "--fail-on", "other.*")
+
+
+@pytest.mark.parametrize("at", ["-1", "99", "@7", "two fortnights ago"])
+def test_a_state_that_there_is_not_names_those_that_there_are(lake, at):
+    run = headwater("trace", "mart.revenue", "--as-of", at, "--warehouse", lake.folder / "w")
+    assert run.returncode == 2
+    assert "of the graph" in run.stderr or f"the graph has no state {at}" in run.stderr
+    assert "1 to 2 (`headwater harvests` lists them)" in run.stderr
+    assert "table" not in run.stderr.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "trace mart.revenu.total --as-of 1",
+        "trace 2+mart.revenu.total --as-of 1",
+        "impact raw.ordrs.amount+1",
+        "search totl --as-of 1 --limit 3",
+        "trace mart.revenue+2",
+        "impact 1+raw.orders.amount",
+        "trace zzzzzz --as-of 1",
+        "checks --as-of -1",
+    ],
+)
+def test_a_hint_can_be_followed_as_it_stands(lake, line):
+    run = headwater(*line.split(), "--warehouse", lake.folder / "w")
+    for command in re.findall(r"`(headwater [^`]*)`", run.stderr.replace("(headwater explain", "")):
+        done = headwater(*shlex.split(command)[1:], "--warehouse", lake.folder / "w")
+        assert done.returncode in (0, 1), (command, done.stderr)
+        assert command.startswith("headwater harvests") or ("--as-of 1" in command) == ("--as-of 1" in line)
+        assert "2+mart.revenue.total" in command or not line.startswith("trace 2+")
+
+
+def test_steps_before_or_behind_a_name_are_a_depth(lake):
+    assert lake("trace", "1+mart.revenue.total") == lake("trace", "mart.revenue.total", "--depth", 1)
+    assert lake("impact", "raw.orders.amount+1") == lake("impact", "raw.orders.amount", "--depth", 1)
+    assert lake("trace", "+mart.revenue.total") == lake("trace", "mart.revenue.total")
+    assert lake("trace", "1+mart.revenue.total", "--depth", 2) == lake("trace", "mart.revenue.total", "--depth", 2)
+
+
+def test_a_change_of_a_long_expression_shows_the_change(lake, tmp_path):
+    for name, tail in (("before", "+ 1"), ("after", "+ 2")):
+        (tmp_path / name).mkdir()
+        sums = " + ".join(f"t.a_rather_long_column_{at}" for at in range(8))
+        (tmp_path / name / "a.sql").write_text(f"CREATE TABLE d AS SELECT {sums} {tail} AS total FROM t")
+    shown = headwater("diff", tmp_path / "before", tmp_path / "after").stdout
+    for line in shown.splitlines():
+        before, _, after = line.rpartition("  ")[2].partition(" ⇒ ")
+        assert before != after
+    assert shown.count("⇒") == 8
 
 
 def test_output_by_the_ending(lake):

@@ -7,6 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.test_main import fails, headwater
 
+from headwater.graph import GraphStore
+from headwater.lake.tables import Warehouse
+
 
 @pytest.fixture
 def lake(tmp_path):
@@ -21,6 +24,24 @@ def lake(tmp_path):
     assert run("load", "sales.orders", "a.csv") == "3 rows in snapshot 1\n"
     assert run("load", "sales.orders", "b.jsonl") == "2 rows in snapshot 2\n"
     return run
+
+
+def test_the_tables_that_lineage_is_kept_in_are_listed_for_those_who_ask(lake, tmp_path):
+    GraphStore(Warehouse(tmp_path / "w")).create()
+    assert [row["table"] for row in json.loads(lake("tables", "--json"))] == ["sales.orders"]
+    assert "lineage" not in lake("tables")
+    assert "lineage.edges" in lake("tables", "lineage")
+    every = {row["table"] for row in json.loads(lake("tables", "--all", "--json"))}
+    assert {"sales.orders", "lineage.edges"} <= every
+    assert lake("tables", "sales").splitlines()[2:] == lake("tables").splitlines()[2:]
+    fails(headwater("lake", "tables", "nosuch", "--warehouse", tmp_path / "w"), "not-found", "databases: sales")
+    fails(headwater("lake", "read", "orders", "--warehouse", tmp_path / "w"), "not-found", "lake read sales.orders")
+
+
+def test_counts_of_one_are_singular(lake):
+    assert lake("levels", "sales.orders").splitlines()[-1] == "1 partition, 1 bucket, at most 2 sorted runs in one"
+    assert lake("compact", "sales.orders") == "1 bucket: 2 files became 1\n"
+    assert lake("expire", "sales.orders", "--dry-run") == "0 snapshots and 0 files would go\n"
 
 
 def test_read_now_and_then(lake, tmp_path):

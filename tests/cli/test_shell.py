@@ -14,6 +14,7 @@ import pytest
 import headwater
 from headwater.cli.rows import table_text
 from headwater.cli.sql_completion import complete_sql
+from headwater.graph import GraphStore
 
 _SIGNS = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>])")
 
@@ -95,6 +96,28 @@ def test_statements_of_several_lines_and_commands(terminal):
     assert terminal.process.wait(30) == 0
 
 
+def test_an_open_string_goes_on_in_the_next_line(terminal):
+    terminal.type("SELECT ';\rand ' || 'more' AS text; -- done\r")
+    assert "text\n" in terminal.until("; and more\r\n")
+    terminal.type("SELECT 1 AS a /* ; \r */, 2 AS b;\r")
+    terminal.until("1  2\r\n")
+
+
+def test_tables_of_other_databases_are_found(terminal):
+    terminal.type("\\dt\r")
+    terminal.until("there are no tables in default; \\l lists the databases, \\dt * all tables")
+    terminal.type("\\d t\r")
+    assert "SHOW" not in terminal.until("did you mean `gold.t`?")
+    terminal.type("\\d nosuch\r")
+    terminal.until("default has no tables; databases that have: gold")
+    terminal.type("\\dt *\r")
+    terminal.until("table\r\n──────\r\ngold.t\r\n")
+    terminal.type("CREATE VIEW gold.v AS SELECT a FROM gold.t;\r\\d gold.v\r")
+    terminal.until('CREATE VIEW "gold"."v" AS')
+    terminal.type("\\c gold\r\\dv\r")
+    terminal.until("view\r\n────\r\nv\r\n")
+
+
 def test_rows_are_fitted_to_the_terminal_or_expanded(terminal):
     terminal.type("SELECT * FROM gold.t;\r")
     shown = terminal.until("3 rows")
@@ -165,6 +188,7 @@ def session(tmp_path):
     with headwater.connect(tmp_path) as opened:
         opened.sql("CREATE DATABASE shop; CREATE TABLE shop.orders (order_id INT, total INT)")
         opened.sql("CREATE TABLE orders (origin STRING)")
+        GraphStore(opened.warehouse).create()
         yield opened
 
 
@@ -176,6 +200,9 @@ def session(tmp_path):
         ("SELECT o.", " FROM shop.orders AS o", ["order_id", "total"]),
         ("SELECT * FROM shop.", "", ["orders"]),
         ("SELECT * FROM sh", "", ["shop"]),
+        ("SELECT * FROM ord", "", ["orders", "shop.orders"]),
+        ("SELECT * FROM lin", "", []),
+        ("SELECT * FROM lineage.ru", "", ["run_inputs", "runs"]),
         ("SELECT * FROM shop.orders o JOIN orders p ON p.", "", ["origin"]),
         ("SELECT 1; SELECT tot", " FROM shop.orders", ["total"]),
         ("SELECT nothing.", "", []),

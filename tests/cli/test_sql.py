@@ -31,6 +31,14 @@ def test_formats(sql):
     assert written == {"message": "1 row of default.t deleted (snapshot 2)", "rows": 1, "snapshotId": 2}
 
 
+def test_numbers_have_the_digits_that_they_have(sql):
+    query = "SELECT 27.285::DOUBLE * 2 + 1e-14 AS d, 0.1::FLOAT AS f, [0.1::DOUBLE + 0.2::DOUBLE] AS l"
+    assert sql("-e", query).stdout.splitlines()[-1].split("  ") == ["54.57", "0.1", "[0.3]"]
+    (row,) = json.loads(sql("-e", query, "--json").stdout)
+    assert (row["d"], row["l"]) == (27.285 * 2 + 1e-14, [0.1 + 0.2])  # for programs, all digits
+    assert repr(27.285 * 2 + 1e-14) in sql("-e", query, "--format", "csv").stdout
+
+
 def test_files_and_standard_input(sql, tmp_path):
     file = tmp_path / "q.sql"
     file.write_text("SELECT count(*) AS n FROM t;\nSELECT nope FROM t;\nDROP TABLE t;\n")

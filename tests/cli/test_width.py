@@ -1,14 +1,11 @@
 """No line is wider than the terminal: every command that `--help` shows, on a terminal of 80 columns."""
 
-import os
-import pty
 import re
 import shutil
-import sys
-import threading
 
 import pytest
 from tests.cli.said import make_world
+from tests.cli.screen import ESCAPES, screen
 from tests.cli.test_said import examples, runs_here, words_of
 from tests.effort import one_in
 
@@ -36,33 +33,6 @@ OTHERS = (
 )
 
 
-def on_80_columns(words):
-    """The lines that a command shows, on a terminal for stdout and stderr, in this process."""
-    ours, theirs = pty.openpty()
-    shown = []
-
-    def read():
-        try:
-            while part := os.read(ours, 65536):
-                shown.append(part)
-        except OSError:  # the terminal is closed
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    before = sys.stdout, sys.stderr
-    sys.stdout = sys.stderr = os.fdopen(theirs, "w", encoding="utf-8")
-    try:
-        run(words)
-    finally:
-        sys.stdout.close()
-        sys.stdout, sys.stderr = before
-    reader.join()
-    os.close(ours)
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(shown).decode())
-    return [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("a_folder_with_a_name_that_is_longer_than_most_are")
@@ -86,7 +56,8 @@ LINES = [line for line in examples() if runs_here(line) and DATA.search(line) is
 
 @pytest.mark.parametrize("line", [*one_in(3, LINES), *OTHERS])
 def test_no_line_is_wider_than_the_terminal(world, line):
-    lines = on_80_columns(words_of(line.replace("2 hours ago", "@-1").replace("2 days ago", "@-1")))
+    shown = screen(words_of(line.replace("2 hours ago", "@-1").replace("2 days ago", "@-1")))
+    lines = [each.split("\r")[-1] for each in ESCAPES.sub("", shown).split("\n")]
     assert any(lines)
     assert [each for each in lines if len(each) > 80 and " " in each.strip()] == []  # a path may be longer
 

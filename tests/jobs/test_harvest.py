@@ -50,6 +50,29 @@ def test_a_folder(store, tmp_path):
     assert store.harvests()[-1]["sources"] == [str(folder)]
 
 
+def test_a_temporary_table_is_there_once(store):
+    made = [
+        ("1.sql", "CREATE TEMP TABLE recent AS SELECT id FROM raw.orders; CREATE TABLE m.r AS SELECT id FROM recent")
+    ]
+    harvest(store, estate_of(made), OPTIONS)
+    rows = rows_of(store)
+    for name in ("datasets", "columns", "edges"):
+        assert not [
+            row for row in rows[name] if "recent" in (row.get("dataset"), row.get("source"), row.get("target"))
+        ]
+    assert "sql/1.sql:recent" in {row["dataset"] for row in rows["datasets"]}
+
+
+def test_the_tables_of_the_graph_are_no_columns_of_an_estate(store):
+    store.create()
+    schema = str(store.warehouse.url)
+    store.warehouse.create_database("raw")
+    store.warehouse.create_table("raw.orders", {"id": "BIGINT"})
+    made = [("1.sql", "CREATE TABLE m.r AS SELECT id FROM raw.orders")]
+    harvest(store, estate_of(made), HarvestOptions(schema=schema))
+    assert {row["dataset"] for row in rows_of(store)["columns"]} == {"raw.orders", "m.r"}
+
+
 def test_a_harvest_that_only_reads_a_table_takes_none_of_its_columns(store):
     made = [("1.sql", "CREATE TABLE m.r AS SELECT x, count(*) AS n FROM s.t GROUP BY x")]
     harvest(store, estate_of(made, root="a"), HarvestOptions())

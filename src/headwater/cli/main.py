@@ -213,7 +213,7 @@ def with_command(err: HeadwaterError, args: Sequence[str]) -> HeadwaterError:
     was typed, or a search in the same state."""
     hint = err.hint or ""
     meant = re.fullmatch(r"did you mean `(?!headwater )([^`]+)`\?", hint)
-    said = re.split(r"[\s`,:]+", err.message)
+    said = re.split(r"[\s`,:]+(?:default\.)?", err.message)
     wrong = [at for at, arg in enumerate(args) if _NAME.sub(r"\2", arg) in said]
     if meant and wrong:
         line = list(args)

@@ -35,6 +35,17 @@ def test_nested_executions_are_one_run_with_columns_and_numbers(watch):
         watch.spark.sql(f"DROP TABLE {name}")
 
 
+def test_the_text_of_a_csv_file_is_none_of_its_columns(watch, tmp_path):
+    (tmp_path / "orders.csv").write_text("id,amount\n1,2.5\n")
+    watch.said()
+    read = watch.spark.read.csv(str(tmp_path / "orders.csv"), header=True, inferSchema=True)
+    read.write.parquet(str(tmp_path / "out"))
+    inputs = [each for event in watch.said() for each in event.get("inputs", ())]
+    schemas = [each["facets"]["schema"]["fields"] for each in inputs if "schema" in each["facets"]]
+    assert {field["name"] for fields in schemas for field in fields} == {"id", "amount"}
+    assert any("schema" not in each["facets"] for each in inputs)  # Spark has looked at the text
+
+
 def test_the_facets_of_a_dataset(watch):
     event = watch.run("CREATE TABLE nested USING parquet AS SELECT id, arr, m, s FROM ev")
     (output,) = event["outputs"]

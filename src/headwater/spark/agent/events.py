@@ -31,9 +31,8 @@ class OpenLineageRunEventBuilder:
         self, type: EventType, context: SparkSQLExecutionContext, happening: Happening, *, stream: str | None = None
     ) -> RunEvent:
         """The event of a run; `stream` is the name of the streaming query that it belongs to."""
-        inputs = tuple(
-            input_dataset(_shaped(each, context), context.read(each), context.report(each)) for each in context.inputs
-        )
+        read = ((_shaped(each, context.outputs), context.read(each), context.report(each)) for each in context.inputs)
+        inputs = tuple(input_dataset(*each) for each in read)
         made = type in (EventType.COMPLETE, EventType.RUNNING)  # else the version is that of before
         found = [each if made and each.change != "DROP" else _unversioned(each) for each in context.outputs]
         known = context.datasets
@@ -80,7 +79,7 @@ class OpenLineageRunEventBuilder:
             event_type=type,
             run=Run(run_id=run_id, facets=facets),
             job=self.application.job(name, kind=kind, streaming=streaming),
-            inputs=tuple(input_dataset(each, None) for each in touched[0]),
+            inputs=tuple(input_dataset(_shaped(each, touched[1]), None) for each in touched[0]),
             outputs=tuple(output_dataset(each, (), {}, None) for each in touched[1]),
         )
 
@@ -115,10 +114,10 @@ def job_suffix(context: SparkSQLExecutionContext, options: AgentOptions) -> str:
     return f"{operation}.{joined_names(datasets, options.trimmed)}" if options.dataset_in_job else operation
 
 
-def _shaped(dataset: PlanDataset, context: SparkSQLExecutionContext) -> PlanDataset:
+def _shaped(dataset: PlanDataset, outputs: list[PlanOutput]) -> PlanDataset:
     """A dataset that is read, without the column `value` of a text that is only looked at: to find the columns of CSV
     and JSON files, Spark reads their text."""
-    sampled = dataset.format == "text" and not context.outputs
+    sampled = dataset.format == "text" and not outputs
     return dataclasses.replace(dataset, schema=()) if sampled else dataset
 
 
