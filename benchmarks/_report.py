@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headwater.text import align
+from headwater.fit import align
 
 # A benchmark may be named like what it measures: what is installed comes before what lies beside it.
 _HERE = str(Path(__file__).parent)

@@ -31,7 +31,7 @@ from _lake_peers import (
 )
 from _report import Report, arguments, cpu_seconds
 
-from headwater.text import align
+from headwater.fit import align
 
 KEY_VALUE = ("rocksdict", "plyvel", "sqlite")
 OURS = {"table": Headwater.name, "engine": HeadwaterEngine.name}  # by the word for it in the names of ratios

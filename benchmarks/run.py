@@ -21,7 +21,7 @@ from typing import Any
 
 from _kept import Line, keep, lines_of, machine, read_results, versions
 
-from headwater.text import align
+from headwater.fit import align
 
 HERE = Path(__file__).parent
 NAMES = sorted(file.stem for file in HERE.glob("[a-z]*.py") if file.stem not in ("run", "corpora"))
