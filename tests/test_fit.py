@@ -85,6 +85,14 @@ def test_a_table_keeps_its_times_and_wraps_its_lists():
     assert align(("time (UTC)", "table", "changed columns"), rows).count("\n") == 3  # in a pipe, a line for each row
 
 
+def test_a_table_of_a_query_has_whole_headers_and_a_line_for_each_row():
+    rows = [(f"{name}-{'x' * 30}-{name}", "1") for name in ("ab", "cd")]
+    lines = align(("a_header_of_words", "n"), rows, width=22).split("\n")
+    assert lines[0].split() == ["a_header_of_words", "n"]
+    assert len(lines) == 4
+    assert len({line for line in lines[2:] if "…" in line}) == 2
+
+
 @given(st.text("ab `", max_size=200), st.integers(12, 60))
 def test_wrapping_keeps_the_words(text, width):
     assert wrapped(text, width).split() == text.split()

@@ -100,7 +100,8 @@ def align(
         words = {i: max(_words(row[i]) for row in cells) for i in texts if any(" " in row[i] for row in cells)}
         if wrap:
             _narrow(widths, {i: min(max(size, _NARROWEST), _WORD) for i, size in words.items()}, width - gaps)
-        _narrow(widths, dict.fromkeys(texts, _NARROWEST), width - gaps)
+        least = [0 if wrap else min(len(header), _WORD) for header in headers]
+        _narrow(widths, {i: max(least[i], _NARROWEST) for i in texts}, width - gaps)
         names = [ShortNames(row[i] for row in cells) for i in range(len(headers))]
         heads = _lines([wrap_words(text, size) for text, size in zip(headers, widths)])
         body = [_lines([_cell(*each, wrap) for each in zip(row, widths, names)]) for row in cells]

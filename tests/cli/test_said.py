@@ -41,7 +41,7 @@ PLACES = {
     "COMMAND": "lake",
     "{quote(name)}": "orders",
     "{verb} {words}": "trace mart.revenue --depth 1",
-    "{tag}": "--tag new",
+    "{tag}": "new",
 }
 
 

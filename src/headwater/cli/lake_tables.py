@@ -195,6 +195,9 @@ def tables(flags: Flags, database: str | None, own: bool) -> None:
     if flags.json:
         print_json([{"table": name, "snapshot": each and each.snapshot_id} for name, each in found])
         return
+    if not names:
+        say(f"there are no tables in {database or warehouse.url}", err=True)
+        return
     print_table(
         ("table", "snapshot", "files", "size", "changed"),
         [

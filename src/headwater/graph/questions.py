@@ -268,7 +268,7 @@ class LineageGraph:
         starts = [(row["dataset"], row["column"]) for row in columns.to_pylist() if tag in (row["tags"] or ())]
         if not starts:
             raise NotFoundError(
-                f"no column has the tag `{tag}`", hint=f"`headwater tag TABLE.COLUMN {tag}` puts it on"
+                f"no column has the tag `{tag}`", hint=f"`headwater tag TABLE.COLUMN --tag {tag}` puts it on"
             )
         return self._spread(starts)
 
