@@ -7,9 +7,12 @@ import pytest
 from headwater.errors import NotFoundError, UsageError
 from headwater.graph import LineageGraph, Node
 from headwater.graph.formats import render_answer
+from headwater.graph.index import Direction
+from headwater.graph.questions import Answer
 from headwater.graph.selector import parse_selector
+from headwater.graph.steps import Step
 from headwater.graph.tables import ALL_TABLES, COLUMNS, DATASETS, ISSUES, STATEMENTS
-from headwater.model.edges import InfluenceClass
+from headwater.model.edges import InfluenceClass, Kind
 from headwater.view.formats import ANSWER_FORMATS
 
 from .conftest import harvested
@@ -217,3 +220,11 @@ def test_notebooks_show_an_answer(graph):
     bundle = graph.trace("mart.revenue.total")._repr_mimebundle_()
     assert 'id="port-raw.orders-amount"' in bundle["text/html"]
     assert bundle["text/vnd.mermaid"].startswith("flowchart")
+
+
+def test_a_table_says_what_an_observed_job_did():
+    ends = Node("raw.orders", "amount"), Node("bronze.orders", "amount")
+    step = Step(*ends, Kind.IDENTITY, "job:default/shop.append_data.bronze_orders", observed=True)
+    answer = Answer(ends[1:], {ends[1]: 0, ends[0]: 1}, (step,), Direction.UPSTREAM)
+    assert "shop: append to bronze.orders" in render_answer(answer, "table")
+    assert "job:default/shop.append_data.bronze_orders" in render_answer(answer, "csv")  # for programs: its name

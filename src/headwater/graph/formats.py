@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
+from headwater.events.titles import job_title
 from headwater.graph.diff_formats import shortened
 from headwater.graph.index import Direction
 from headwater.graph.marks import Mark
@@ -29,7 +30,7 @@ def render_answer(answer: Answer, format: str = "tree", *, title: str = "Lineage
     """An answer in one of `ANSWER_FORMATS`. RAISES: UsageError for another."""
     makers: dict[str, Callable[[], str]] = {
         "tree": lambda: tree(answer),
-        "table": lambda: aligned(STEP_HEADERS, step_rows(answer.steps)),
+        "table": lambda: aligned(STEP_HEADERS, [_told(row) for row in step_rows(answer.steps)]),
         "json": lambda: msgspec.json.encode(answer_json(answer)).decode(),
         "csv": lambda: to_csv(STEP_HEADERS, step_rows(answer.steps)),
         **{name: partial(_drawn, answer, name, title) for name in PICTURES},
@@ -50,6 +51,14 @@ def step_rows(steps: Iterable[Step]) -> list[tuple[object, ...]]:
         )
         for step in steps
     ]
+
+
+def _told(row: tuple[object, ...]) -> tuple[object, ...]:
+    """A row for people: an edge that was observed has what the job did in the place of its name."""
+    return tuple(
+        job_title(str(each).removeprefix("job:"), str(row[0])) if str(each).startswith("job:") else each
+        for each in row
+    )
 
 
 class StepJson(TypedDict):
