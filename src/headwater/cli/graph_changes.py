@@ -14,7 +14,6 @@ from headwater.cli.lake_tables import open_warehouse, size_text
 from headwater.cli.lineage import analysis_options, request_of
 from headwater.cli.on_spark import pop_spark, session, spark_options
 from headwater.cli.options import Flags, command
-from headwater.cli.provenance import about_commit, split_moment
 from headwater.cli.provenance_rows import asks_for_rows, row_options, tell_rows
 from headwater.cli.render import print_json, print_table
 from headwater.cli.terminal import say, say_lines
@@ -176,6 +175,7 @@ def why(flags: Flags, /, table: str, **rows: Any) -> None:
     Rows are followed from table to table down to the commits that brought them in from outside, with the lines of CSV
     files where they are known. What was decided by the absence of rows is told with the condition.
     """
+    from headwater.cli.provenance import split_moment
     from headwater.graph import why as explain
     from headwater.graph.formats import made_json
     from headwater.graph.marks import Marks
@@ -197,6 +197,8 @@ def _made_lines(
     made: "Made", known: "dict[DatasetVersion, Made]", failed: dict[Any, Any], indent: str, shown: set[Any]
 ) -> Iterator[str]:
     """A version, the checks that it failed, and below it the versions that it was made from, each of them once."""
+    from headwater.cli.provenance import about_commit
+
     again = made.version in shown
     shown.add(made.version)
     about = about_commit(made.operation, made.job, None, made.time)

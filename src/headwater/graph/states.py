@@ -88,12 +88,14 @@ class KeptSnapshots:
         if name in self._ids:
             return id in self._ids[name]
         try:
-            return self._tables[name].snapshot(id) is not None
+            return name in self._tables and self._tables[name].snapshot(id) is not None
         except NotFoundError:
             return False
 
     def _listed(self, name: str) -> list[int]:
         known = self._ids.get(name)
+        if known is None and name not in self._tables:  # it was dropped meanwhile
+            return []
         if known is None:
             store = self._tables[name].store
             tagged = [each.snapshot_id for each in store.tags.all().values()]

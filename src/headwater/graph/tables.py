@@ -5,9 +5,10 @@ there are."""
 
 from dataclasses import dataclass, field
 
-from headwater.lake.tables.names import LINEAGE_DATABASE
+from headwater.model.names import LINEAGE_DATABASE
 
 DATABASE = LINEAGE_DATABASE
+
 WHOLE = "*"
 
 

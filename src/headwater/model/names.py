@@ -9,6 +9,9 @@ import msgspec
 
 from headwater.errors import InputError
 
+LINEAGE_DATABASE = "lineage"
+"""The database of the tables that lineage is kept in."""
+
 
 class TableName(msgspec.Struct, frozen=True, gc=False):
     """A table's name as its parts, outermost first: (catalog, schema, table), fewer, or more.

@@ -11,7 +11,7 @@ from typing import TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
-from headwater.errors import NotFoundError
+from headwater.errors import HeadwaterError, NotFoundError
 from headwater.graph import GraphStore, LineageGraph
 from headwater.graph.index import Neighbours
 from headwater.graph.regions import families, is_own, regions
@@ -174,11 +174,14 @@ class Service:
 
     def warm(self) -> None:
         """Read the latest state, so that the first who asks does not wait for it."""
-        if self.store.states():
-            known = self.graph()
-            known.graph.search("a", limit=1)
-            known.neighbours(VALUES)
-            log.debug("%d datasets, %d with columns", len(known.regions), len(known.columns))
+        try:
+            if self.store.states():
+                known = self.graph()
+                known.graph.search("a", limit=1)
+                known.neighbours(VALUES)
+                log.debug("%d datasets, %d with columns", len(known.regions), len(known.columns))
+        except HeadwaterError as err:  # who asks is told
+            log.warning("the latest state cannot be read yet: %s", err)
 
     def graph(self, at: str | None = None) -> KnownGraph:
         """The graph now or as of a moment. RAISES: NotFoundError, UsageError."""

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headwater.errors import SchemaError, UsageError
+from headwater.model.names import LINEAGE_DATABASE
 
 DEFAULT_DATABASE = "default"
 STATE_DATABASE = "_state"
 """The database of tables that are kept for refreshes of others."""
-LINEAGE_DATABASE = "lineage"
 OWN_DATABASES = (LINEAGE_DATABASE, STATE_DATABASE)
 """The databases of our own books, which are listed only where somebody asks for them."""
 _NAME = re.compile(r"\w[\w-]*")
