@@ -85,6 +85,15 @@ def test_a_table_keeps_its_times_and_wraps_its_lists():
     assert align(("time (UTC)", "table", "changed columns"), rows).count("\n") == 3  # in a pipe, a line for each row
 
 
+def test_a_wrapped_table_has_narrow_headers_and_short_words():
+    rows = [("harvest reports/bigquery, reports/snowflake", 1, 2), ("harvest reports/bigquery_2", 1, 2)]
+    lines = align(("what was read", "read at", "now at"), rows, width=26, wrap=True).split("\n")
+    assert max(map(len, lines)) <= 26
+    assert [line.split()[-2:] for line in lines[:2]] == [["read", "now"], ["at", "at"]]
+    shown = [line.split()[0].rstrip(",") for line in lines[3:]]
+    assert len({each for each in shown if "…" in each}) == 3
+
+
 def test_a_table_of_a_query_has_whole_headers_and_a_line_for_each_row():
     rows = [(f"{name}-{'x' * 30}-{name}", "1") for name in ("ab", "cd")]
     lines = align(("a_header_of_words", "n"), rows, width=22).split("\n")

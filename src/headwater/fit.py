@@ -102,7 +102,7 @@ def align(
             _narrow(widths, {i: min(max(size, _NARROWEST), _WORD) for i, size in words.items()}, width - gaps)
         least = [0 if wrap else min(len(header), _WORD) for header in headers]
         _narrow(widths, {i: max(least[i], _NARROWEST) for i in texts}, width - gaps)
-        names = [ShortNames(row[i] for row in cells) for i in range(len(headers))]
+        names = [ShortNames(text for row in cells for text in (row[i], *row[i].split())) for i in range(len(headers))]
         heads = _lines([wrap_words(text, size) for text, size in zip(headers, widths)])
         body = [_lines([_cell(*each, wrap) for each in zip(row, widths, names)]) for row in cells]
 
@@ -134,7 +134,7 @@ def _cell(text: str, width: int, names: ShortNames, wrap: bool) -> list[str]:
     if text.endswith(", …") and len(text) > width:  # examples: fewer of them
         text = names.fit(text[: text.rfind(", ", 0, width - 2)] + ", …" if ", " in text[: width - 2] else text, width)
     if wrap and " " in text and len(text) > width:
-        lines = wrap_words(text, width)
+        lines = wrap_words(" ".join(names.fit(word, width) for word in text.split()), width)
     else:
         short = names.fit(text, width)
         lines = [short[at : at + width] for at in range(0, len(short), width)] or [""]
@@ -285,7 +285,7 @@ def _broken(lead: str, more: str, parts: list[Part], names: ShortNames, width: i
 def wrap_words(text: str, width: int, lead: str = "", more: str = "", *, split: bool = True) -> list[str]:
     """The words of a text in lines after `lead` and `more`. A word that is longer than a line is in several, unless
     it may not be `split`."""
-    width = max(width, len(more) + _NARROWEST)
+    width = max(width, len(more) + _NARROWEST if more else 1)
     lines, now, words = [], lead, 0
     for word in text.split():
         if words and len(now) + 1 + len(word) > width:
