@@ -41,7 +41,7 @@ def test_a_table_is_kept_in_shape(spark, warehouse, capsys):
         if words[0] == "compact":
             assert spoken[0] == spoken[1]
     assert run(["lake", "orphans", "db.t", "--older-than", "0", "--remove", *MASTER]) == 0
-    assert "1 files removed" in capsys.readouterr().out
+    assert "1 file removed" in capsys.readouterr().out
     assert run(["lake", "orphans", "--remove", *MASTER]) == 2
     assert "name a table" in capsys.readouterr().err
     assert run(["jobs", "rescale", "db.t", "--buckets", "3"]) == 0
